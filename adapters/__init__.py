@@ -1,0 +1,4 @@
+"""One package for each chat platform; every one implements ``core.ports.ChatPlatform``.
+
+No adapter imports another, and none knows the database.
+"""

@@ -1,0 +1,164 @@
+"""A chat platform that lives in this process.
+
+Owns a thread of posts and the replies under it. Must behave as a real platform does, so that whatever holds here
+holds there: it passes the same conformance suite. It never talks to a network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final
+
+from adapters.sample.posts import SAMPLE_THREAD, SamplePost
+from core.errors import BadInput, PlatformUnavailable
+from core.models import FlaggedPost, Posted, PostRef, ThreadMessage
+from core.review import ApprovedReply
+
+_COMMUNITY: Final = "brenmoor"
+_CHANNEL: Final = "town-square"
+_THREAD_LENGTH: Final = 6
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class SampleCommunity:
+    """One channel of an invented town's server; implements ``core.ports.ChatPlatform``.
+
+    Args:
+        posts: the messages that stand there at the beginning.
+        clock: gives the time of a new reply, aware.
+        max_characters: the longest reply that it takes, in Unicode code points.
+        bot_name: the author of the replies.
+    """
+
+    def __init__(
+        self,
+        posts: Sequence[SamplePost] = SAMPLE_THREAD,
+        *,
+        clock: Callable[[], datetime] = _utc_now,
+        max_characters: int = 500,
+        bot_name: str = "antiphon",
+    ) -> None:
+        self._posts = {post.id: post for post in posts}
+        self._clock = clock
+        self._max_characters = max_characters
+        self._bot_name = bot_name
+        self._sent: dict[str, Posted] = {}
+        self._flagged: asyncio.Queue[FlaggedPost | None] = asyncio.Queue()
+        self._next_id = 1 + max((int(post.id) for post in posts if post.id.isdecimal()), default=100)
+        self._is_closed = False
+
+    @property
+    def name(self) -> str:
+        """``sample``."""
+        return "sample"
+
+    @property
+    def max_characters(self) -> int:
+        """The longest reply that it takes, in Unicode code points."""
+        return self._max_characters
+
+    def ref(self, message_id: str) -> PostRef:
+        """Where a message of this community stands."""
+        return PostRef(self.name, _COMMUNITY, _CHANNEL, message_id)
+
+    def thread(self) -> tuple[SamplePost, ...]:
+        """All that stands there now, oldest first."""
+        return tuple(self._posts.values())
+
+    def add(self, author: str, text: str, in_reply_to: str | None = None) -> SamplePost:
+        """Let somebody write a message."""
+        post = SamplePost(str(self._next_id), author, text, in_reply_to)
+        self._next_id += 1
+        self._posts[post.id] = post
+        return post
+
+    def edit(self, message_id: str, text: str) -> None:
+        """Let its author change a message; ``BadInput`` if it is not there."""
+        self._posts[message_id] = replace(self._standing(message_id), text=text)
+
+    def delete(self, message_id: str) -> None:
+        """Take a message away; ``BadInput`` if it is not there."""
+        del self._posts[self._standing(message_id).id]
+
+    def flag(self, message_id: str, by: str) -> FlaggedPost:
+        """Let somebody flag a message; ``flags`` gives it out.
+
+        Raises:
+            BadInput: there is no such message.
+            PlatformUnavailable: the community is closed.
+        """
+        self._check_open()
+        post = self._standing(message_id)
+        flagged = FlaggedPost(self.ref(post.id), post.text, post.author, by, "by hand", self._before(post.id))
+        self._flagged.put_nowait(flagged)
+        return flagged
+
+    async def flags(self) -> AsyncIterator[FlaggedPost]:
+        """The posts that people flag; ends when the community is closed and all were given out."""
+        while (flagged := await self._flagged.get()) is not None:
+            yield flagged
+        # Whoever else reads, now or later, must find the end too.
+        self._flagged.put_nowait(None)
+
+    async def read(self, ref: PostRef) -> str | None:
+        """The message's text as it stands now, or ``None`` if it is gone."""
+        self._check_open()
+        post = self._find(ref)
+        return None if post is None else post.text
+
+    async def post(self, reply: ApprovedReply) -> Posted:
+        """Post exactly ``reply.text``; a key that was seen before gives the reply that it made.
+
+        Raises:
+            PlatformUnavailable: the text is too long, or the post that it answers is gone.
+        """
+        self._check_open()
+        if reply.key in self._sent:
+            return self._sent[reply.key]
+        if len(reply.text) > self._max_characters:
+            raise PlatformUnavailable(
+                f"The reply has {len(reply.text)} characters; {self.name} takes {self._max_characters}.",
+                remedy="Shorten it and approve it again.",
+            )
+        if self._find(reply.in_reply_to) is None:
+            raise PlatformUnavailable("The post that the reply answers is gone.", remedy="Close the case.")
+        message = self.add(self._bot_name, reply.text, reply.in_reply_to.message)
+        self._sent[reply.key] = Posted(self.ref(message.id), self._clock())
+        return self._sent[reply.key]
+
+    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+        """Our reply, if it was posted and still stands."""
+        self._check_open()
+        posted = self._sent.get(reply.key)
+        return posted if posted is not None and self._find(posted.ref) is not None else None
+
+    async def close(self) -> None:
+        """End ``flags``. Closing twice does no harm."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._flagged.put_nowait(None)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise PlatformUnavailable("The sample community is closed.", remedy="Start Antiphon again.")
+
+    def _find(self, ref: PostRef) -> SamplePost | None:
+        return self._posts.get(ref.message) if ref == self.ref(ref.message) else None
+
+    def _standing(self, message_id: str) -> SamplePost:
+        if message_id not in self._posts:
+            known = ", ".join(self._posts)
+            raise BadInput(f"There is no message {message_id}.", remedy=f"Take one of {known}.")
+        return self._posts[message_id]
+
+    def _before(self, message_id: str) -> tuple[ThreadMessage, ...]:
+        """The messages just before this one, oldest first."""
+        ids = list(self._posts)
+        earlier = ids[: ids.index(message_id)][-_THREAD_LENGTH:]
+        return tuple(ThreadMessage(self._posts[other].author, self._posts[other].text) for other in earlier)

@@ -1,0 +1,161 @@
+"""The composition root: settings in, running objects out, and everything given back at the end.
+
+The only place where objects are built. Owns no rule of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.desk import Desk
+from bot.outbox import Outbox
+from bot.settings import Settings
+from bot.store.database import Database
+from bot.worker import OnProgress, Worker
+from core.backends.embeddings import SentenceEmbedder
+from core.backends.llamacpp import EmbeddedServer
+from core.backends.openai_chat import ChatModel
+from core.backends.weights import WeightsWanted, find_weights
+from core.engine import Engine, Request, Voice
+from core.errors import StoreUnavailable
+from core.heads import Heads
+from core.language import detect
+from core.models import FlaggedPost, Progress, Suggestion
+from core.ports import ChatPlatform, LanguageModel
+from core.profiles import Profile
+from kb.search import HybridSearch, open_starter
+
+WeightsProgress = Callable[[int, int], None]
+
+
+def now() -> datetime:
+    """The time, aware."""
+    return datetime.now(UTC)
+
+
+def voice_of(settings: Settings, max_characters: int = 2000) -> Voice:
+    """How the configured community speaks, within a platform's limit."""
+    community = settings.community
+    return Voice(community.language, community.style, community.intents, max_characters)
+
+
+def open_embedder(settings: Settings) -> SentenceEmbedder:
+    """The embedding model; nothing is loaded yet."""
+    return SentenceEmbedder(settings.kb.embedding_model or None)
+
+
+def open_knowledge(settings: Settings, embedder: SentenceEmbedder) -> HybridSearch:
+    """The starter facts' search; the index is built at the first one. Raises ``IndexUnavailable``."""
+    language = settings.community.language
+    return open_starter(settings.cache_folder, embedder, language_of=lambda text: detect(text, language))
+
+
+def wanted_weights(settings: Settings) -> WeightsWanted:
+    """Which weights the embedded model needs."""
+    llm = settings.llm
+    return WeightsWanted(settings.model_path, llm.hub_repo, llm.hub_file, llm.sha256)
+
+
+@asynccontextmanager
+async def open_model(settings: Settings, on_weights: WeightsProgress | None = None) -> AsyncIterator[LanguageModel]:
+    """The configured language model: a server's, or the embedded one, started here.
+
+    Raises:
+        ModelUnavailable: the weights cannot be had or loaded.
+    """
+    llm = settings.llm
+    async with AsyncExitStack() as stack:
+        base_url, api_key, model = llm.base_url, llm.api_key.get_secret_value(), llm.model
+        if llm.backend == "embedded":
+            weights = await asyncio.to_thread(
+                find_weights, wanted_weights(settings), settings.cache_folder, progress=on_weights
+            )
+            server = stack.enter_context(
+                EmbeddedServer(weights, context_tokens=llm.context_tokens, parallel=llm.parallel, threads=llm.threads)
+            )
+            base_url, api_key, model = server.base_url, server.api_key, server.model
+        chat = ChatModel(base_url, api_key, model, timeout_seconds=llm.timeout_seconds)
+        stack.push_async_callback(chat.close)
+        yield chat
+
+
+@asynccontextmanager
+async def open_engine(settings: Settings, on_weights: WeightsProgress | None = None) -> AsyncIterator[Engine]:
+    """The engine over the configured model and the knowledge base.
+
+    Raises:
+        ModelUnavailable: the weights cannot be had or loaded.
+        IndexUnavailable: the embedding model, its heads or the facts cannot be read.
+    """
+    embedder = open_embedder(settings)
+    knowledge, heads = open_knowledge(settings, embedder), Heads.load(embedder)
+    await asyncio.to_thread(embedder.encode, ["warm"])  # a missing model must show before anything is asked
+    async with open_model(settings, on_weights) as model:
+        yield Engine(model, knowledge, heads)
+
+
+@dataclass(frozen=True)
+class Application:
+    """What runs: the desk, the worker that drafts and the outbox that posts."""
+
+    desk: Desk
+    worker: Worker
+    outbox: Outbox
+
+
+@asynccontextmanager
+async def open_application(
+    engine: Engine,
+    settings: Settings,
+    platform: ChatPlatform,
+    profile: Profile,
+    on_progress: OnProgress,
+    *,
+    database_path: Path | None = None,
+    undo_seconds: float | None = None,
+) -> AsyncIterator[Application]:
+    """The application over one platform; what an earlier process left half done is settled first.
+
+    Raises:
+        StoreUnavailable: the database cannot be opened.
+    """
+    path = database_path or settings.database_path
+    make_folder(path.parent)
+    database = await Database.open(path)
+    try:
+        desk = Desk(database, now, undo_seconds=settings.desk.undo_seconds if undo_seconds is None else undo_seconds)
+        voice = voice_of(settings, platform.max_characters)
+
+        async def suggest(post: FlaggedPost, report: Callable[[object], None]) -> Suggestion:
+            def on_step(step: Progress) -> None:
+                report(step)
+
+            return await engine.suggest(Request(post, profile, voice), on_step)
+
+        worker = Worker(desk, suggest, on_progress)
+        outbox = Outbox(database, {platform.name: platform}, now)
+        await worker.recover()
+        await outbox.recover()
+        yield Application(desk, worker, outbox)
+    finally:
+        await database.close()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, with those above it.
+
+    Raises:
+        StoreUnavailable: the disk is full, or the folder may not be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        raise StoreUnavailable(
+            f"The folder {folder} cannot be made: {err.strerror}.",
+            remedy="Make room or give the rights, or set desk.database to another place.",
+        ) from err

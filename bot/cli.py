@@ -1,0 +1,269 @@
+"""The command line.
+
+Owns the commands, what goes to which stream, and the exit codes:
+
+    0    drafts were made, or the command did what it was asked
+    1    a reply is advised, but no draft passed the gates
+    2    the call or the configuration is wrong
+    3    a reply is advised against (``--force`` drafts anyway)
+    4    the model, the index, the database or the disk is unavailable
+    130  interrupted with Ctrl-C
+
+With ``--json`` there is nothing on standard output but one JSON document; progress and errors go to standard error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Callable, Coroutine
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from bot.app import open_embedder, open_engine, open_knowledge, voice_of
+from bot.render import show_evidence, show_progress, show_suggestion
+from bot.report import document, evidence_document
+from bot.settings import Settings, load_settings
+from core.engine import Request
+from core.errors import AntiphonError, BadInput
+from core.language import NAMES
+from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
+from core.models import Progress as Step
+from core.ports import EvidenceQuery
+from core.reading import check_text
+
+EXIT_NO_DRAFT = 1
+EXIT_WRONG_CALL = 2
+EXIT_ADVISED_AGAINST = 3
+EXIT_UNAVAILABLE = 4
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    help="Antiphon drafts counterspeech that people review, edit and approve.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+kb = typer.Typer(help="The knowledge base.", no_args_is_help=True)
+app.add_typer(kb, name="kb")
+
+ConfigOption = Annotated[Path | None, typer.Option("--config", help="The configuration file to read.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+ProfileOption = Annotated[str, typer.Option("--profile", help="quick, live, thorough or paper.")]
+
+
+def _out() -> Console:
+    return Console()
+
+
+def _err() -> Console:
+    return Console(stderr=True)
+
+
+def run_to_exit(work: Callable[[], Coroutine[Any, Any, int]]) -> None:
+    """Run a command and leave with its exit code; an expected error is said in a sentence, without a traceback."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    try:
+        code = asyncio.run(work())
+    except BadInput as err:
+        _complain(err)
+        code = EXIT_WRONG_CALL
+    except AntiphonError as err:
+        _complain(err)
+        code = EXIT_UNAVAILABLE
+    except KeyboardInterrupt:
+        _err().print(Text("Stopped. Nothing more is drafted or posted."))
+        code = EXIT_INTERRUPTED
+    raise typer.Exit(code)
+
+
+def _complain(err: AntiphonError) -> None:
+    _err().print(Text.assemble(("Error: ", "bold red"), str(err)), soft_wrap=True)
+
+
+class WeightsBar:
+    """A progress bar on standard error for weights that are joined, fetched or checked; silent off a terminal."""
+
+    def __init__(self) -> None:
+        console = _err()
+        self._bar = Progress(
+            TextColumn("Preparing the language model"),
+            BarColumn(),
+            DownloadColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("weights", total=None)
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show that ``done`` of ``total`` bytes are done."""
+        if not self._bar.live.is_started and done < total:
+            self._bar.start()
+        self._bar.update(self._task, completed=done, total=total)
+        if done >= total:
+            self._bar.stop()
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"antiphon {metadata.version('antiphon')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version  # its callback has done the work
+
+
+@app.command()
+def draft(
+    text: Annotated[str, typer.Argument(help="The hateful post; - reads it from standard input.")],
+    intent: Annotated[
+        list[Intent] | None, typer.Option("--intent", help="Only drafts of this kind; may repeat.")
+    ] = None,
+    language: Annotated[str, typer.Option("--language", help="en, es, it or eu; detected if not given.")] = "",
+    profile: ProfileOption = "",
+    force: Annotated[bool, typer.Option("--force", help="Draft even where a reply is advised against.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Draft replies to one post."""
+
+    async def work() -> int:
+        settings = load_settings(config)
+        post = _post(sys.stdin.read() if text == "-" else text)
+        request = _request(settings, post, intent or [], language, profile, force)
+        suggestion = await _suggest(settings, request)
+        return _show(suggestion, as_json=as_json, force=force)
+
+    run_to_exit(work)
+
+
+def _post(text: str) -> FlaggedPost:
+    check_text(text)  # before anything is loaded
+    return FlaggedPost(
+        PostRef("terminal", "", "", ""), text, author="", flagged_by="terminal", flagged_how="draft command"
+    )
+
+
+def _request(
+    settings: Settings, post: FlaggedPost, intents: list[Intent], language: str, profile: str, force: bool
+) -> Request:
+    if language and language not in NAMES:
+        raise BadInput(f"Antiphon does not write the language {language!r}.", remedy=f"It writes: {', '.join(NAMES)}.")
+    voice = voice_of(settings)
+    if intents:
+        voice = type(voice)(voice.language, voice.style, tuple(dict.fromkeys(intents)), voice.max_characters)
+    return Request(post, settings.profile_named(profile), voice, language or None, force)
+
+
+async def _suggest(settings: Settings, request: Request) -> Suggestion:
+    console = _err()
+
+    def on_progress(step: Step) -> None:
+        if console.is_terminal:
+            show_progress(console, step)
+
+    async with open_engine(settings, WeightsBar()) as engine:
+        return await engine.suggest(request, on_progress)
+
+
+def _show(suggestion: Suggestion, *, as_json: bool, force: bool) -> int:
+    if as_json:
+        typer.echo(json.dumps(document(suggestion), ensure_ascii=False, indent=2))
+    else:
+        show_suggestion(_out(), suggestion)
+    reading = suggestion.reading
+    if reading.recommended_action is not Action.REPLY and not force:
+        _err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
+        return EXIT_ADVISED_AGAINST
+    return 0 if suggestion.drafts else EXIT_NO_DRAFT
+
+
+@app.command()
+def demo(profile: ProfileOption = "quick", config: ConfigOption = None) -> None:
+    """Three posts of a sample community, from flag to reply. Asks nothing and ends by itself."""
+    from bot.demo import demo as show  # the demo's parts are not needed by other commands
+
+    async def work() -> int:
+        await show(_out(), load_settings(config), profile, WeightsBar())
+        return 0
+
+    run_to_exit(work)
+
+
+@app.command()
+def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
+    """Run the application, with the sample community until a real one is configured."""
+    from bot.console import review_in_terminal
+
+    async def work() -> int:
+        await review_in_terminal(_out(), load_settings(config), profile, WeightsBar())
+        return 0
+
+    run_to_exit(work)
+
+
+@kb.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    limit: Annotated[int, typer.Option("--limit", min=1, max=20, help="How many passages at most.")] = 5,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Search the knowledge base."""
+
+    async def work() -> int:
+        settings = load_settings(config)
+        text, _ = check_text(query)
+        found = await open_knowledge(settings, open_embedder(settings)).search(
+            EvidenceQuery((text,), text, None, limit)
+        )
+        if as_json:
+            rows = [evidence_document(passage) for passage in found]
+            typer.echo(json.dumps({"query": text, "evidence": rows}, ensure_ascii=False, indent=2))
+            return 0
+        for number, passage in enumerate(found, start=1):
+            show_evidence(_out(), number, passage)
+        if not found:
+            _err().print(Text("No passage bears on this. Try other words, or the group that the post attacks."))
+        return 0
+
+    run_to_exit(work)
+
+
+@app.command()
+def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Check that everything is there, and say what to do if not."""
+    from bot.doctor import as_document, examine
+
+    async def work() -> int:
+        checks = await examine(load_settings(config))
+        if as_json:
+            typer.echo(json.dumps(as_document(checks), indent=2))
+        else:
+            for check in checks:
+                line = f"{'ok ' if check.ok else 'BAD'} {check.name}: {check.detail} {check.remedy}"
+                _out().print(Text(line.rstrip()), soft_wrap=True)
+        return 0 if all(check.ok for check in checks) else EXIT_UNAVAILABLE
+
+    run_to_exit(work)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

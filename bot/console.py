@@ -1,0 +1,131 @@
+"""``antiphon run`` without a chat platform: the sample community, reviewed in the terminal.
+
+Owns the conversation with one moderator at a keyboard. The desk decides what is allowed; this only asks and shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import sys
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from adapters.sample.community import SampleCommunity
+from adapters.sample.posts import SAMPLE_FLAGS
+from bot.app import Application, WeightsProgress, open_application, open_engine
+from bot.outbox import Delivery
+from bot.render import show_progress, show_suggestion, show_thread
+from bot.settings import Settings
+from bot.store.cases import Case, StoredSuggestion
+from core.errors import AntiphonError
+from core.models import Progress
+from core.review import CaseState, text_hash
+
+HELP = "a N = approve draft N, e N = edit draft N, d REASON = decline, s REASON = stay silent, q = quit"
+SEND_POLL_SECONDS = 0.5
+
+
+async def review_in_terminal(
+    console: Console, settings: Settings, profile: str, on_weights: WeightsProgress | None = None
+) -> None:
+    """Flag the sample posts, draft replies, and ask the person at the keyboard about each.
+
+    Without a keyboard (standard input is no terminal) the drafts are made and wait in review. Cases live in the
+    configured database: what was decided in an earlier run is not asked again.
+    """
+    community = SampleCommunity()
+
+    def on_progress(step: object) -> None:
+        if isinstance(step, Progress):
+            show_progress(console, step)
+
+    console.print(Text("No chat platform is configured: this is the sample community. Nothing leaves this machine."))
+    async with (
+        open_engine(settings, on_weights) as engine,
+        open_application(engine, settings, community, settings.profile_named(profile), on_progress) as application,
+    ):
+        for message in SAMPLE_FLAGS:
+            case = await application.desk.flag(community.flag(message, by="sample volunteer"))
+            console.print(Rule(Text(f"Case {case.id[:8]}: message {message} by {case.post.author}")))
+            if case.state is CaseState.QUEUED:
+                await application.worker.step()
+            if not await _decide(console, application, case.id):
+                break
+        await community.close()
+    show_thread(console, community.thread())
+
+
+async def _decide(console: Console, application: Application, case_id: str) -> bool:
+    """Show one case and carry out the decision; ``False`` to quit."""
+    case = await application.desk.case(case_id)
+    stored = await application.desk.suggestion(case_id)
+    console.print(Text(case.post.text, style="italic"))
+    if case.state is not CaseState.IN_REVIEW or stored is None:
+        entry = (await application.desk.history(case_id))[-1]
+        console.print(Text(f"This case is {case.state}: {entry.reason}."))
+        return True
+    show_suggestion(console, stored.suggestion)
+    if not sys.stdin.isatty():
+        console.print(Text("It waits in review: run this in a terminal to decide."))
+        return True
+    while True:
+        answer = (await asyncio.to_thread(console.input, Text(f"{HELP}\n> "))).strip()
+        if answer == "q":
+            return False
+        try:
+            if await _carry_out(console, application, case, stored, answer):
+                return True
+        except AntiphonError as err:
+            console.print(Text(str(err), style="yellow"))
+
+
+async def _carry_out(
+    console: Console, application: Application, case: Case, stored: StoredSuggestion, answer: str
+) -> bool:
+    command, _, rest = answer.partition(" ")
+    moderator = getpass.getuser()
+    if command in {"d", "s"}:
+        close = application.desk.decline if command == "d" else application.desk.stay_silent
+        await close(case.id, case.version, moderator, rest)
+        return True
+    drafts = {str(draft.rank): draft for draft in stored.suggestion.drafts}
+    if command not in {"a", "e"} or rest not in drafts:
+        console.print(Text("Not understood."))
+        return False
+    text = drafts[rest].text
+    if command == "e":
+        text = (await asyncio.to_thread(console.input, Text(f"Now it reads: {text}\nNew text: "))).strip()
+    console.print(Text(f"Exactly this will be posted:\n{text}", style="bold"))
+    if (await asyncio.to_thread(console.input, Text("Post it? y = yes: "))).strip() != "y":
+        return False
+    await application.desk.approve(
+        case.id, case.version, text, text_hash(text), moderator, suggestion_id=stored.id, draft_rank=int(rest)
+    )
+    await _send(console, application, case.id, moderator)
+    return True
+
+
+async def _sent(application: Application) -> list[Delivery]:
+    """What became of the approved reply, once the undo window, a time in the database, is over."""
+    while True:
+        deliveries = await application.outbox.send_due()
+        if deliveries:
+            return deliveries
+        await asyncio.sleep(SEND_POLL_SECONDS)
+
+
+async def _send(console: Console, application: Application, case_id: str, moderator: str) -> None:
+    """Wait for the end of the undo window, or for Ctrl-C, which undoes."""
+    console.print(Text("Approved. Ctrl-C before it is sent takes it back."))
+    try:
+        sent = await _sent(application)
+    except asyncio.CancelledError:
+        case = await application.desk.case(case_id)
+        if case.state is CaseState.APPROVED:
+            await application.desk.undo(case_id, case.version, moderator)
+        raise
+    for delivery in sent:
+        console.print(Text(f"{delivery.state}: {delivery.reason}", style="bold"))

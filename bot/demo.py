@@ -1,0 +1,106 @@
+"""``antiphon demo``: three flagged posts of the sample community, from flag to reply, without asking anything.
+
+Owns the demo moderator's three decisions: approve, decline, edit and approve. It uses a database of its own that is
+thrown away, and the same parts as ``antiphon run``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from adapters.sample.community import SampleCommunity
+from adapters.sample.posts import SAMPLE_FLAGS
+from bot.app import Application, WeightsProgress, open_application, open_engine
+from bot.render import show_progress, show_suggestion, show_thread
+from bot.settings import Settings
+from bot.store.cases import Case, StoredSuggestion
+from core.models import Progress
+from core.review import text_hash
+
+MODERATOR = "demo moderator"
+SIGNATURE = "If you want to talk about it, write to the moderators."
+
+Decision = Callable[[Console, Application, Case, StoredSuggestion], Awaitable[None]]
+
+
+async def demo(console: Console, settings: Settings, profile: str, on_weights: WeightsProgress | None = None) -> None:
+    """Run the demo to its end.
+
+    Raises:
+        AntiphonError: a part that it needs cannot be had.
+    """
+    community = SampleCommunity()
+
+    def on_progress(step: object) -> None:
+        if isinstance(step, Progress):
+            show_progress(console, step)
+
+    with tempfile.TemporaryDirectory(prefix="antiphon-demo-") as folder:
+        async with (
+            open_engine(settings, on_weights) as engine,
+            open_application(
+                engine,
+                settings,
+                community,
+                settings.profile_named(profile),
+                on_progress,
+                database_path=Path(folder) / "demo.db",
+                undo_seconds=0,
+            ) as application,
+        ):
+            for message, decide in zip(SAMPLE_FLAGS, (approve_best, decline, edit_and_approve), strict=True):
+                await review(console, application, community, message, decide)
+        await community.close()
+    show_thread(console, community.thread())
+
+
+async def review(
+    console: Console, application: Application, community: SampleCommunity, message: str, decide: Decision
+) -> None:
+    """One flagged post: drafted by the worker, shown, decided on, and posted if it was approved."""
+    post = community.flag(message, by="demo volunteer")
+    console.print(Rule(Text(f"Flagged: message {message} by {post.author}")))
+    console.print(Text(post.text, style="italic"))
+    case = await application.desk.flag(post)
+    await application.worker.step()
+    case = await application.desk.case(case.id)
+    stored = await application.desk.suggestion(case.id)
+    if stored is None or not stored.suggestion.drafts:
+        reason = (await application.desk.history(case.id))[-1].reason
+        console.print(Text(f"No draft can be shown: the case is {case.state} ({reason}).", style="yellow"))
+        return
+    show_suggestion(console, stored.suggestion)
+    await decide(console, application, case, stored)
+    for delivery in await application.outbox.send_due():
+        console.print(Text(f"Outbox: {delivery.state} ({delivery.reason})", style="bold"))
+
+
+async def approve_best(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:
+    """Approve the first draft as it stands."""
+    await _approve(application, case, stored, stored.suggestion.drafts[0].text)
+    console.print(Text(f"The {MODERATOR} approves draft 1 as it stands.", style="bold"))
+
+
+async def decline(console: Console, application: Application, case: Case, _: StoredSuggestion) -> None:
+    """Decline with a reason; nothing is posted."""
+    await application.desk.decline(case.id, case.version, MODERATOR, "off tone")
+    console.print(Text(f"The {MODERATOR} declines: off tone. Nothing is posted.", style="bold"))
+
+
+async def edit_and_approve(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:
+    """Add a sentence to the first draft and approve the whole text."""
+    edited = f"{stored.suggestion.drafts[0].text} {SIGNATURE}"
+    await _approve(application, case, stored, edited)
+    console.print(Text(f"The {MODERATOR} edits draft 1 and approves exactly this: {edited}", style="bold"))
+
+
+async def _approve(application: Application, case: Case, stored: StoredSuggestion, text: str) -> None:
+    await application.desk.approve(
+        case.id, case.version, text, text_hash(text), MODERATOR, suggestion_id=stored.id, draft_rank=1
+    )

@@ -1,0 +1,112 @@
+"""``antiphon doctor``: is everything there that Antiphon needs, and if not, what to do about it?
+
+Owns the checks. Each really does what the application will do: loads the model, searches, opens a database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from bot.app import make_folder, open_embedder, open_knowledge, open_model
+from bot.settings import Settings
+from bot.store.database import Database
+from core.errors import AntiphonError
+from core.heads import Heads
+from core.ports import EvidenceQuery, Message
+
+LEAST_FREE_BYTES = 500_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of one check; ``remedy`` is "" where nothing needs to be done."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+async def examine(settings: Settings) -> list[Check]:
+    """Every check, in the order in which things are needed."""
+    checks: list[tuple[str, Callable[[Settings], Awaitable[str]]]] = [
+        ("settings", _settings),
+        ("disk", _disk),
+        ("database", _database),
+        ("embedding model", _heads),
+        ("knowledge base", _knowledge),
+        ("language model", _model),
+    ]
+    return [await _checked(name, check, settings) for name, check in checks]
+
+
+def as_document(checks: list[Check]) -> dict[str, Any]:
+    """The checks as JSON."""
+    versions = {"antiphon": metadata.version("antiphon"), "python": sys.version.split()[0]}
+    return {
+        "ok": all(check.ok for check in checks),
+        "versions": versions,
+        "checks": [asdict(check) for check in checks],
+    }
+
+
+async def _checked(name: str, check: Callable[[Settings], Awaitable[str]], settings: Settings) -> Check:
+    try:
+        return Check(name, True, await check(settings))
+    except AntiphonError as err:
+        return Check(name, False, err.message, err.remedy)
+
+
+async def _settings(settings: Settings) -> str:
+    return f"read from {settings.origin}; profile {settings.profile}; language {settings.community.language}"
+
+
+async def _disk(settings: Settings) -> str:
+    make_folder(settings.cache_folder)
+    free = shutil.disk_usage(settings.cache_folder).free
+    if free < LEAST_FREE_BYTES:
+        raise AntiphonError(f"Only {free / 1e6:.0f} MB are free.", remedy=f"Make room beside {settings.cache_folder}.")
+    return f"{free / 1e9:.1f} GB free for the cache in {settings.cache_folder}"
+
+
+async def _database(settings: Settings) -> str:
+    path = settings.database_path
+    make_folder(path.parent)
+    if path.exists():
+        await (await Database.open(path)).close()
+        return f"{path} opens, durable and in WAL mode"
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        await (await Database.open(Path(folder) / "probe.db")).close()
+    return f"{path} will be made at the first run"
+
+
+async def _heads(settings: Settings) -> str:
+    embedder = open_embedder(settings)
+    heads = Heads.load(embedder)
+    await asyncio.to_thread(heads.hateful, ["Good morning."])
+    return f"{embedder.name} for {', '.join(sorted(embedder.languages))}"
+
+
+async def _knowledge(settings: Settings) -> str:
+    search = open_knowledge(settings, open_embedder(settings))
+    found = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
+    return f"the starter facts answer a search with {len(found)} passages"
+
+
+async def _model(settings: Settings) -> str:
+    question = [Message("user", "Is water wet? Answer Yes or No.")]
+    async with open_model(settings) as model:
+        shares, _ = await model.choose(question, ("yes", "no"), 60)
+    if shares is None:
+        raise AntiphonError(
+            "The model gives no log-probabilities for Yes and No.", remedy="Use a server that supports logprobs."
+        )
+    return f"{settings.llm.backend} model answers with log-probabilities"

@@ -1,0 +1,119 @@
+"""Suggestions, evidence and threads as text for a terminal.
+
+Owns the look, and that a post's own text can never style or steer the terminal: everything from outside is printed as
+plain ``Text``. Nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from adapters.sample.posts import SamplePost
+from core.models import Draft, Evidence, Progress, Receipt, Scores, Suggestion, Verdict
+
+_SHOWN = {
+    "total": "overall /10",
+    "judge": "judge /10",
+    "stance": "opposes the post",
+    "argument_quality": "argument",
+    "non_toxicity": "not toxic",
+    "factuality": "factual",
+    "faithfulness_claim": "true to the claim",
+    "faithfulness_evidence": "true to the evidence",
+}
+_MARKS = {Verdict.SUPPORTED: "supported", Verdict.UNSUPPORTED: "NOT SUPPORTED", Verdict.UNVERIFIED: "not checked"}
+
+
+def show_progress(console: Console, step: Progress) -> None:
+    """One line for a step of the engine; a draft's text is shown when the work is done."""
+    detail = "first drafts are there, looking for better ones" if step.draft else step.detail
+    console.print(Text(f"  {step.seconds:5.1f} s  {step.stage:<9} {_short(detail)}", style="dim"), soft_wrap=True)
+
+
+def show_suggestion(console: Console, suggestion: Suggestion) -> None:
+    """Gist, claim, evidence, ranked drafts with receipts and scores, and what it cost."""
+    reading = suggestion.reading
+    lines = [
+        ("Gist", reading.implied_meaning or "(not read)"),
+        ("About", f"{reading.target_group or 'unknown'}; severity {reading.severity or '?'} of 5; {reading.language}"),
+        ("Advice", f"{reading.recommended_action}: {reading.reason}"),
+    ]
+    if suggestion.claim:
+        lines.append(("We say instead", suggestion.claim))
+    for label, value in lines:
+        console.print(Text.assemble((f"{label}: ", "bold"), value))
+    for number, passage in enumerate(suggestion.evidence, start=1):
+        show_evidence(console, number, passage)
+    for draft in suggestion.drafts:
+        show_draft(console, draft)
+    show_cost(console, suggestion)
+
+
+def show_evidence(console: Console, number: int, passage: Evidence) -> None:
+    """A passage with its source."""
+    source = passage.source
+    where = ", ".join(str(part) for part in (source.publisher, source.title, source.year, source.document) if part)
+    console.print(Text.assemble((f"Evidence {number} ", "bold"), f"[{passage.id}] {passage.text}"))
+    console.print(Text(f"    {where}\n    {source.url}", style="dim"), soft_wrap=True)
+    if passage.caution:
+        console.print(Text(f"    Caution: {passage.caution}", style="yellow"))
+
+
+def show_draft(console: Console, draft: Draft) -> None:
+    """A draft with its scores, receipts and warnings."""
+    body = Text(draft.text)
+    body.append(f"\n\n{scores_in_words(draft.scores)}", style="dim")
+    for receipt in draft.receipts:
+        body.append(f"\n{_receipt(receipt)}", style="green" if receipt.verdict is Verdict.SUPPORTED else "yellow")
+    for warning in draft.warnings:
+        body.append(f"\nWarning: {warning}", style="yellow")
+    console.print(Panel(body, title=Text(f"Draft {draft.rank}: {draft.intent}"), title_align="left"))
+
+
+def scores_in_words(scores: Scores) -> str:
+    """The scores that are known, each with its name."""
+    known = {label: getattr(scores, name) for name, label in _SHOWN.items()}
+    return ", ".join(f"{label} {value:.2f}" for label, value in known.items() if value is not None) or "no scores"
+
+
+def _receipt(receipt: Receipt) -> str:
+    where = f" by {receipt.evidence_id}" if receipt.evidence_id else ""
+    sure = "" if receipt.probability is None else f" ({receipt.probability:.2f})"
+    return f"Receipt: {_MARKS[receipt.verdict]}{where}{sure}: “{_short(receipt.sentence)}”"
+
+
+def show_cost(console: Console, suggestion: Suggestion) -> None:
+    """What it cost, and what is missing and why."""
+    cost = suggestion.cost
+    first = "none" if cost.first_draft_seconds is None else f"{cost.first_draft_seconds:.1f} s"
+    console.print(
+        Text(
+            f"Cost: {cost.seconds:.1f} s (first draft {first}), {cost.model_calls} model calls, {cost.judge_calls} of "
+            f"them the judge's, {cost.prompt_tokens} + {cost.completion_tokens} tokens, {cost.rounds} rounds, "
+            f"stopped by: {cost.stopped_because}",
+            style="dim",
+        )
+    )
+    for reason in suggestion.degraded:
+        console.print(Text(f"Note: {reason}", style="yellow"))
+
+
+def show_thread(console: Console, thread: Sequence[SamplePost]) -> None:
+    """The sample community's thread as its members see it."""
+    table = Table(title="The thread as the community sees it", show_lines=True)
+    for heading in ("", "who", "text"):
+        table.add_column(heading)
+    for post in thread:
+        answer = f"re {post.in_reply_to}" if post.in_reply_to else ""
+        table.add_row(Text(f"{post.id} {answer}".strip()), Text(post.author), Text(post.text))
+    console.print(table)
+
+
+def _short(text: str, limit: int = 110) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"

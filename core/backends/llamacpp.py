@@ -1,0 +1,132 @@
+"""The embedded language model: llama.cpp in this process, as an OpenAI-compatible server on the loopback interface.
+
+Owns the settings of that server, its key and its end. Must never listen beyond this machine, answer another
+process, keep a conversation for the next one, or print. It needs no weights of its own: see ``weights``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import secrets
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import psutil
+
+from core.errors import ModelUnavailable
+
+logger = logging.getLogger(__name__)
+
+MODEL_NAME: Final = "embedded"
+BATCH_TOKENS: Final = 2048
+MICRO_BATCH_TOKENS: Final = 512
+# Holds every server until it is closed: one that was merely forgotten would hang its process when it is collected.
+_RUNNING: Final[set[EmbeddedServer]] = set()
+
+
+class EmbeddedServer:
+    """A running llama.cpp server. Loading takes some seconds, in which no other Python code of the process runs.
+
+    Args:
+        weights: a GGUF file.
+        context_tokens: shared by all requests in flight, prompt and answer together.
+        parallel: requests, or choices of one request, that are decoded at the same time.
+        threads: CPU threads; 0 takes every core that this process may use.
+
+    It runs until ``close``, or until the process ends.
+
+    Raises:
+        ModelUnavailable: llama.cpp is not installed, or it cannot load the weights.
+    """
+
+    def __init__(self, weights: Path, *, context_tokens: int = 8192, parallel: int = 4, threads: int = 0) -> None:
+        self.api_key: Final = secrets.token_urlsafe(32)
+        self._server: Any = _start(weights, self.api_key, context_tokens, parallel, threads or _usable_cores())
+        self.base_url: Final = f"{self._server.listening_address}/v1"
+        self.model: Final = MODEL_NAME
+        _RUNNING.add(self)
+        logger.info("The embedded language model %s listens on %s.", weights.name, self.base_url)
+
+    def close(self) -> None:
+        """Stop within about 0.2 seconds and free the memory; a second call does nothing.
+
+        Requests in flight are cut off. llama.cpp stops its model first and then waits for the HTTP answers that
+        the model would have written, for ever and holding the interpreter lock, unless their clients are gone.
+        """
+        if self._server is None:
+            return
+        _cut_connections(int(self._server.listening_address.rpartition(":")[2]))
+        self._server = None
+        _RUNNING.discard(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Nobody may be left to close a server at Ctrl-C, and the interpreter must not wait for its answers."""
+    for server in list(_RUNNING):
+        server.close()
+
+
+def _start(weights: Path, api_key: str, context_tokens: int, parallel: int, threads: int) -> Any:
+    try:
+        import xllamacpp  # its library is loaded only where the embedded model is used
+    except ImportError as err:
+        raise ModelUnavailable(
+            "The embedded language model needs the package xllamacpp.",
+            remedy="Run: pip install 'antiphon[embedded]', or set llm.backend to 'server'.",
+        ) from err
+    params = xllamacpp.CommonParams()
+    _serve_this_process_only(params, api_key)
+    params.model.path = str(weights)
+    params.n_ctx, params.n_parallel, params.kv_unified = context_tokens, parallel, True
+    params.n_batch, params.n_ubatch = BATCH_TOKENS, MICRO_BATCH_TOKENS
+    params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
+    params.cpuparams.n_threads = threads
+    params.verbosity = 0
+    try:
+        return xllamacpp.Server(params)
+    except RuntimeError as err:
+        raise ModelUnavailable(
+            f"llama.cpp cannot load {weights}.",
+            remedy="The file may be damaged, or a format that it does not know, or memory is short. Remove the file "
+            "to have it fetched again, or name another with llm.model_path.",
+        ) from err
+
+
+def _serve_this_process_only(params: Any, api_key: str) -> None:
+    """A free port of the loopback interface, a key that no other process knows, and no memory between requests."""
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.api_keys = [api_key]
+    params.model_alias = {MODEL_NAME}  # the list of models needs no key, and would show the path of the file
+    params.ui = params.endpoint_slots = params.endpoint_props = params.endpoint_metrics = False
+    params.offline = True
+    # Both are on by default and can restore one conversation into another one's slot (llama.cpp issue 27148).
+    params.cache_ram_mib = 0
+    params.cache_idle_slots = False
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _cut_connections(port: int) -> None:
+    """Shut every connection between this process and its own server; nobody else has the key."""
+    for connection in psutil.Process().net_connections(kind="tcp4"):
+        if connection.raddr and connection.raddr.port == port and connection.fd >= 0:
+            try:
+                # A duplicate: the descriptor itself belongs to the HTTP client, which closes it.
+                with socket.socket(fileno=os.dup(connection.fd)) as client:
+                    client.shutdown(socket.SHUT_RDWR)
+            except OSError as err:
+                logger.debug("A connection to the embedded model was already closed: %s", err)

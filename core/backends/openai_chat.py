@@ -1,0 +1,213 @@
+"""A chat model behind any OpenAI-compatible server: vLLM, llama.cpp, the embedded one.
+
+Owns the translation between ``core.ports.LanguageModel`` and that protocol, and of its errors. Must never log a
+prompt or an answer, and never retry a request that the server answered, or that it may still be working on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import openai
+import stamina
+from openai.types.chat import ChatCompletion
+
+from core.errors import ModelUnavailable
+from core.ports import Answer, Generation, Message
+
+ATTEMPTS: Final = 2
+RETRY_WAIT_SECONDS: Final = 0.2
+LIKELY_TOKENS: Final = 20
+LEAST_MASS: Final = 0.05
+CONNECT_SECONDS: Final = 5.0
+NO_KEY: Final = "none"
+Read = TypeVar("Read")
+
+
+class ChatModel:
+    """``core.ports.LanguageModel`` over HTTP.
+
+    Args:
+        base_url: of the server, with its ``/v1``.
+        api_key: a secret; "" where the server asks for none.
+        model: the name that the server knows the model by.
+        timeout_seconds: no call takes longer than this, whatever its caller would allow.
+        remedy: how to start this server, for the errors of an unreachable one.
+    """
+
+    def __init__(
+        self, base_url: str, api_key: str, model: str, *, timeout_seconds: float = 120, remedy: str = ""
+    ) -> None:
+        self._base_url = base_url
+        self._model = model
+        self._remedy = remedy or "Start the server, or correct llm.base_url."
+        self._longest_seconds = timeout_seconds
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url,
+            api_key=api_key or NO_KEY,
+            max_retries=0,
+            # Its time to read begins anew with every piece that arrives, so a whole call is bounded in _complete.
+            timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
+        )
+
+    async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
+        """Write ``how.n`` answers; ``completion_tokens`` counts those of all of them.
+
+        llama.cpp reports the tokens of the first choice only, so with several choices their log-probabilities are
+        asked for, one entry a token, and counted. That costs about 5 % of the decoding time on a CPU.
+
+        Raises:
+            ModelUnavailable: there is no usable answer within ``timeout_seconds``.
+        """
+        return await self._complete(_request(messages, how), _answer, timeout_seconds)
+
+    async def choose(
+        self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
+    ) -> tuple[dict[str, float] | None, Answer]:
+        """Read the shares of one-token options, such as "A" and "B", from the first token's log-probabilities.
+
+        Tokens that differ from an option in case or white space count for it. Returns ``None`` where the options
+        have less than 5 % of the probability among the 20 likeliest tokens: such an answer says nothing.
+
+        Raises:
+            ModelUnavailable: there is no usable answer within ``timeout_seconds``.
+        """
+        one_token = {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": LIKELY_TOKENS}
+
+        def read(completion: ChatCompletion) -> tuple[dict[str, float] | None, Answer]:
+            return _shares(_likely_tokens(completion), options), _answer(completion)
+
+        return await self._complete({"messages": _turns(messages), **one_token}, read, timeout_seconds)
+
+    async def close(self) -> None:
+        """Close the connections; requests in flight fail."""
+        await self._client.close()
+
+    async def _complete(
+        self, request: Mapping[str, Any], read: Callable[[ChatCompletion], Read], timeout_seconds: float
+    ) -> Read:
+        seconds = min(timeout_seconds, self._longest_seconds)
+        try:
+            async with asyncio.timeout(seconds):
+                completion = await self._send(request)
+        except TimeoutError as err:
+            raise ModelUnavailable(
+                f"The language model at {self._base_url} did not answer within {seconds:.3g} seconds.",
+                remedy="Allow more (llm.timeout_seconds, the profile's deadline_seconds), or use a faster model.",
+            ) from err
+        except (openai.OpenAIError, ValueError) as err:
+            raise self._unavailable(err) from err
+        try:
+            return read(completion)
+        except (AttributeError, IndexError, TypeError, ValueError) as err:  # the client does not check what it parses
+            raise self._not_openai() from err
+
+    async def _send(self, request: Mapping[str, Any]) -> ChatCompletion:
+        """Send, and once more if no connection came about."""
+        async for attempt in stamina.retry_context(
+            on=_is_connection_error, attempts=ATTEMPTS, wait_initial=RETRY_WAIT_SECONDS, timeout=None
+        ):
+            with attempt:
+                completion: ChatCompletion = await self._client.chat.completions.create(model=self._model, **request)
+        return completion
+
+    def _unavailable(self, err: openai.OpenAIError | ValueError) -> ModelUnavailable:
+        """The same error in our words, with what to do about it."""
+        where = f"The language model at {self._base_url}"
+        match err:
+            case openai.APIConnectionError():
+                return ModelUnavailable(f"{where} cannot be reached.", remedy=self._remedy)
+            case openai.AuthenticationError() | openai.PermissionDeniedError():
+                return ModelUnavailable(f"{where} refuses the API key.", remedy="Set ANTIPHON__LLM__API_KEY.")
+            case openai.NotFoundError():
+                return ModelUnavailable(
+                    f"{where} does not know the model {self._model!r}.",
+                    remedy=f"Correct llm.model or llm.base_url; {self._base_url}/models lists what it has.",
+                )
+            case openai.BadRequestError():
+                return ModelUnavailable(
+                    f"{where} refuses the request: {_reason(err)}.",
+                    remedy="If the prompt is too long, raise llm.context_tokens.",
+                )
+            case openai.APIStatusError():
+                return ModelUnavailable(
+                    f"{where} failed with status {err.status_code}.", remedy="Read its log, then try again."
+                )
+            case _:
+                return self._not_openai()
+
+    def _not_openai(self) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"What answers at {self._base_url} is not an OpenAI-compatible server.",
+            remedy="Correct llm.base_url; it usually ends with /v1.",
+        )
+
+
+def _is_connection_error(err: Exception) -> bool:
+    """A timeout is a connection error to the client, but the server may be working on the request."""
+    return isinstance(err, openai.APIConnectionError) and not isinstance(err, openai.APITimeoutError)
+
+
+def _reason(err: openai.BadRequestError) -> str:
+    """The server's own words, without the request, which holds a person's post."""
+    body = err.body if isinstance(err.body, Mapping) else {}
+    return str(body.get("type") or body.get("code") or "status 400")
+
+
+def _turns(messages: Sequence[Message]) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def _request(messages: Sequence[Message], how: Generation) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "messages": _turns(messages),
+        "max_tokens": how.max_tokens,
+        "temperature": how.temperature,
+        "n": how.n,
+    }
+    if how.n > 1:
+        request |= {"logprobs": True, "top_logprobs": 1}
+    if how.seed is not None:
+        request["seed"] = how.seed
+    if how.stop:
+        request["stop"] = list(how.stop)
+    if how.schema is not None:
+        json_schema = {"name": "answer", "strict": True, "schema": dict(how.schema)}
+        request["response_format"] = {"type": "json_schema", "json_schema": json_schema}
+    return request
+
+
+def _answer(completion: ChatCompletion) -> Answer:
+    """Texts and tokens. The larger of both counts stands: servers differ in what they leave out.
+
+    Raises:
+        IndexError: there is no choice.
+    """
+    usage, _ = completion.usage, completion.choices[0]
+    counted = sum(len(c.logprobs.content) for c in completion.choices if c.logprobs and c.logprobs.content)
+    return Answer(
+        texts=tuple(choice.message.content or "" for choice in completion.choices),
+        prompt_tokens=usage.prompt_tokens if usage else 0,
+        completion_tokens=max(counted, usage.completion_tokens if usage else 0),
+    )
+
+
+def _likely_tokens(completion: ChatCompletion) -> list[tuple[str, float]]:
+    """The likeliest first tokens with their probabilities; none where the server gives no log-probabilities."""
+    logprobs = completion.choices[0].logprobs
+    if logprobs is None or not logprobs.content:
+        return []
+    return [(token.token, math.exp(token.logprob)) for token in logprobs.content[0].top_logprobs]
+
+
+def _shares(likely: Sequence[tuple[str, float]], options: Sequence[str]) -> dict[str, float] | None:
+    mass = {option: math.fsum(p for token, p in likely if _same(token, option)) for option in options}
+    total = math.fsum(mass.values())
+    return {option: p / total for option, p in mass.items()} if total >= LEAST_MASS else None
+
+
+def _same(token: str, option: str) -> bool:
+    return token.strip().casefold() == option.strip().casefold()

@@ -1,0 +1,105 @@
+"""What a suggestion may cost, and what it has cost.
+
+Owns the deadline and the limits of calls and tokens. Every call of the language model goes through ``MeteredModel``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from core.errors import BudgetExhausted, ModelUnavailable
+from core.ports import Answer, Generation, LanguageModel, Message
+from core.profiles import Profile
+
+
+@dataclass
+class Budget:
+    """Counts against the limits of a profile. ``clock`` gives seconds; only differences matter."""
+
+    profile: Profile
+    clock: Callable[[], float] = time.monotonic
+    model_calls: int = 0
+    judge_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    started: float = field(init=False)
+    first_draft_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return self.clock() - self.started
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the deadline, never negative."""
+        return max(0.0, self.profile.deadline_seconds - self.seconds)
+
+    def exhausted(self) -> str | None:
+        """Which limit is reached, in words, or ``None``."""
+        if self.seconds_left <= 0:
+            return "deadline"
+        if self.model_calls >= self.profile.max_model_calls:
+            return "model call limit"
+        if self.prompt_tokens + self.completion_tokens >= self.profile.max_tokens:
+            return "token limit"
+        return None
+
+    def check(self) -> None:
+        """Raise ``BudgetExhausted`` if a limit is reached."""
+        reached = self.exhausted()
+        if reached:
+            raise BudgetExhausted(f"The {reached} of the {self.profile.name} profile is reached.")
+
+    def saw_draft(self) -> None:
+        """Note the time of the first draft."""
+        if self.first_draft_seconds is None:
+            self.first_draft_seconds = self.seconds
+
+
+class MeteredModel:
+    """A language model under a budget: it refuses a call once a limit is reached, and counts each."""
+
+    def __init__(self, model: LanguageModel, budget: Budget) -> None:
+        self._model = model
+        self.budget = budget
+
+    async def generate(self, messages: Sequence[Message], how: Generation) -> Answer:
+        """As ``LanguageModel.generate``, until the deadline. Raises ``BudgetExhausted`` or ``ModelUnavailable``."""
+        self.budget.check()
+        self.budget.model_calls += 1
+        with self._within_budget():
+            answer = await self._model.generate(messages, how, self.budget.seconds_left)
+        self._count(answer)
+        return answer
+
+    async def choose(
+        self, messages: Sequence[Message], options: Sequence[str], *, judging: bool = False
+    ) -> dict[str, float] | None:
+        """As ``LanguageModel.choose``, until the deadline; ``judging`` counts it as a judge's call too."""
+        self.budget.check()
+        self.budget.model_calls += 1
+        self.budget.judge_calls += judging
+        with self._within_budget():
+            shares, answer = await self._model.choose(messages, options, self.budget.seconds_left)
+        self._count(answer)
+        return shares
+
+    @contextmanager
+    def _within_budget(self) -> Iterator[None]:
+        """A call that fails because the deadline came is the budget's end, not the model's."""
+        try:
+            yield
+        except ModelUnavailable:
+            self.budget.check()
+            raise
+
+    def _count(self, answer: Answer) -> None:
+        self.budget.prompt_tokens += answer.prompt_tokens
+        self.budget.completion_tokens += answer.completion_tokens

@@ -1,0 +1,125 @@
+"""Stage 2: counter-claims, and the vote that picks one (F2RL, section 3.1).
+
+Owns how claims are written, which lose before the vote (those that restate, presuppose or mirror the stereotype) and
+how the vote is read from one-token log-probabilities with rotated order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from string import ascii_uppercase
+
+from core.budget import MeteredModel
+from core.errors import ModelUnavailable
+from core.heads import Heads
+from core.language import name_of
+from core.models import Claim, FlaggedPost
+from core.ports import Generation, Message
+from core.prompting import load_prompt, quoted
+from core.text import content_stems, sentences, words
+from core.vetted import Theme
+
+VOTING_ROUNDS = 3
+_LEAST_STANCE = 0.7
+_MOST_HATE = 0.4
+_NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
+_NEGATION = re.compile(r"\b(?:not|n't|never|no|isn't|aren't|don't|doesn't|nor)\b|n['’]t\b", re.IGNORECASE)
+_MIRROR = re.compile(r"\b(?:better|superior|smarter|cleverer|best|more (?:\w+ )?than)\b", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"\b(?:some of them|not all|many of them|may be|might be|can be|although|while|but)\b", re.IGNORECASE
+)
+
+
+def fault_of(claim: str, post: str, language: str | None) -> str | None:
+    """Why a claim loses before the vote, in words, or ``None`` if it may stand.
+
+    A claim restates the stereotype if it shares a word of meaning with the post and negates, hedges or merely repeats
+    it; it mirrors it if it calls one group better than another.
+    """
+    if len(words(claim)) < 4 or len(sentences(claim)) > 1:
+        return "not one plain sentence"
+    if _MIRROR.search(claim):
+        return "mirrors the stereotype"
+    if _HEDGE.search(claim):
+        return "hedges"
+    shared = set(content_stems(claim, language)) & set(content_stems(post, language))
+    if _NEGATION.search(claim) and shared:
+        return "restates the stereotype"
+    if len(shared) > 2 or len(shared) * 2 > len(set(content_stems(claim, language))):
+        return "repeats the post"
+    return None
+
+
+async def propose_claims(
+    post: FlaggedPost, language: str, themes: Sequence[Theme], model: MeteredModel, heads: Heads, count: int
+) -> tuple[list[str], list[str]]:
+    """At most ``count`` claims, the vetted one of the closest theme among them, and what was lost on the way."""
+    vetted = [theme.claim for theme in themes[:2]]
+    degraded = []
+    try:
+        written = await _write(post, language, model, count)
+    except ModelUnavailable as err:
+        written = []
+        degraded.append(f"claims: the model wrote none ({err.message}); vetted claims are used")
+    standing, lost = await asyncio.to_thread(_standing, written, post.text, language, heads)
+    if lost:
+        degraded.append(f"claims: {len(lost)} of {len(written)} written claims lost ({', '.join(sorted(set(lost)))})")
+    return list(dict.fromkeys([*vetted, *standing]))[:count], degraded
+
+
+async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: int) -> list[str]:
+    prompt = load_prompt("claims").fill(post=quoted(post.text), count=str(count), language=name_of(language))
+    answer = await model.generate(prompt, Generation(max_tokens=32 * count, temperature=0.4, seed=1))
+    lines = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
+    return [line for line in dict.fromkeys(lines) if line]
+
+
+def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> tuple[list[str], list[str]]:
+    standing, lost = [], []
+    for claim in claims:
+        fault = fault_of(claim, post, language)
+        if fault is None and heads.knows(language):
+            if heads.opposes(post, [claim])[0] < _LEAST_STANCE:
+                fault = "does not oppose the post"
+            elif heads.hateful([claim])[0] > _MOST_HATE:
+                fault = "reads as hateful"
+        if fault:
+            lost.append(fault)
+        else:
+            standing.append(claim)
+    return standing, lost
+
+
+async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> tuple[list[Claim], list[str]]:
+    """The claims with their share of the vote, the winner first, and why the vote is missing if it is.
+
+    Each round shows the claims in another order and reads one letter's log-probabilities; the shares are averaged, so
+    that no claim gains by its place.
+    """
+    if len(claims) < 2:
+        return [Claim(text, 1.0) for text in claims], []
+    totals = dict.fromkeys(claims, 0.0)
+    rounds = 0
+    problem = "the model gave no letter"
+    for turn in range(VOTING_ROUNDS):
+        order = [*claims[turn % len(claims) :], *claims[: turn % len(claims)]]
+        try:
+            shares = await model.choose(_ballot(post, order), ascii_uppercase[: len(order)])
+        except ModelUnavailable as err:
+            problem = err.message
+            break
+        if shares is not None:
+            rounds += 1
+            for letter, claim in zip(ascii_uppercase, order, strict=False):
+                totals[claim] += shares[letter]
+    if not rounds:
+        return [Claim(text, None) for text in claims], [f"claims: no vote was held ({problem}); the first is used"]
+    ranked = sorted(claims, key=lambda claim: -totals[claim])
+    return [Claim(text, round(totals[text] / rounds, 4)) for text in ranked], []
+
+
+def _ballot(post: FlaggedPost, order: Sequence[str]) -> list[Message]:
+    lines = "\n".join(f"{letter}. {claim}" for letter, claim in zip(ascii_uppercase, order, strict=False))
+    return load_prompt("vote").fill(post=quoted(post.text), claims=lines)

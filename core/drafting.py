@@ -1,0 +1,143 @@
+"""Stage 4, first half: the drafts that the search starts from, one or more for each intent.
+
+Owns how vetted sentences and evidence are put together, and how the model is asked for drafts of its own (CoARL, Table
+5; F2RL, Appendix C.4; RAG paper, Appendix B). Few examples help small models most; approved replies of the community
+join them as exemplars.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from core.budget import MeteredModel
+from core.errors import ModelUnavailable
+from core.gates import MAX_SENTENCES
+from core.language import name_of
+from core.models import Brief, Intent, Receipt, Scores
+from core.ports import Generation
+from core.prompting import load_prompt, quoted
+from core.text import join, sentences
+from core.vetted import Theme
+
+DESCRIPTIONS = {
+    Intent.INFORMATIVE: "informative: it gives a reason or the fact of the evidence",
+    Intent.EMPATHETIC: "empathetic: it speaks from the heart for the people who are hurt",
+    Intent.QUESTIONING: "questioning: one open question that makes readers think and assumes nothing bad",
+    Intent.DENOUNCING: "denouncing: it says calmly that talking like this is not acceptable",
+    Intent.POSITIVE: "positive: it says something good about the people attacked",
+}
+_EXAMPLE = {
+    "example_post": quoted("Old people just cost money and should not be allowed to vote."),
+    "example_claim": "Older people raised the families and built the towns we live in.",
+    "example_evidence": "A 2016 study in the town of Elm found that pensioners give 2 million hours of help a year.",
+}
+_EXAMPLE_REPLIES = {
+    Intent.INFORMATIVE: "Our grandparents keep this place going. A 2016 study counted 2 million hours of help that "
+    "Elm's pensioners give each year.",
+    Intent.EMPATHETIC: "It hurts to read this about our parents and grandparents. They carried us when we were small.",
+    Intent.QUESTIONING: "Who looked after you when you were small?",
+    Intent.DENOUNCING: "Nobody's worth runs out with age. Talk like this has no place here.",
+    Intent.POSITIVE: "I think of the neighbours who teach our kids to read and bake for every fair. "
+    "We are lucky to have them.",
+}
+_WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A draft on its way through the search. ``is_vetted``: people wrote every sentence of it."""
+
+    text: str
+    intent: Intent
+    is_vetted: bool
+    scores: Scores = field(default_factory=Scores)
+    receipts: tuple[Receipt, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def energy(self) -> float:
+        """E of CODEOFCONDUCT (section 3): the weighted reward on the 0-10 scale, 0 where nothing could be scored."""
+        return self.scores.total or 0.0
+
+
+def compose(brief: Brief, themes: Sequence[Theme], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
+    """Drafts of vetted sentences and evidence for the two closest themes, without any model.
+
+    Informative drafts join a claim and a passage, one for each of the first two passages. The others are whole replies;
+    one sentence alone is joined by the theme's claim, unless it is a question, which should stay open.
+    """
+    facts = [passage.summary for passage in brief.evidence[:2]]
+    found: dict[str, Candidate] = {}
+    for theme in themes[:2]:
+        for intent in intents:
+            opening = chance.choice(theme.replies[intent])
+            for text in _texts(intent, opening, theme.claim, facts):
+                if len(sentences(text)) <= MAX_SENTENCES:
+                    found.setdefault(text, Candidate(text, intent, is_vetted=True))
+    return list(found.values())
+
+
+def _texts(intent: Intent, opening: str, claim: str, facts: Sequence[str]) -> list[str]:
+    if intent is Intent.INFORMATIVE:
+        return [join([start, fact]) for start, fact in zip((claim, opening), facts, strict=False)] or [
+            join([claim, opening])
+        ]
+    if intent is Intent.QUESTIONING or len(sentences(opening)) > 1:
+        return [opening]
+    return [join([opening, claim])]
+
+
+async def write(
+    brief: Brief,
+    intents: Sequence[Intent],
+    model: MeteredModel,
+    *,
+    style: str,
+    temperature: float,
+    exemplars: Sequence[str],
+) -> tuple[list[Candidate], list[str]]:
+    """One draft of the model for each intent, all asked for at once, and why some are missing."""
+    answers = await asyncio.gather(
+        *(_write_one(brief, intent, model, style, temperature, exemplars) for intent in intents), return_exceptions=True
+    )
+    drafts, lost = [], []
+    for intent, answer in zip(intents, answers, strict=True):
+        if isinstance(answer, ModelUnavailable):
+            lost.append(answer.message)
+        elif isinstance(answer, BaseException):
+            raise answer
+        else:
+            drafts.append(Candidate(answer, intent, is_vetted=False))
+    return drafts, [f"drafts: the model wrote {len(drafts)} of {len(intents)} ({lost[0]})"] if lost else []
+
+
+async def _write_one(
+    brief: Brief, intent: Intent, model: MeteredModel, style: str, temperature: float, exemplars: Sequence[str]
+) -> str:
+    passage = brief.evidence[0].summary if brief.evidence else "none"
+    prompt = load_prompt("draft").fill(
+        **_EXAMPLE,
+        example_reply=_EXAMPLE_REPLIES[intent],
+        exemplars="".join(f"\n\nAnother reply in this community's voice: {text}" for text in exemplars[:3]),
+        post=quoted(brief.post.text),
+        claim=brief.claim,
+        evidence=passage,
+        intent=DESCRIPTIONS[intent],
+        style=style,
+        language=name_of(brief.language),
+    )
+    how = Generation(max_tokens=110, temperature=temperature, seed=list(Intent).index(intent))
+    return tidy((await model.generate(prompt, how)).texts[0])
+
+
+def tidy(answer: str) -> str:
+    """The reply in a model's answer: one line, without label and outer quotation marks, without a cut last sentence."""
+    text = _WRAPPING.sub("", " ".join(answer.split())).strip('"“” ')
+    parts = sentences(text)
+    if len(parts) > 1 and not parts[-1].endswith((".", "!", "?", "…")):
+        parts = parts[:-1]
+    return " ".join(parts)

@@ -1,0 +1,306 @@
+"""``Engine.suggest``: a flagged post in, ranked drafts out; the stages in order, on one page.
+
+Owns the order of the stages, what each passes on, and that whatever happens the best so far comes back. Every stage is
+a plain function in a module of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from core.anneal import anneal
+from core.budget import Budget, MeteredModel
+from core.claims import propose_claims, vote
+from core.drafting import Candidate, compose, write
+from core.evidence import find_evidence, summarise, write_queries
+from core.gates import GateContext, fault_of, score_fault
+from core.heads import Heads
+from core.judge import best_of_each_intent, judge, ranked, seeded
+from core.models import (
+    Action,
+    Brief,
+    Claim,
+    Cost,
+    Draft,
+    Evidence,
+    FlaggedPost,
+    Intent,
+    Progress,
+    Reading,
+    Suggestion,
+    TargetGroup,
+)
+from core.ports import EvidenceSource, LanguageModel, Scorer
+from core.profiles import Profile
+from core.reading import Signals, check_text, decide, read_post, read_signals
+from core.receipts import check, factuality, warnings_of
+from core.rewards import embedded_scorers, evaluate, missing, with_total
+from core.text import sentences, words
+from core.vetted import Theme, load_themes, matching_themes
+
+MAX_DRAFTS = 4
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How a community speaks: the language it expects, its style, the intents it allows, the platform's limit."""
+
+    language: str = "en"
+    style: str = "warm, plain and brief"
+    intents: tuple[Intent, ...] = tuple(Intent)
+    max_characters: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call of the engine.
+
+    Attributes:
+        language: a language that a person named; ``None`` to detect it.
+        force: make drafts even where a reply is advised against.
+        recent: replies posted lately, so that a draft does not sound the same.
+        exemplars: approved replies of the community, the closest first; three are used at most (CoARL, Appendix D).
+    """
+
+    post: FlaggedPost
+    profile: Profile
+    voice: Voice = Voice()
+    language: str | None = None
+    force: bool = False
+    recent: tuple[str, ...] = ()
+    exemplars: tuple[str, ...] = ()
+
+
+@dataclass
+class Engine:
+    """The engine over its ports. One instance serves many posts; ``seed`` makes the search repeatable."""
+
+    model: LanguageModel
+    evidence: EvidenceSource
+    heads: Heads
+    seed: int = 0
+
+    async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
+        """Read the post, and unless that advises against it, draft, improve, judge and rank replies.
+
+        Raises:
+            BadInput: the post is empty or too long.
+            ModelUnavailable: the language model cannot be reached at all.
+            IndexUnavailable: the embedding model cannot be loaded.
+        """
+        return await _Run(self, request, on_progress).suggest()
+
+
+@dataclass
+class _Run:
+    """The state of one suggestion on its way through the stages."""
+
+    engine: Engine
+    request: Request
+    on_progress: OnProgress
+    degraded: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(self.request.profile)
+        self.model = MeteredModel(self.engine.model, self.budget)
+        self.scorers: list[Scorer] = embedded_scorers(self.engine.heads, self.model)
+        self.chance = random.Random(f"{self.engine.seed}:{self.request.post.text}")  # noqa: S311 - repeatable, no secret
+        self.faults: Counter[str] = Counter()
+
+    async def suggest(self) -> Suggestion:
+        text, notes = check_text(self.request.post.text)
+        self.degraded += notes
+        self.post = replace(self.request.post, text=text)
+        signals = await self._signals()
+        await self._first_draft(signals)
+        reading, lost = await read_post(self.post, signals, self.model)
+        self.degraded += lost
+        self._report("reading", reading.implied_meaning or reading.reason)
+        if reading.recommended_action is not Action.REPLY and not self.request.force:
+            return self._suggestion(reading, stopped="a reply is advised against")
+        brief, claims, queries, themes = await self._argue(self._writable(reading))
+        pool, rounds, stopped = await self._draft(brief, themes)
+        drafts = await self._rank(pool, brief)
+        return self._suggestion(brief.reading, brief, claims, queries, drafts, rounds, stopped)
+
+    async def _signals(self) -> Signals:
+        voice, named = self.request.voice, self.request.language
+        signals = await read_signals(self.post, self.engine.heads, expected=voice.language, language=named)
+        self.degraded += signals.notes
+        return signals
+
+    async def _first_draft(self, signals: Signals) -> None:
+        """Show a vetted draft with evidence at once, before the model is asked anything."""
+        likely_silent = signals.calls_for_violence or (signals.hateful or 0) < 0.5
+        if likely_silent or signals.target_group is None or signals.language is None:
+            return
+        themes = await self._themes(signals.language, signals.target_group)
+        if not themes:
+            return
+        reading = decide(signals, {}, violent=False)
+        evidence, _ = await find_evidence([self.post.text], reading, themes[0].claim, self.engine.evidence)
+        brief = Brief(self.post, reading, themes[0].claim, tuple(evidence))
+        start = compose(brief, themes, self.request.voice.intents, self.chance)
+        self._show(await self._assess(start[:1], brief, themes, asks_model=False))
+
+    async def _themes(self, language: str, group: TargetGroup, *, violent: bool = False) -> list[Theme]:
+        embedder = self.engine.heads.embedder
+        return await asyncio.to_thread(matching_themes, self.post.text, language, group, embedder, violent=violent)
+
+    def _writable(self, reading: Reading) -> Reading:
+        """The reading with a language to write in and a group to stand up for, for a draft that a person forces."""
+        language, group = reading.language, reading.target_group
+        if language is None or not load_themes(language):
+            language = self.request.voice.language
+            self.degraded.append(f"drafts: written in the community's language ({language})")
+        if group is None:
+            group = TargetGroup.OTHER
+            self.degraded.append("reading: no target group could be told; the drafts stand up for people in general")
+        return replace(reading, language=language, target_group=group)
+
+    async def _argue(self, reading: Reading) -> tuple[Brief, list[Claim], list[str], list[Theme]]:
+        """Stages 2 and 3: a counter-claim and the evidence for it."""
+        language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
+        themes = await self._themes(language, group, violent=reading.severity == 5)
+        count = self.request.profile.claims
+        proposed, lost = await propose_claims(self.post, language, themes, self.model, self.engine.heads, count)
+        claims, unheld = await vote(self.post, proposed, self.model)
+        claim = claims[0].text if claims else ""
+        self._report("claims", claim)
+        queries, unwritten = await write_queries(self.post, reading, claim, self.model)
+        found, none = await find_evidence(queries, reading, claim, self.engine.evidence)
+        evidence, cut = await summarise(found, self.model)
+        self.degraded += [*lost, *unheld, *unwritten, *none, *cut]
+        self._report("evidence", ", ".join(passage.source.publisher for passage in evidence) or "none")
+        return Brief(self.post, reading, claim, tuple(evidence)), claims, queries, themes
+
+    async def _draft(self, brief: Brief, themes: Sequence[Theme]) -> tuple[list[Candidate], int, str]:
+        """Stage 4: drafts for each intent, then the annealing loop."""
+        intents, voice = self.request.voice.intents, self.request.voice
+        vetted = await self._assess(compose(brief, themes, intents, self.chance), brief, themes)
+        self._show(vetted)
+        written, lost = await write(
+            brief,
+            intents,
+            self.model,
+            style=voice.style,
+            temperature=self.request.profile.temperature,
+            exemplars=self.request.exemplars,
+        )
+        self.degraded += lost
+        start = [*vetted, *await self._assess(written, brief, themes)]
+        self._show(start)
+        self._report("drafts", f"{len(start)} drafts pass the gates")
+
+        async def assess(fresh: Sequence[Candidate]) -> list[Candidate]:
+            kept = await self._assess(fresh, brief, themes)
+            self._show(kept)
+            return kept
+
+        pool, rounds, stopped = await anneal(start, brief, themes, self.model, assess, self.chance)
+        self._report("anneal", f"{rounds} rounds, {len(pool)} drafts, {stopped}")
+        return pool, rounds, stopped
+
+    async def _assess(
+        self, candidates: Sequence[Candidate], brief: Brief, themes: Sequence[Theme], *, asks_model: bool = True
+    ) -> list[Candidate]:
+        """Gates on the text, cheap rewards, gates on the scores; for the best of each intent the rest."""
+        vetted = frozenset(
+            sentence
+            for theme in themes
+            for text in [theme.claim, *(text for texts in theme.replies.values() for text in texts)]
+            for sentence in sentences(text)
+        )
+        named = frozenset(word for text in vetted for word in words(text))
+        context = GateContext(brief, self.request.voice.max_characters, vetted, self.request.recent, named)
+        passed = [c for c in candidates if self._passes(fault_of(c.text, context))]
+        cheap = await evaluate(brief, [c.text for c in passed], self.scorers[:-1]) if passed else []
+        standing = [
+            replace(candidate, scores=scores)
+            for candidate, scores in zip(passed, cheap, strict=True)
+            if candidate.is_vetted or self._passes(score_fault(scores))
+        ]
+        each = -(-MAX_DRAFTS // len(self.request.voice.intents))  # enough of each to fill the list
+        return [await self._finish(c, brief, vetted, asks_model) for c in best_of_each_intent(standing, each)]
+
+    async def _finish(self, candidate: Candidate, brief: Brief, vetted: frozenset[str], asks_model: bool) -> Candidate:
+        """The rewards that cost a call of the model, the receipts and the warnings."""
+        receipts = await check(candidate.text, brief, vetted, self.model, self.engine.heads.embedder)
+        quality = (await self.scorers[-1].score(brief, [candidate.text]))[0] if asks_model else None
+        scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
+        warnings = (*warnings_of(receipts), *_cautions(candidate.text, brief.evidence))
+        return replace(candidate, scores=with_total(scores), receipts=receipts, warnings=warnings)
+
+    def _passes(self, fault: str | None) -> bool:
+        if fault:
+            self.faults[fault] += 1
+        return fault is None
+
+    async def _rank(self, pool: Sequence[Candidate], brief: Brief) -> list[Draft]:
+        """Stage 5: the judge's tournament among the best, and at most four drafts."""
+        entrants = seeded(pool, self.request.profile.judge_candidates)
+        judged, lost = await judge(entrants, brief, self.model)
+        self.degraded += lost
+        self.degraded += [f"rewards: no draft has a score for {name}" for name in missing([c.scores for c in judged])]
+        best = ranked(judged)[:MAX_DRAFTS]
+        self._report("judge", f"{self.budget.judge_calls} comparisons")
+        return [_draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
+
+    def _show(self, candidates: Sequence[Candidate]) -> None:
+        if candidates:
+            self.budget.saw_draft()
+            best = _draft(1, ranked(candidates)[0])
+            self.on_progress(Progress("draft", best.text, self.budget.seconds, best))
+
+    def _report(self, stage: str, detail: str) -> None:
+        self.on_progress(Progress(stage, detail, self.budget.seconds))
+
+    def _suggestion(
+        self,
+        reading: Reading,
+        brief: Brief | None = None,
+        claims: Sequence[Claim] = (),
+        queries: Sequence[str] = (),
+        drafts: Sequence[Draft] = (),
+        rounds: int = 0,
+        stopped: str = "",
+    ) -> Suggestion:
+        if self.faults:
+            counted = ", ".join(f"{fault} {count}" for fault, count in self.faults.most_common())
+            self.degraded.append(f"gates: {self.faults.total()} drafts were dropped ({counted})")
+        budget = self.budget
+        cost = Cost(
+            profile=budget.profile.name,
+            seconds=round(budget.seconds, 3),
+            first_draft_seconds=None if budget.first_draft_seconds is None else round(budget.first_draft_seconds, 3),
+            model_calls=budget.model_calls,
+            judge_calls=budget.judge_calls,
+            prompt_tokens=budget.prompt_tokens,
+            completion_tokens=budget.completion_tokens,
+            rounds=rounds,
+            stopped_because=stopped,
+        )
+        return Suggestion(
+            post=self.post,
+            reading=reading,
+            claims=tuple(claims),
+            claim=brief.claim if brief and brief.claim else None,
+            queries=tuple(queries),
+            evidence=brief.evidence if brief else (),
+            drafts=tuple(drafts),
+            cost=cost,
+            degraded=tuple(dict.fromkeys(self.degraded)),
+        )
+
+
+def _cautions(text: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    return tuple(f"Caution ({p.id}): {p.caution}" for p in evidence if p.caution and p.summary in text)
+
+
+def _draft(rank: int, candidate: Candidate) -> Draft:
+    return Draft(rank, candidate.text, candidate.intent, candidate.scores, candidate.receipts, candidate.warnings)

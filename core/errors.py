@@ -1,0 +1,81 @@
+"""Every error that Antiphon raises on purpose.
+
+    AntiphonError                 carries ``remedy``: what to do about it
+    +-- BadInput                  the call is wrong (exit code 2)
+    |   +-- BadSettings           config.toml or the environment is wrong
+    +-- Unavailable               a part that Antiphon needs does not answer (exit code 4)
+    |   +-- ModelUnavailable      the language model or its weights
+    |   |   +-- BudgetExhausted   the deadline, or the limit of calls or tokens, is reached
+    |   +-- IndexUnavailable      the knowledge base or its embedding model
+    |   +-- StoreUnavailable      the database
+    |   +-- PlatformUnavailable   a chat platform: it was certainly not reached, or it refused
+    +-- BadAnswer                 the model answered, but not in a form that can be used
+    +-- Conflict                  somebody else was faster: the case has another version
+    +-- NotAllowed                the rules forbid it (an illegal transition, a text that was not approved)
+    +-- AmbiguousSend             a post may or may not stand on the platform
+
+Vendor errors are translated once, at the boundary, ``from err``. Only ``Unavailable`` errors may be tried
+again, and a send never.
+"""
+
+from __future__ import annotations
+
+
+class AntiphonError(Exception):
+    """The root: what went wrong, and the remedy."""
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+
+class BadInput(AntiphonError):
+    """The call is wrong."""
+
+
+class BadSettings(BadInput):
+    """config.toml or the environment is wrong."""
+
+
+class Unavailable(AntiphonError):
+    """A part that Antiphon needs does not answer."""
+
+
+class ModelUnavailable(Unavailable):
+    """The language model or its weights cannot be had."""
+
+
+class BudgetExhausted(ModelUnavailable):
+    """The deadline, or the limit of calls or tokens, is reached."""
+
+
+class IndexUnavailable(Unavailable):
+    """The knowledge base or its embedding model cannot be had."""
+
+
+class StoreUnavailable(Unavailable):
+    """The database cannot be had."""
+
+
+class PlatformUnavailable(Unavailable):
+    """A chat platform was certainly not reached, or it refused."""
+
+
+class BadAnswer(AntiphonError):
+    """The model answered, but not in a form that can be used."""
+
+
+class Conflict(AntiphonError):
+    """Somebody else was faster."""
+
+
+class NotAllowed(AntiphonError):
+    """The rules forbid it."""
+
+
+class AmbiguousSend(AntiphonError):
+    """A post may or may not stand on the platform; it must not be sent again blindly."""

@@ -1,0 +1,79 @@
+"""Stage 3: queries, coarse-to-fine retrieval, and summaries of at most two sentences.
+
+Owns what is asked of an ``EvidenceSource`` and what is kept (F2RL, section 3.2; RAG paper, section 3.2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.budget import MeteredModel
+from core.errors import IndexUnavailable, ModelUnavailable
+from core.models import Evidence, FlaggedPost, Reading
+from core.ports import EvidenceQuery, EvidenceSource, Generation
+from core.prompting import load_prompt, quoted
+from core.text import numbers, sentences
+
+QUERIES = 5
+KEPT = 3
+_NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*|[\"“”]")
+
+
+async def write_queries(
+    post: FlaggedPost, reading: Reading, claim: str, model: MeteredModel
+) -> tuple[list[str], list[str]]:
+    """At most five queries from post and claim (F2RL, Appendix C.3), and why they are fewer if the model wrote none.
+
+    The post, its implied meaning and the claim are searched for as well, so that a search is never empty.
+    """
+    own = [post.text, *([reading.implied_meaning] if reading.implied_meaning else []), claim]
+    prompt = load_prompt("queries").fill(post=quoted(post.text), claim=claim)
+    try:
+        answer = await model.generate(prompt, Generation(max_tokens=90, temperature=0.2, seed=2))
+    except ModelUnavailable as err:
+        return own, [f"evidence: the model wrote no queries ({err.message}); post and claim are searched for"]
+    written = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
+    queries = [query for query in dict.fromkeys(written) if query][:QUERIES]
+    if not queries:
+        return own, ["evidence: the model wrote no queries; post and claim are searched for"]
+    return [*queries, *own], []
+
+
+async def find_evidence(
+    queries: Sequence[str], reading: Reading, claim: str, source: EvidenceSource
+) -> tuple[list[Evidence], list[str]]:
+    """At most three passages that bear on the claim, best first, and why there are none if so."""
+    query = EvidenceQuery(tuple(queries), claim, reading.target_group, KEPT)
+    try:
+        found = await source.search(query)
+    except IndexUnavailable as err:
+        return [], [f"evidence: none, the knowledge base is unavailable ({err.message})"]
+    if not found:
+        return [], ["evidence: none bears on the claim; the drafts state no facts"]
+    return found, []
+
+
+async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[list[Evidence], list[str]]:
+    """The passages, each longer one summarised in two sentences (RAG paper, Appendix B).
+
+    A summary that loses or adds a number is dropped for the passage's first two sentences.
+    """
+    kept, degraded = [], []
+    for passage in evidence:
+        parts = sentences(passage.text)
+        if len(parts) <= 2:
+            kept.append(replace(passage, summary=passage.text))
+            continue
+        summary = " ".join(parts[:2])
+        try:
+            prompt = load_prompt("summary").fill(paragraph=passage.text)
+            written = (await model.generate(prompt, Generation(max_tokens=150, temperature=0.0))).texts[0].strip()
+        except ModelUnavailable as err:
+            degraded.append(f"evidence: {passage.id} is cut, not summarised ({err.message})")
+        else:
+            faithful = len(sentences(written)) == 2 and numbers(written) <= numbers(passage.text)
+            summary = written if faithful else summary
+        kept.append(replace(passage, summary=summary))
+    return kept, degraded

@@ -1,0 +1,242 @@
+"""The nouns of Antiphon, as frozen, typed values.
+
+Owns what a post, a reading, a claim, a piece of evidence and a draft are. Holds no behaviour beyond what
+follows from a value alone, and must never import anything else of Antiphon.
+
+A number that could not be computed is ``None``, and a sentence in ``Suggestion.degraded`` says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class TargetGroup(StrEnum):
+    """Whom a post attacks: the eight groups of MT-CONAN and of the RAG paper's knowledge base (section 3)."""
+
+    WOMEN = "women"
+    PEOPLE_OF_COLOUR = "people of colour"
+    DISABILITIES = "persons with disabilities"
+    MIGRANTS = "migrants"
+    MUSLIMS = "Muslims"
+    JEWS = "Jews"
+    LGBT = "LGBT persons"
+    OTHER = "other"
+
+
+class Intent(StrEnum):
+    """How a reply goes about it: CoARL's four intents (section 3) and empathy, which field trials favour."""
+
+    INFORMATIVE = "informative"
+    EMPATHETIC = "empathetic"
+    QUESTIONING = "questioning"
+    DENOUNCING = "denouncing"
+    POSITIVE = "positive"
+
+
+class Action(StrEnum):
+    """What a moderator is advised to do about a post."""
+
+    REPLY = "reply"
+    SUPPORT_TARGET = "support_target"
+    REPORT = "report"
+    STAY_SILENT = "stay_silent"
+
+
+class Verdict(StrEnum):
+    """What the evidence says about one sentence of a draft."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    UNVERIFIED = "unverified"
+
+
+@dataclass(frozen=True, slots=True)
+class PostRef:
+    """Where a post stands: unique for one platform, community, channel and message (invariant I4)."""
+
+    platform: str
+    community: str
+    channel: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMessage:
+    """A message around the flagged post, oldest first in ``FlaggedPost.thread``."""
+
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedPost:
+    """A post that somebody, or a filter, thinks hateful, with the thread around it."""
+
+    ref: PostRef
+    text: str
+    author: str
+    flagged_by: str
+    flagged_how: str
+    thread: tuple[ThreadMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the post says and does: language, CoARL's seven explanations (Table 5), severity and advice.
+
+    ``language`` is an ISO 639-1 code; ``severity`` runs from 1 (mild) to 5 (incites violence).
+    """
+
+    language: str | None
+    target_group: TargetGroup | None
+    offensiveness: str | None
+    speaker_intent: str | None
+    power_dynamics: str | None
+    implied_meaning: str | None
+    emotional_reaction: str | None
+    cognitive_reaction: str | None
+    severity: int | None
+    recommended_action: Action
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A counter-claim, with the share of the vote it won, in [0, 1] (F2RL, section 3.1)."""
+
+    text: str
+    votes: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a fact stands, so that anybody can open it."""
+
+    publisher: str
+    title: str
+    year: int | None
+    document: str | None
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage of the knowledge base that bears on the claim.
+
+    ``summary`` is the passage in two sentences at most (RAG paper, section 3.2); ``scores`` holds what each
+    ranking gave it (``bm25``, ``dense``, ``fused``, ``claim``), higher is better.
+    """
+
+    id: str
+    text: str
+    summary: str
+    source: Source
+    scores: dict[str, float] = field(default_factory=dict)
+    target_group: TargetGroup | None = None
+    caution: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The rewards of one draft, each in [0, 1], higher is better; ``total`` and ``judge`` in [0, 10].
+
+    ``stance`` is CoARL's (1 - stance) / 2, so 1 means that the draft opposes the post (section 4).
+    """
+
+    total: float | None = None
+    stance: float | None = None
+    argument_quality: float | None = None
+    non_toxicity: float | None = None
+    factuality: float | None = None
+    faithfulness_post: float | None = None
+    faithfulness_claim: float | None = None
+    faithfulness_evidence: float | None = None
+    judge: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What carries one factual sentence of a draft; ``probability`` that the evidence entails it, in [0, 1]."""
+
+    sentence: str
+    evidence_id: str | None
+    verdict: Verdict
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A reply that a moderator may approve; ``rank`` counts from 1."""
+
+    rank: int
+    text: str
+    intent: Intent
+    scores: Scores
+    receipts: tuple[Receipt, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """All that a draft is written from, and scored against."""
+
+    post: FlaggedPost
+    reading: Reading
+    claim: str
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def language(self) -> str:
+        """The language to write in."""
+        return self.reading.language or "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a suggestion cost."""
+
+    profile: str
+    seconds: float
+    first_draft_seconds: float | None
+    model_calls: int
+    judge_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    rounds: int
+    stopped_because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """All that the engine has to say about one post."""
+
+    post: FlaggedPost
+    reading: Reading
+    claims: tuple[Claim, ...]
+    claim: str | None
+    queries: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    drafts: tuple[Draft, ...]
+    cost: Cost
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A reply as the platform now shows it."""
+
+    ref: PostRef
+    posted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step of the engine, as it happens; ``draft`` is the best so far where there is a new one."""
+
+    stage: str
+    detail: str
+    seconds: float
+    draft: Draft | None = None

@@ -1,0 +1,146 @@
+"""What the engine and the application need from outside, as Protocols.
+
+Owns the shapes of the four ports and of what crosses them. Imports no vendor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.models import Brief, Evidence, FlaggedPost, Posted, PostRef, TargetGroup
+from core.review import ApprovedReply
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a prompt: ``role`` is ``system``, ``user`` or ``assistant``."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What a generation asks for. ``schema`` is a fixed JSON schema, never made from a user's text."""
+
+    max_tokens: int
+    temperature: float = 0.0
+    n: int = 1
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model said: ``n`` texts, and the tokens they took."""
+
+    texts: tuple[str, ...]
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class LanguageModel(Protocol):
+    """A chat model. Every error that it raises is a ``ModelUnavailable``."""
+
+    async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
+        """Write ``how.n`` answers."""
+        ...
+
+    async def choose(
+        self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
+    ) -> tuple[dict[str, float] | None, Answer]:
+        """Read the probability of each one-token option from one generated token's log-probabilities.
+
+        Returns the options' shares (summing to 1), or ``None`` where none of them was among the likely tokens.
+        """
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The ISO 639-1 codes of the languages whose vectors can be trusted."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of shape (len(texts), dimension), each of length 1. Blocking: call it in a thread."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceQuery:
+    """A search for passages: several queries at once, ranked to the claim, at most ``limit`` kept."""
+
+    queries: tuple[str, ...]
+    claim: str
+    target_group: TargetGroup | None = None
+    limit: int = 3
+
+
+class EvidenceSource(Protocol):
+    """Where evidence comes from. Raises ``IndexUnavailable``; an empty answer means: no evidence."""
+
+    async def search(self, query: EvidenceQuery) -> list[Evidence]:
+        """The passages that bear on the claim, best first."""
+        ...
+
+
+class Scorer(Protocol):
+    """One reward. ``name`` is a field of ``Scores``; higher is better, in [0, 1]."""
+
+    @property
+    def name(self) -> str:
+        """The field of ``Scores`` that this scorer fills."""
+        ...
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """One number for each text; ``None`` where the scorer cannot tell (another language, no evidence)."""
+        ...
+
+
+class ChatPlatform(Protocol):
+    """A place where people talk. Every adapter passes the conformance suite of ``tests/conformance.py``."""
+
+    @property
+    def name(self) -> str:
+        """The ``PostRef.platform`` of its posts."""
+        ...
+
+    @property
+    def max_characters(self) -> int:
+        """The longest reply that it takes."""
+        ...
+
+    def flags(self) -> AsyncIterator[FlaggedPost]:
+        """The posts that people flag, as they do, until the platform is closed."""
+        ...
+
+    async def read(self, ref: PostRef) -> str | None:
+        """The post's text as it stands now, or ``None`` if it is gone. Raises ``PlatformUnavailable``."""
+        ...
+
+    async def post(self, reply: ApprovedReply) -> Posted:
+        """Post exactly ``reply.text`` as an answer; the same ``reply.key`` never posts twice.
+
+        Raises:
+            PlatformUnavailable: it was certainly not posted.
+            AmbiguousSend: it may have been posted.
+        """
+        ...
+
+    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+        """Our reply, read back from the platform after an ambiguous send; ``None`` if it does not stand there."""
+        ...
+
+    async def close(self) -> None:
+        """End ``flags`` and give back what is held."""
+        ...

@@ -1,0 +1,241 @@
+"""Stage 1: what does the post say and do, and should anybody reply at all?
+
+Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice. Threats and
+calls for violence are never debated; a post that is not hateful gets no reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.budget import MeteredModel
+from core.errors import BadAnswer, BadInput, BudgetExhausted
+from core.heads import Heads
+from core.language import NAMES, detect
+from core.models import Action, FlaggedPost, Reading, TargetGroup
+from core.ports import Generation
+from core.prompting import load_prompt, quoted
+from core.text import MAX_POST_CHARACTERS, clean
+
+EXPLANATIONS = (
+    "offensiveness",
+    "speaker_intent",
+    "power_dynamics",
+    "implied_meaning",
+    "emotional_reaction",
+    "cognitive_reaction",
+)
+_MAX_WORDS_CHARACTERS = 160
+_NOT_HATEFUL = 0.18
+_SURELY_HATEFUL = 0.6
+_GROUP_IS_CLEAR = 0.5
+_VIOLENT = 0.6
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "offensiveness": {"type": "string", "maxLength": _MAX_WORDS_CHARACTERS},
+        "target_group": {"type": "string", "enum": [group.value for group in TargetGroup]},
+        **{name: {"type": "string", "maxLength": _MAX_WORDS_CHARACTERS} for name in EXPLANATIONS[1:]},
+        "severity": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+        "recommended_action": {"type": "string", "enum": [action.value for action in Action]},
+    },
+    "required": ["offensiveness", "target_group", *EXPLANATIONS[1:], "severity", "recommended_action"],
+    "additionalProperties": False,
+}
+"""The fixed schema of the structured call."""
+
+_VIOLENCE = re.compile(
+    r"\b(?:kill|murder|exterminat\w*|eradicat\w*|gas|shoot|hang|lynch|behead|burn|slaughter|drown|stab|execute"
+    r"|wipe(?:d)? (?:them )?out|put (?:them )?down|stone)(?:e?d|ing)?\b(?! for )",
+    re.IGNORECASE,
+)
+_CALL = re.compile(
+    r"\b(?:should|must|need to|have to|let'?s|let us|we will|i will|i'?ll|we'?ll|going to|gonna|deserve|ought|want to"
+    r"|time to|someone|somebody|please)\b",
+    re.IGNORECASE,
+)
+_WISH_OF_DEATH = re.compile(
+    r"\b(?:should|must|deserve to|ought to|hope (?:they|you)(?: all)?) (?:all )?(?:die|burn)\b", re.I
+)
+_INJECTION = re.compile(
+    r"\b(?:ignore|disregard|forget) (?:all |any |the |your |previous |prior |above )*(?:instructions?|prompts?|rules)\b"
+    r"|\bsystem prompt\b|\byou are now\b|\bas an ai\b|</?(?:post|system|user|assistant)>|<\|im_",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What is known of a post before the language model is asked. ``hateful`` is ``None`` where no head knows."""
+
+    language: str | None
+    hateful: float | None
+    target_group: TargetGroup | None
+    calls_for_violence: bool
+    notes: tuple[str, ...]
+
+
+def check_text(text: str) -> tuple[str, list[str]]:
+    """The post's text as the engine reads it, and what had to be taken out or noticed.
+
+    Raises:
+        BadInput: nothing to read is left, or the text is longer than 5,000 characters.
+    """
+    cleaned, removed = clean(text)
+    if not cleaned:
+        raise BadInput("The post is empty.", remedy="Pass the text of the post to answer.")
+    if len(cleaned) > MAX_POST_CHARACTERS:
+        raise BadInput(
+            f"The post has {len(cleaned):,} characters; Antiphon reads {MAX_POST_CHARACTERS:,} at most.",
+            remedy="Pass the part that is hateful.",
+        )
+    notes = []
+    if removed:
+        notes.append(f"post: {removed} control or bidirectional characters were taken out")
+    if _INJECTION.search(cleaned):
+        notes.append("post: it tries to give the model instructions; they are read as text and not followed")
+    return cleaned, notes
+
+
+async def read_signals(post: FlaggedPost, heads: Heads, *, expected: str, language: str | None) -> Signals:
+    """Language, hatefulness, target group and calls for violence, within a fraction of a second.
+
+    Args:
+        expected: the community's language, taken for short posts that could be of several.
+        language: the language that a person named, which needs no detection.
+    """
+    return await asyncio.to_thread(_signals, post.text, heads, expected, language)
+
+
+def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signals:
+    language = named or detect(text, expected)
+    notes = []
+    if language is None:
+        notes.append("reading: the post's language could not be told")
+    violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
+    if not heads.knows(language):
+        if language is not None:
+            notes.append(
+                f"reading: no built-in scorer knows {NAMES.get(language, language)}; stance and toxicity are unverified"
+            )
+        return Signals(language, None, None, violent, tuple(notes))
+    groups = heads.target_groups(text)
+    likeliest = max(groups, key=lambda group: groups[group])
+    clear = likeliest if groups[likeliest] >= _GROUP_IS_CLEAR else None
+    return Signals(language, float(heads.hateful([text])[0]), clear, violent, tuple(notes))
+
+
+async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:
+    """The reading of a post, and what of it is missing and why.
+
+    One structured call gives the explanations; a bad answer is asked for once more, with another seed. What the
+    model cannot give stays ``None``.
+
+    Raises:
+        ModelUnavailable: there is no model at all (a spent budget only degrades the reading).
+    """
+    answer, degraded = await _explain(post.text, model)
+    opinion, unasked = await _ask("hateful", post.text, model)
+    violent, unsaid = signals.calls_for_violence, list[str]()
+    if not violent and _VIOLENCE.search(post.text):
+        share, unsaid = await _ask("violent", post.text, model)
+        violent = (share or 0.0) >= _VIOLENT
+    signals = replace(signals, hateful=pooled(signals.hateful, opinion))
+    return decide(signals, answer, violent=violent), [*degraded, *unasked, *unsaid]
+
+
+async def _explain(text: str, model: MeteredModel) -> tuple[Mapping[str, Any], list[str]]:
+    messages = load_prompt("reading").fill(post=quoted(text))
+    problem = ""
+    for attempt, temperature in enumerate((0.0, 0.4)):
+        how = Generation(max_tokens=420, temperature=temperature, seed=attempt, schema=SCHEMA)
+        try:
+            return parse_explanations((await model.generate(messages, how)).texts[0]), []
+        except BadAnswer as err:
+            problem = err.message
+        except BudgetExhausted as err:
+            return {}, [f"reading: the explanations were not asked for ({err.message})"]
+    return {}, [f"reading: the model's explanations could not be used ({problem})"]
+
+
+def parse_explanations(answer: str) -> dict[str, Any]:
+    """The fields of the structured answer.
+
+    Raises:
+        BadAnswer: it is not the JSON that was asked for.
+    """
+    try:
+        fields = json.loads(answer)
+    except json.JSONDecodeError as err:
+        raise BadAnswer("the answer is not JSON") from err
+    if not isinstance(fields, dict):
+        raise BadAnswer("the answer is not an object")
+    for name in EXPLANATIONS:
+        if not isinstance(fields.get(name), str) or not fields[name].strip():
+            raise BadAnswer(f"{name} is missing")
+    if fields.get("target_group") not in list(TargetGroup) or fields.get("severity") not in range(1, 6):
+        raise BadAnswer("target_group or severity is missing")
+    if fields.get("recommended_action") not in list(Action):
+        raise BadAnswer("recommended_action is missing")
+    return fields
+
+
+async def _ask(prompt: str, text: str, model: MeteredModel) -> tuple[float | None, list[str]]:
+    """The model's share of Yes in one token, and why there is none if so."""
+    try:
+        shares = await model.choose(load_prompt(prompt).fill(post=quoted(text)), ("yes", "no"))
+    except BudgetExhausted as err:
+        return None, [f"reading: whether the post is {prompt} was not asked ({err.message})"]
+    if shares is None:
+        return None, [f"reading: the model did not say whether the post is {prompt}"]
+    return shares["yes"], []
+
+
+def pooled(head: float | None, model: float | None) -> float | None:
+    """One probability of two opinions, their odds multiplied; ``None`` if there is neither."""
+    odds = [p / (1 - p) for p in (_inside(head), _inside(model)) if p is not None]
+    return math.prod(odds) / (1 + math.prod(odds)) if odds else None
+
+
+def _inside(probability: float | None) -> float | None:
+    return None if probability is None else min(max(probability, 0.01), 0.99)
+
+
+def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool) -> Reading:
+    """The reading from what the heads, the rules and the model say.
+
+    Whether the post is hateful is not taken from the structured answer: a small model writes "hateful" of nearly every
+    text, while the odds of its one-token answer and of the trained head tell them apart.
+    """
+    advised = Action(answer["recommended_action"]) if answer else None
+    action, reason = _advice(signals, advised, violent)
+    group = signals.target_group or (TargetGroup(answer["target_group"]) if answer else None)
+    severity = 5 if violent else answer.get("severity")
+    return Reading(
+        language=signals.language,
+        target_group=group,
+        **{name: answer.get(name) for name in EXPLANATIONS},
+        severity=severity,
+        recommended_action=action,
+        reason=reason,
+    )
+
+
+def _advice(signals: Signals, advised: Action | None, violent: bool) -> tuple[Action, str]:
+    if violent:
+        return Action.REPORT, "The post threatens or calls for violence: report it and stand by the people threatened."
+    if signals.hateful is not None and signals.hateful < _NOT_HATEFUL:
+        return Action.STAY_SILENT, "The post does not read as hateful, or answers hate itself."
+    if signals.language not in NAMES:
+        known = ", ".join(NAMES.values())
+        return Action.STAY_SILENT, f"The post is in a language that Antiphon cannot check; it writes {known}."
+    if advised is Action.SUPPORT_TARGET and (signals.hateful or 0) < _SURELY_HATEFUL:
+        return Action.SUPPORT_TARGET, "The post seems to attack one person: stand by that person."
+    return Action.REPLY, "The post demeans a group of people, and a calm reply can reach those who read along."

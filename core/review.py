@@ -1,0 +1,151 @@
+"""The states of a case, and the only place that can make an ``ApprovedReply``.
+
+Owns the declared graph of states and the rule that nothing is posted but the exact text that a person approved.
+Knows no database: the store applies these rules, it does not repeat them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from core.errors import NotAllowed
+from core.models import PostRef
+
+
+class CaseState(StrEnum):
+    """Where a case stands (architecture, section 4)."""
+
+    CAPTURED = "captured"
+    QUEUED = "queued"
+    DRAFTING = "drafting"
+    IN_REVIEW = "in_review"
+    APPROVED = "approved"
+    SENDING = "sending"
+    POSTED = "posted"
+    DECLINED = "declined"
+    NO_REPLY = "no_reply"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+    NEEDS_PERSON = "needs_person"
+    UNKNOWN = "unknown"
+    FAILED = "failed"
+
+
+_S = CaseState
+TRANSITIONS: Final[dict[CaseState, frozenset[CaseState]]] = {
+    _S.CAPTURED: frozenset({_S.QUEUED, _S.WITHDRAWN}),
+    _S.QUEUED: frozenset({_S.DRAFTING, _S.EXPIRED, _S.WITHDRAWN}),
+    _S.DRAFTING: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.WITHDRAWN}),
+    _S.IN_REVIEW: frozenset(
+        {_S.APPROVED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON, _S.QUEUED}
+    ),
+    _S.APPROVED: frozenset({_S.SENDING, _S.IN_REVIEW, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON}),
+    _S.SENDING: frozenset({_S.POSTED, _S.UNKNOWN, _S.FAILED}),
+    _S.UNKNOWN: frozenset({_S.POSTED, _S.FAILED, _S.NEEDS_PERSON}),
+    _S.NEEDS_PERSON: frozenset({_S.IN_REVIEW, _S.QUEUED, _S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN}),
+    _S.FAILED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.WITHDRAWN}),
+    _S.POSTED: frozenset(),
+    _S.DECLINED: frozenset(),
+    _S.NO_REPLY: frozenset(),
+    _S.EXPIRED: frozenset(),
+    _S.WITHDRAWN: frozenset(),
+}
+
+
+def check_transition(old: CaseState, new: CaseState) -> None:
+    """Refuse a move that the graph does not declare.
+
+    Raises:
+        NotAllowed: the case cannot go from ``old`` to ``new``.
+    """
+    if new not in TRANSITIONS[old]:
+        allowed = ", ".join(sorted(TRANSITIONS[old])) or "nothing: the case is closed"
+        raise NotAllowed(f"A case cannot go from {old} to {new}.", remedy=f"From {old} it can go to {allowed}.")
+
+
+def text_hash(text: str) -> str:
+    """The SHA-256, in hexadecimal, of the exact UTF-8 bytes of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Seal:
+    """What only this module makes: without it no ``ApprovedReply`` can be made, by mypy and at run time.
+
+    It knows what was approved, so that ``dataclasses.replace`` cannot put another text under an old approval.
+    """
+
+    def __init__(self, *approved: object) -> None:
+        self.approved = approved
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedReply:
+    """A text that a person approved, bound to that person, the time and the hash of its exact bytes.
+
+    Made by ``approve`` and ``restore`` alone.
+    """
+
+    approval_id: str
+    in_reply_to: PostRef
+    text: str
+    moderator: str
+    approved_at: datetime
+    sha256: str
+    seal: _Seal
+
+    def __post_init__(self) -> None:
+        mine = (self.approval_id, self.in_reply_to, self.text, self.moderator, self.approved_at, self.sha256)
+        if not isinstance(self.seal, _Seal) or self.seal.approved != mine:
+            raise NotAllowed("An approved reply is made by core.review alone.", remedy="Call core.review.approve.")
+
+    @property
+    def key(self) -> str:
+        """The idempotency key of the send: 25 characters, the same at every attempt (send protocol, step 3)."""
+        return hashlib.sha256(self.approval_id.encode()).hexdigest()[:25]
+
+
+def approve(
+    *, approval_id: str, in_reply_to: PostRef, text: str, shown_sha256: str, moderator: str, at: datetime
+) -> ApprovedReply:
+    """Bind a moderator's approval to the text that was shown.
+
+    Args:
+        shown_sha256: ``text_hash`` of what the moderator saw when approving.
+        at: an aware time.
+
+    Raises:
+        NotAllowed: nobody approved, there is no text, or another text was shown than the one to be posted.
+    """
+    if not moderator.strip():
+        raise NotAllowed("Nobody approved this reply.", remedy="Approve it as a moderator with a name.")
+    if not text.strip():
+        raise NotAllowed("An empty reply cannot be approved.", remedy="Write a text, or decline.")
+    if at.tzinfo is None:
+        raise NotAllowed("The time of the approval has no time zone.", remedy="Pass an aware datetime.")
+    digest = text_hash(text)
+    if digest != shown_sha256:
+        raise NotAllowed("The text changed after it was shown.", remedy="Read the new text and approve it again.")
+    seal = _Seal(approval_id, in_reply_to, text, moderator, at, digest)
+    return ApprovedReply(approval_id, in_reply_to, text, moderator, at, digest, seal)
+
+
+def restore(
+    *, approval_id: str, in_reply_to: PostRef, text: str, moderator: str, at: datetime, sha256: str
+) -> ApprovedReply:
+    """Make the reply of a stored approval again, to be sent.
+
+    Raises:
+        NotAllowed: the stored text is not the one that was approved.
+    """
+    if text_hash(text) != sha256:
+        raise NotAllowed(
+            f"The text of approval {approval_id} is not the one that was approved; it will not be posted.",
+            remedy="Open the case and approve a text again.",
+        )
+    return approve(
+        approval_id=approval_id, in_reply_to=in_reply_to, text=text, shown_sha256=sha256, moderator=moderator, at=at
+    )

@@ -1,0 +1,141 @@
+"""What makes a draft good: CoARL's reward, F2RL's rewards, and the one weighted sum that the loop climbs.
+
+Owns the scorers over the built-in models and the weights. A score that cannot be told is ``None``; it is then left
+out of the sum, never guessed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from core.budget import MeteredModel
+from core.errors import ModelUnavailable
+from core.heads import Heads
+from core.models import Brief, Scores
+from core.ports import Embedder, Scorer
+from core.prompting import load_prompt, quoted
+
+WEIGHTS = {
+    "stance": 0.25,
+    "argument_quality": 0.15,
+    "non_toxicity": 0.2,
+    "factuality": 0.15,
+    "faithfulness_post": 0.05,
+    "faithfulness_claim": 0.1,
+    "faithfulness_evidence": 0.1,
+}
+"""CoARL's three parts (section 4) and F2RL's two (section 3.3). F2RL's gamma is not published; these are ours."""
+
+
+@dataclass(frozen=True)
+class StanceScorer:
+    """CoARL's (1 - stance) / 2 by the stance head: topic = the post, sentence = the reply."""
+
+    heads: Heads
+    name: str = "stance"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """The probability that each text opposes the post."""
+        if not self.heads.knows(brief.reading.language):
+            return [None] * len(texts)
+        return [float(p) for p in await asyncio.to_thread(self.heads.opposes, brief.post.text, texts)]
+
+
+@dataclass(frozen=True)
+class NonToxicityScorer:
+    """1 - toxicity, by the hate head."""
+
+    heads: Heads
+    name: str = "non_toxicity"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """1 minus the probability that each text attacks a group of people."""
+        if not self.heads.knows(brief.reading.language):
+            return [None] * len(texts)
+        return [1.0 - float(p) for p in await asyncio.to_thread(self.heads.hateful, texts)]
+
+
+@dataclass(frozen=True)
+class ArgumentQualityScorer:
+    """Argument quality by the language model: the share of "Yes" in one token."""
+
+    model: MeteredModel
+    name: str = "argument_quality"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """One call for each text, one after the other: on a CPU only that way the shared prefix is read once."""
+        return [await self._one(brief, text) for text in texts]
+
+    async def _one(self, brief: Brief, text: str) -> float | None:
+        prompt = load_prompt("quality").fill(post=quoted(brief.post.text), reply=text)
+        try:
+            shares = await self.model.choose(prompt, ("yes", "no"))
+        except ModelUnavailable:
+            return None  # the engine reports the spent budget
+        return None if shares is None else shares["yes"]
+
+
+@dataclass(frozen=True)
+class FaithfulnessScorer:
+    """F2RL's sim(reply, claim) or sim(reply, evidence): the cosine of sentence vectors, cut at 0.
+
+    The evidence is compared passage by passage and the best counts: a mean would punish a fact that one passage
+    carries.
+    """
+
+    embedder: Embedder
+    name: str
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """The best cosine of each text with the claim, or with a passage."""
+        against = [brief.claim] if self.name == "faithfulness_claim" else [p.text for p in brief.evidence]
+        if not against or brief.reading.language not in self.embedder.languages:
+            return [None] * len(texts)
+        vectors = await asyncio.to_thread(self.embedder.encode, [*texts, *against])
+        cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
+        return [float(best) for best in np.clip(cosines.max(axis=1), 0.0, 1.0)]
+
+
+def embedded_scorers(heads: Heads, model: MeteredModel) -> list[Scorer]:
+    """The scorers that need nothing but the built-in models, cheapest first."""
+    return [
+        StanceScorer(heads),
+        NonToxicityScorer(heads),
+        FaithfulnessScorer(heads.embedder, "faithfulness_claim"),
+        FaithfulnessScorer(heads.embedder, "faithfulness_evidence"),
+        ArgumentQualityScorer(model),
+    ]
+
+
+async def evaluate(brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer]) -> list[Scores]:
+    """The rewards of each text, without factuality, which comes from the receipts."""
+    columns = {scorer.name: await scorer.score(brief, texts) for scorer in scorers}
+    if "stance" in columns:
+        columns["faithfulness_post"] = columns["stance"]  # F2RL's P(oppose the post)
+    rows = [{name: values[row] for name, values in columns.items()} for row in range(len(texts))]
+    return [with_total(Scores(**{name: _rounded(value) for name, value in row.items()})) for row in rows]
+
+
+def with_total(scores: Scores) -> Scores:
+    """The scores with their weighted sum on the 0-10 scale, over the parts that are known."""
+    parts = {name: getattr(scores, name) for name in WEIGHTS}
+    known = {name: value for name, value in parts.items() if value is not None}
+    if not known:
+        return replace(scores, total=None)
+    weight = sum(WEIGHTS[name] for name in known)
+    total = 10 * sum(WEIGHTS[name] * value for name, value in known.items()) / weight
+    return replace(scores, total=round(total, 3))
+
+
+def missing(scores: Sequence[Scores]) -> list[str]:
+    """The names of the rewards that no draft has."""
+    names = [field.name for field in fields(Scores) if field.name in WEIGHTS]
+    return [name for name in names if scores and all(getattr(row, name) is None for row in scores)]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

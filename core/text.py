@@ -1,0 +1,131 @@
+"""How text is cleaned, cut into sentences and words, and compared.
+
+Owns plain string functions that every stage shares; knows nothing of posts, models or scores.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+MAX_POST_CHARACTERS = 5000
+
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(¿¡]?[A-ZÀ-ÖØ-Þ0-9])")
+_ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|Art|vs|v|e\.g|i\.e|approx|Sr|Sra|U\.S|U\.K|U\.N)\.$")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?", re.UNICODE)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘])\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W_]", re.UNICODE)
+
+_STOP_WORDS: dict[str, frozenset[str]] = {
+    "en": frozenset(
+        "a about above after again against all also am an and any are as at be because been before being below "
+        "between both but by can cannot could did do does doing don down during each either else ever every few for "
+        "from further get gets go goes going got had has have having he her here hers herself him himself his how i "
+        "if in into is it its itself just let like made make makes many may me might more most much must my myself "
+        "no nor not nothing now of off on once one only or other our ours out over own people really same she should "
+        "so some such than that the their theirs them themselves then there these they thing things this those "
+        "through to too under until up us very was way we well were what when where which who whom whose why will "
+        "with would yes yet you your yours yourself s t re ve ll d m".split()
+    ),
+    "es": frozenset(
+        "a al algo como con contra cual cuando de del desde donde e el ella ellas ellos en entre era es esa ese eso "
+        "esta este esto están estos fue ha hace han hay la las le les lo los más me mi muy nada ni no nos nosotros o "
+        "para pero por porque que quien se ser si sin sobre son su sus también te tiene todo todos tu un una uno y ya "
+        "yo".split()
+    ),
+    "it": frozenset(
+        "a al alla alle ai anche che chi ci come con cui da dal dalla dei del della delle di dove e è ed ella gli ha "
+        "hanno i il in io la le lei li lo loro lui ma mi ne nei nella noi non o per perché più quando quello questa "
+        "questo se si sono su sua sue suo tra tu tutti un una uno voi".split()
+    ),
+    "eu": frozenset(
+        "al ala asko bai baina bat batzuk bera berak beren bezala da dago dagoen dira dituzte du duen dute edo egin "
+        "egon ere eta ez ezin gara gu guk guztiak guztiek hau haiek hori horiek inor izan naiz ni nik oso zein zer "
+        "zu zuek".split()
+    ),
+}
+
+
+def clean(text: str) -> tuple[str, int]:
+    """Normalise a text to NFKC and take out control, zero-width and bidirectional characters.
+
+    Returns:
+        The text, stripped at both ends, and how many characters were taken out.
+    """
+    kept: list[str] = []
+    removed = 0
+    for character in unicodedata.normalize("NFKC", text):
+        if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Co", "Cs", "Cn"}:
+            kept.append(character)
+        else:
+            removed += character not in "\r\u200d"
+    return "".join(kept).strip(), removed
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, in order, without the white space between them."""
+    found: list[str] = []
+    for part in _SENTENCE_END.split(" ".join(text.split())):
+        if found and _ABBREVIATION.search(found[-1]):
+            found[-1] = f"{found[-1]} {part}"
+        elif part.strip():
+            found.append(part.strip())
+    return found
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, casefolded."""
+    return [match.group().casefold().replace("’", "'") for match in _WORD.finditer(text)]
+
+
+def content_stems(text: str, language: str | None = "en") -> list[str]:
+    """The words that carry meaning, cut to a crude stem, in order.
+
+    The stem (six letters at most, no plural s) is made to recognise that a reply repeats a post's words, not to
+    search: both texts go through the same cut.
+    """
+    stop = _STOP_WORDS.get(language or "", frozenset())
+    return [stem(word) for word in words(text) if len(word) > 2 and word not in stop]
+
+
+def stem(word: str) -> str:
+    """A crude stem: no possessive, no plural s, six letters at most."""
+    base = word.removesuffix("'s")
+    if len(base) > 3 and base.endswith("s") and not base.endswith("ss"):
+        base = base[:-1]
+    return base[:6]
+
+
+def longest_shared_run(left: list[str], right: list[str]) -> int:
+    """The length of the longest run of items that stands in both lists."""
+    best = 0
+    previous = [0] * (len(right) + 1)
+    for item in left:
+        current = [0] * (len(right) + 1)
+        for column, other in enumerate(right, start=1):
+            if item == other:
+                current[column] = previous[column - 1] + 1
+                best = max(best, current[column])
+        previous = current
+    return best
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text in one spelling: no thousands separator, a point before decimals."""
+    return {_plain_number(match.group()) for match in _NUMBER.finditer(text)}
+
+
+def _plain_number(number: str) -> str:
+    grouped = re.fullmatch(r"\d{1,3}(?:[.,]\d{3})+", number)
+    return re.sub(r"[.,]", "", number) if grouped else number.replace(",", ".")
+
+
+def names(text: str) -> set[str]:
+    """The words written as names: capitalised, and not at the head of a sentence."""
+    return {match.group().casefold() for sentence in sentences(text) for match in _NAME.finditer(sentence)}
+
+
+def join(parts: Iterable[str]) -> str:
+    """Sentences joined by one space."""
+    return " ".join(part.strip() for part in parts if part.strip())

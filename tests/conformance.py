@@ -1,0 +1,194 @@
+"""What every chat platform must do, as one reusable suite.
+
+An adapter's tests subclass ``PlatformConformance`` and give a ``harness``: the platform under test, and hands on the
+other side of the wire, to write, flag, edit and delete posts as people do, and to lose the answer of a send.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from datetime import UTC, datetime
+
+import pytest
+
+from core.errors import AmbiguousSend, PlatformUnavailable
+from core.models import FlaggedPost, PostRef
+from core.ports import ChatPlatform
+from core.review import ApprovedReply, approve, text_hash
+
+EXACT_TEXTS = {
+    "mention": "@everyone and @here, please read this twice.",
+    "markdown": "**Not** _true_: see `here` and [there](https://example.org/a?b=1&c=2) <b>now</b> ~~no~~",
+    "bidi": "Read \u202ethis\u202c from \u2066left\u2069 \u05e9\u05dc\u05d5\u05dd \u0633\u0644\u0627\u0645",
+    "unicode": "e\u0301 is not \u00e9; \U0001f469\u200d\U0001f680 \ufb01 \u00a0end",
+    "lines": "first line\n\n  second line",
+}
+
+
+class PlatformHarness(ABC):
+    """The platform under test, and the hands of the people on it."""
+
+    platform: ChatPlatform
+
+    @abstractmethod
+    async def create_post(self, author: str, text: str) -> PostRef:
+        """Somebody writes a post."""
+
+    @abstractmethod
+    async def flag(self, ref: PostRef, by: str) -> None:
+        """Somebody flags a post."""
+
+    @abstractmethod
+    async def edit(self, ref: PostRef, text: str) -> None:
+        """Its author changes a post."""
+
+    @abstractmethod
+    async def delete(self, ref: PostRef) -> None:
+        """Somebody deletes a post."""
+
+    @abstractmethod
+    async def replies_to(self, ref: PostRef) -> list[str]:
+        """The texts that stand as replies to a post, as other people see them."""
+
+    @abstractmethod
+    async def lose_next_answer(self, *, arrives: bool) -> None:
+        """Lose the answer of the next send; the send itself arrives, or is lost as well."""
+
+
+def reply_to(ref: PostRef, text: str, approval_id: str = "approval-1") -> ApprovedReply:
+    """A reply that a moderator approved."""
+    return approve(
+        approval_id=approval_id,
+        in_reply_to=ref,
+        text=text,
+        shown_sha256=text_hash(text),
+        moderator="moderator_one",
+        at=datetime(2026, 3, 2, tzinfo=UTC),
+    )
+
+
+class PlatformConformance:
+    """The suite. A subclass overrides ``harness``."""
+
+    @pytest.fixture
+    async def harness(self) -> PlatformHarness:
+        """The platform under test; a subclass builds it."""
+        raise NotImplementedError
+
+    async def test_flags_come_through_whole(self, harness: PlatformHarness) -> None:
+        """A moderator must see what was flagged, where, by whom, and what was said before it."""
+        earlier = await harness.create_post("ferry_rower", "Good morning!")
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        await harness.flag(ref, "mill_pond")
+        await harness.platform.close()
+        (flagged,) = [post async for post in harness.platform.flags()]
+        assert isinstance(flagged, FlaggedPost)
+        assert (flagged.ref, flagged.text, flagged.author) == (ref, "They do not belong here.", "slate_roof")
+        assert flagged.flagged_by == "mill_pond"
+        assert flagged.flagged_how
+        assert "Good morning!" in [message.text for message in flagged.thread]
+        assert flagged.text not in [message.text for message in flagged.thread]
+        assert ref.platform == earlier.platform == harness.platform.name
+        assert ref != earlier
+
+    @pytest.mark.parametrize("text", EXACT_TEXTS.values(), ids=EXACT_TEXTS.keys())
+    async def test_read_gives_what_was_flagged(self, harness: PlatformHarness, text: str) -> None:
+        """The outbox compares both by hash: a difference in form would block every reply."""
+        ref = await harness.create_post("slate_roof", text)
+        await harness.flag(ref, "mill_pond")
+        read = await harness.platform.read(ref)
+        await harness.platform.close()
+        (flagged,) = [post async for post in harness.platform.flags()]
+        assert read == flagged.text
+
+    async def test_read_follows_edits(self, harness: PlatformHarness) -> None:
+        """A reply to words that are no longer there must not be sent."""
+        ref = await harness.create_post("slate_roof", "before")
+        await harness.edit(ref, "after")
+        assert await harness.platform.read(ref) == "after"
+
+    async def test_read_follows_deletions(self, harness: PlatformHarness) -> None:
+        """A reply to nothing must not be sent."""
+        ref = await harness.create_post("slate_roof", "before")
+        await harness.delete(ref)
+        assert await harness.platform.read(ref) is None
+
+    @pytest.mark.parametrize("text", EXACT_TEXTS.values(), ids=EXACT_TEXTS.keys())
+    async def test_posts_exactly_the_approved_bytes(self, harness: PlatformHarness, text: str) -> None:
+        """What stands on the platform is what the moderator approved, byte for byte, under the right post."""
+        other = await harness.create_post("ferry_rower", "Good morning!")
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        posted = await harness.platform.post(reply_to(ref, text))
+        assert [shown.encode() for shown in await harness.replies_to(ref)] == [text.encode()]
+        assert await harness.replies_to(other) == []
+        assert await harness.platform.read(posted.ref) == text
+        assert posted.posted_at.tzinfo is not None
+
+    async def test_the_same_key_posts_once(self, harness: PlatformHarness) -> None:
+        """At most one post for each approval (invariant I2), whoever tries again."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        first = await harness.platform.post(reply_to(ref, "We all live here."))
+        second = await harness.platform.post(reply_to(ref, "We all live here."))
+        assert first.ref == second.ref
+        assert await harness.replies_to(ref) == ["We all live here."]
+
+    async def test_two_approvals_post_twice(self, harness: PlatformHarness) -> None:
+        """The key is the approval's, not the text's: two approvals of one text are two replies."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        await harness.platform.post(reply_to(ref, "We all live here.", "approval-1"))
+        await harness.platform.post(reply_to(ref, "We all live here.", "approval-2"))
+        assert await harness.replies_to(ref) == ["We all live here."] * 2
+
+    async def test_the_longest_reply_is_posted(self, harness: PlatformHarness) -> None:
+        """The limit that the engine writes to is the limit that holds."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        text = "x" * harness.platform.max_characters
+        await harness.platform.post(reply_to(ref, text))
+        assert await harness.replies_to(ref) == [text]
+
+    async def test_too_long_is_refused(self, harness: PlatformHarness) -> None:
+        """A reply is never cut: half of an approved text is not an approved text."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        with pytest.raises(PlatformUnavailable) as caught:
+            await harness.platform.post(reply_to(ref, "x" * (harness.platform.max_characters + 1)))
+        assert caught.value.remedy
+        assert await harness.replies_to(ref) == []
+
+    async def test_a_vanished_post_is_not_answered(self, harness: PlatformHarness) -> None:
+        """A reply without its post would stand alone in the channel."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        await harness.delete(ref)
+        reply = reply_to(ref, "We all live here.")
+        with pytest.raises(PlatformUnavailable):
+            await harness.platform.post(reply)
+        assert await harness.platform.find_reply(reply) is None
+
+    async def test_finds_ours_after_a_lost_answer(self, harness: PlatformHarness) -> None:
+        """An ambiguous send that arrived is known as posted, and is not posted again."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        reply = reply_to(ref, "We all live here.")
+        await harness.lose_next_answer(arrives=True)
+        with pytest.raises(AmbiguousSend):
+            await harness.platform.post(reply)
+        found = await harness.platform.find_reply(reply)
+        assert found is not None
+        assert await harness.platform.read(found.ref) == reply.text
+        assert await harness.replies_to(ref) == [reply.text]
+
+    async def test_finds_nothing_that_was_not_posted(self, harness: PlatformHarness) -> None:
+        """An ambiguous send that never arrived must not pass for posted, nor somebody else's words for ours."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        reply = reply_to(ref, "We all live here.")
+        await harness.create_post("mill_pond", reply.text)
+        await harness.lose_next_answer(arrives=False)
+        with pytest.raises(AmbiguousSend):
+            await harness.platform.post(reply)
+        assert await harness.platform.find_reply(reply) is None
+        assert await harness.replies_to(ref) == []
+
+    async def test_close_ends_flags(self, harness: PlatformHarness) -> None:
+        """A stop must not wait for a flag that never comes; closing twice does no harm."""
+        await harness.platform.close()
+        await harness.platform.close()
+        assert [post async for post in harness.platform.flags()] == []
+        assert [post async for post in harness.platform.flags()] == []

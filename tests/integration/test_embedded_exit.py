@@ -1,0 +1,81 @@
+"""A process with the embedded model ends at once, quietly, whatever the model is doing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from core.backends.weight_files import PACKAGED
+from core.backends.weights import WeightsWanted, find_weights
+
+ROOT = Path(__file__).parents[2]
+GUARD_SECONDS = 60  # only bounds a hang, in which the request would be waited for until it is done, or for ever
+BUSY = """
+import asyncio, logging, sys
+from pathlib import Path
+from core.backends.llamacpp import EmbeddedServer
+from core.backends.openai_chat import ChatModel
+from core.ports import Generation, Message
+
+logging.disable()
+
+async def main():
+    server = EmbeddedServer(Path(sys.argv[1]), context_tokens=4096, parallel=2)
+    model = ChatModel(server.base_url, server.api_key, server.model)
+    await model.choose([Message("user", "Yes or no?")], ["Yes", "No"], 100)
+    endless = Generation(max_tokens=4000, schema={"type": "array", "items": {"type": "integer"}, "minItems": 1500})
+    task = asyncio.create_task(model.generate([Message("user", "Write.")], endless, 1000))
+    await asyncio.sleep(1)
+    print("busy", flush=True)
+"""
+ENDINGS = {
+    "close": "    server.close()\n    server.close()\n    await asyncio.gather(task, return_exceptions=True)\n",
+    "return": "    return\n",
+    "error": "    raise SystemExit(3)\n",
+    "wait": "    await task\n",
+}
+
+
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    """The packaged model."""
+    wanted = WeightsWanted(path=None, hub_repo="", hub_file="", sha256=PACKAGED.sha256)
+    return find_weights(wanted, platformdirs.user_cache_path("antiphon"))
+
+
+@contextmanager
+def started(weights: Path, ending: str) -> Iterator[subprocess.Popen[str]]:
+    program = f"{BUSY}{ENDINGS[ending]}\nasyncio.run(main())\n"
+    command = [sys.executable, "-c", program, str(weights)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()  # leaving the process with a hang would hang the tests too
+
+
+@pytest.mark.parametrize(("ending", "code"), [("close", 0), ("return", 0), ("error", 3)])
+def test_ends_while_a_request_is_running(weights: Path, ending: str, code: int):
+    """Closing, forgetting to close, and failing all end the process and llama.cpp says nothing."""
+    with started(weights, ending) as process:
+        assert process.communicate(timeout=GUARD_SECONDS) == ("busy\n", "")
+        assert process.returncode == code
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_it(weights: Path, number: signal.Signals):
+    """Ctrl-C reaches Python, not a handler of llama.cpp's, and nothing crashes on the way out."""
+    with started(weights, "wait") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "busy\n"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=GUARD_SECONDS)
+        assert process.returncode == -number
+        assert err.endswith("KeyboardInterrupt\n") if number == signal.SIGINT else err == ""
