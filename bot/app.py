@@ -79,7 +79,8 @@ async def open_model(settings: Settings, on_weights: WeightsProgress | None = No
                 EmbeddedServer(weights, context_tokens=llm.context_tokens, parallel=llm.parallel, threads=llm.threads)
             )
             base_url, api_key, model = server.base_url, server.api_key, server.model
-        chat = ChatModel(base_url, api_key, model, timeout_seconds=llm.timeout_seconds)
+        concurrency = 1 if llm.backend == "embedded" else llm.parallel
+        chat = ChatModel(base_url, api_key, model, timeout_seconds=llm.timeout_seconds, concurrency=concurrency)
         stack.push_async_callback(chat.close)
         yield chat
 

@@ -48,8 +48,8 @@ class LlmSettings(_Section):
     sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = (
         "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
     )
-    context_tokens: Annotated[int, Field(ge=512)] = 8192
-    parallel: Annotated[int, Field(ge=1, le=64)] = 4
+    context_tokens: Annotated[int, Field(ge=512)] = 12288
+    parallel: Annotated[int, Field(ge=1, le=64)] = 12
     threads: Annotated[int, Field(ge=0)] = 0
     timeout_seconds: Seconds = 120
 

@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from core.budget import MeteredModel
 from core.drafting import Candidate, tidy
 from core.errors import ModelUnavailable
-from core.gates import slurs_in
 from core.language import name_of
 from core.models import Brief
 from core.ports import Generation
 from core.prompting import load_prompt, quoted
+from core.slurs import slurs_in
 from core.text import content_stems, words
 from core.vetted import Theme
 
@@ -92,7 +92,7 @@ def _ended(pool: Sequence[Candidate], model: MeteredModel) -> str | None:
         return "no draft passed the gates"
     if pool[0].energy >= model.budget.profile.target_score:
         return "target score"
-    return model.budget.exhausted()
+    return model.budget.exhausted() or model.budget.is_late()
 
 
 async def _rewrite(
@@ -104,7 +104,7 @@ async def _rewrite(
         prompt = load_prompt("rewrite").fill(
             post=quoted(brief.post.text), reply=parent.text, words=", ".join(hints), language=name_of(brief.language)
         )
-        how = Generation(max_tokens=110, temperature=model.budget.profile.temperature, seed=chance.randrange(2**31))
+        how = Generation(max_tokens=80, temperature=model.budget.profile.temperature, seed=chance.randrange(2**31))
         jobs.append(model.generate(prompt, how))
     answers = await asyncio.gather(*jobs, return_exceptions=True)
     rewritten = []

@@ -51,6 +51,10 @@ class Budget:
             return "token limit"
         return None
 
+    def is_late(self) -> str | None:
+        """Why no new drafts should be asked for: the last quarter of the time is kept for the judge. Or ``None``."""
+        return "time kept for the judge" if self.seconds_left < self.profile.deadline_seconds / 4 else None
+
     def check(self) -> None:
         """Raise ``BudgetExhausted`` if a limit is reached."""
         reached = self.exhausted()

@@ -20,16 +20,12 @@ from core.ports import Generation, Message
 from core.prompting import load_prompt, quoted
 from core.text import content_stems, sentences, words
 from core.vetted import Theme
+from core.wordings import fault_in, wordings_of
 
 VOTING_ROUNDS = 3
-_LEAST_STANCE = 0.7
+_LEAST_STANCE = 0.8
 _MOST_HATE = 0.4
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
-_NEGATION = re.compile(r"\b(?:not|n't|never|no|isn't|aren't|don't|doesn't|nor)\b|n['’]t\b", re.IGNORECASE)
-_MIRROR = re.compile(r"\b(?:better|superior|smarter|cleverer|best|more (?:\w+ )?than)\b", re.IGNORECASE)
-_HEDGE = re.compile(
-    r"\b(?:some of them|not all|many of them|may be|might be|can be|although|while|but)\b", re.IGNORECASE
-)
 
 
 def fault_of(claim: str, post: str, language: str | None) -> str | None:
@@ -40,12 +36,14 @@ def fault_of(claim: str, post: str, language: str | None) -> str | None:
     """
     if len(words(claim)) < 4 or len(sentences(claim)) > 1:
         return "not one plain sentence"
-    if _MIRROR.search(claim):
+    wordings = wordings_of(language)
+    if wordings.mirror.search(claim):
         return "mirrors the stereotype"
-    if _HEDGE.search(claim):
-        return "hedges"
+    wording = fault_in(claim)
+    if wording:
+        return wording
     shared = set(content_stems(claim, language)) & set(content_stems(post, language))
-    if _NEGATION.search(claim) and shared:
+    if wordings.negation.search(claim) and shared:
         return "restates the stereotype"
     if len(shared) > 2 or len(shared) * 2 > len(set(content_stems(claim, language))):
         return "repeats the post"

@@ -17,7 +17,7 @@ from core.budget import MeteredModel
 from core.errors import ModelUnavailable
 from core.gates import MAX_SENTENCES
 from core.language import name_of
-from core.models import Brief, Intent, Receipt, Scores
+from core.models import Brief, Intent, Receipt, Scores, Verdict
 from core.ports import Generation
 from core.prompting import load_prompt, quoted
 from core.text import join, sentences
@@ -29,20 +29,6 @@ DESCRIPTIONS = {
     Intent.QUESTIONING: "questioning: one open question that makes readers think and assumes nothing bad",
     Intent.DENOUNCING: "denouncing: it says calmly that talking like this is not acceptable",
     Intent.POSITIVE: "positive: it says something good about the people attacked",
-}
-_EXAMPLE = {
-    "example_post": quoted("Old people just cost money and should not be allowed to vote."),
-    "example_claim": "Older people raised the families and built the towns we live in.",
-    "example_evidence": "A 2016 study in the town of Elm found that pensioners give 2 million hours of help a year.",
-}
-_EXAMPLE_REPLIES = {
-    Intent.INFORMATIVE: "Our grandparents keep this place going. A 2016 study counted 2 million hours of help that "
-    "Elm's pensioners give each year.",
-    Intent.EMPATHETIC: "It hurts to read this about our parents and grandparents. They carried us when we were small.",
-    Intent.QUESTIONING: "Who looked after you when you were small?",
-    Intent.DENOUNCING: "Nobody's worth runs out with age. Talk like this has no place here.",
-    Intent.POSITIVE: "I think of the neighbours who teach our kids to read and bake for every fair. "
-    "We are lucky to have them.",
 }
 _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
@@ -59,25 +45,30 @@ class Candidate:
     warnings: tuple[str, ...] = ()
 
     @property
+    def is_unsupported(self) -> bool:
+        """Whether a sentence of it states a fact that no evidence is known to carry: such drafts come last."""
+        return any(receipt.verdict is not Verdict.SUPPORTED for receipt in self.receipts)
+
+    @property
     def energy(self) -> float:
         """E of CODEOFCONDUCT (section 3): the weighted reward on the 0-10 scale, 0 where nothing could be scored."""
         return self.scores.total or 0.0
 
 
 def compose(brief: Brief, themes: Sequence[Theme], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
-    """Drafts of vetted sentences and evidence for the two closest themes, without any model.
+    """Drafts of vetted sentences and evidence for the closest theme, two for each intent, without any model.
 
     Informative drafts join a claim and a passage, one for each of the first two passages. The others are whole replies;
     one sentence alone is joined by the theme's claim, unless it is a question, which should stay open.
     """
     facts = [passage.summary for passage in brief.evidence[:2]]
     found: dict[str, Candidate] = {}
-    for theme in themes[:2]:
+    for theme in themes[:1]:
         for intent in intents:
-            opening = chance.choice(theme.replies[intent])
-            for text in _texts(intent, opening, theme.claim, facts):
-                if len(sentences(text)) <= MAX_SENTENCES:
-                    found.setdefault(text, Candidate(text, intent, is_vetted=True))
+            for opening in chance.sample(theme.replies[intent], min(2, len(theme.replies[intent]))):
+                for text in _texts(intent, opening, theme.claim, facts):
+                    if len(sentences(text)) <= MAX_SENTENCES:
+                        found.setdefault(text, Candidate(text, intent, is_vetted=True))
     return list(found.values())
 
 
@@ -120,9 +111,7 @@ async def _write_one(
 ) -> str:
     passage = brief.evidence[0].summary if brief.evidence else "none"
     prompt = load_prompt("draft").fill(
-        **_EXAMPLE,
-        example_reply=_EXAMPLE_REPLIES[intent],
-        exemplars="".join(f"\n\nAnother reply in this community's voice: {text}" for text in exemplars[:3]),
+        exemplars="".join(f"\n- in this community's own voice: {text}" for text in exemplars[:3]),
         post=quoted(brief.post.text),
         claim=brief.claim,
         evidence=passage,
@@ -130,14 +119,14 @@ async def _write_one(
         style=style,
         language=name_of(brief.language),
     )
-    how = Generation(max_tokens=110, temperature=temperature, seed=list(Intent).index(intent))
+    how = Generation(max_tokens=80, temperature=temperature, seed=list(Intent).index(intent))
     return tidy((await model.generate(prompt, how)).texts[0])
 
 
 def tidy(answer: str) -> str:
-    """The reply in a model's answer: one line, without label and outer quotation marks, without a cut last sentence."""
+    """The reply in a model's answer: its first two whole sentences, on one line, without label or quotation marks."""
     text = _WRAPPING.sub("", " ".join(answer.split())).strip('"“” ')
-    parts = sentences(text)
+    parts = sentences(text)[:MAX_SENTENCES]
     if len(parts) > 1 and not parts[-1].endswith((".", "!", "?", "…")):
         parts = parts[:-1]
     return " ".join(parts)

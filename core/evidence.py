@@ -26,7 +26,7 @@ async def write_queries(
 ) -> tuple[list[str], list[str]]:
     """At most five queries from post and claim (F2RL, Appendix C.3), and why they are fewer if the model wrote none.
 
-    The post, its implied meaning and the claim are searched for as well, so that a search is never empty.
+    The post itself comes first, then its implied meaning and the claim, so that a search is never empty.
     """
     own = [post.text, *([reading.implied_meaning] if reading.implied_meaning else []), claim]
     prompt = load_prompt("queries").fill(post=quoted(post.text), claim=claim)
@@ -38,7 +38,7 @@ async def write_queries(
     queries = [query for query in dict.fromkeys(written) if query][:QUERIES]
     if not queries:
         return own, ["evidence: the model wrote no queries; post and claim are searched for"]
-    return [*queries, *own], []
+    return [*own, *queries], []
 
 
 async def find_evidence(

@@ -10,68 +10,33 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 
 from core.language import detect
 from core.models import Brief, Scores
 from core.prompting import load_prompt
-from core.text import content_stems, longest_shared_run, names, numbers, sentences, words
+from core.slurs import slurs_in
+from core.text import content_stems, longest_shared_run, names, numbers, sentences, stem, words
+from core.wordings import fault_in, wordings_of
 
 MAX_SENTENCES = 2
 LEAST_STANCE = 0.8
 LEAST_NON_TOXICITY = 0.5
 _LEAK = 8
 
-_LINK = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|org|net|eu|io|gg|me)\b", re.IGNORECASE)
-_MENTION = re.compile(r"(?<!\w)[@#]\w|<[@#!&:]|\[[^\]]*\]\(")
-_LABEL = re.compile(
-    r"\b(?:you(?:'re| are)|people like you|your kind)\s+(?:just\s+|all\s+|such\s+|so\s+|nothing\s+|clearly\s+)?"
-    r"(?:a|an|the|racist|sexist|bigot\w*|hateful|ignorant|sick|wrong|evil|pathetic|disgusting|full of|liar|mean)\b|"
-    r"\bpeople like you\b|\b(?:you|your) (?:racism|ignorance|bigotry|hatred)\b",
+_LINK = re.compile(
+    r"\w+://|www\.|mailto:"
+    r"|\b[\w-]+\.(?:com|org|net|eu|io|gg|me|info|biz|ru|de|es|it|fr|uk|us|tv|app|dev|social|xyz|site|online)\b"
+    r"|\b[\w-]+\.[a-z]{2,}/\w",
     re.IGNORECASE,
 )
-_REFUSAL = re.compile(
-    r"\bas an ai\b|\blanguage model\b|\bi (?:can(?:no|')t|am unable to|won't) (?:assist|help|provide|write|generate|"
-    r"comply|create)|\bi'?m sorry,? (?:but )?i (?:can|am)|\bi apologi[sz]e\b|\bno puedo ayudar|\bnon posso aiutar",
+_MENTION = re.compile(r"@\w|(?<!\w)#\w|<[@#!&:]|\[[^\]]*\]\s*[(\[]")
+_REACH_OF_NEGATION = 5  # words
+_SHARE_OF_GROUP = re.compile(
+    r"\b(?:some|(?:a |only )?few|most|(?:the |a )?(?:minority|majority|handful|part|number) of)\s+(?:the\s+)?"
+    r"(\w+)(?:\s+(\w+))?",
     re.IGNORECASE,
 )
-_SCAFFOLD = re.compile(
-    r"counter-?claim:|counter-?speech|\bevidence:|\breply:|words that may help|</?post>|\bhateful post\b|\bthe post\b|"
-    r"^\s*(?:sure|certainly|here(?:'s| is))\b[^.]*:",
-    re.IGNORECASE,
-)
-_SOFTENING = re.compile(
-    r"\b(?:i|we) (?:do )?(?:understand|see|share|hear|get) (?:your|the|why|where|how)\b|\bunderstandable\b|"
-    r"\bi agree\b|\byou(?:'re| are) (?:partly |absolutely )?right\b|\b(?:good|valid|fair) point\b|"
-    r"\bit(?:'s| is|'s also| is also) (?:true|a fact|undeniable|correct) that\b|\babsolutely\b|"
-    r"\bthere (?:may|might) be (?:some )?truth\b|\bboth sides\b|\bentitled to (?:your|their|an) opinion\b|"
-    r"\b(?:not all|not every|not always|not the only|some of them|many of them)\b|"
-    r"\bwhile (?:it|some|there|many|not|i|they)\b|\balthough\b|\beven if\b|\bdespite\b|"
-    r"\bthank(?:s| you) for sharing\b|\bi appreciate your\b|\bcomplex issue\b|\bto some extent\b|"
-    r"\bmay have (?:some|a)\b|\binherently\b",
-    re.IGNORECASE,
-)
-_PRESUPPOSING = re.compile(
-    r"\bwhat makes you (?:think|believe|say|feel)\b|"
-    r"\bwhy (?:do|does|are|is|can|can't|don't|would|should) (?!we\b|not\b)|\bdo(?:es)? this mean\b|"
-    r"\bhow (?:can|could|do) (?:they|these|those)\b|\bwhat are the reasons\b",
-    re.IGNORECASE,
-)
-_IDENTITY = re.compile(
-    r"\bas an? (?:\w+ )?(?:survivor|muslim|jew|woman|migrant|immigrant|refugee|mother|father|black|gay|lesbian|trans|"
-    r"disabled|victim)\b",
-    re.IGNORECASE,
-)
-_WORDINGS = (
-    (_LABEL, "labels a person"),
-    (_REFUSAL, "refusal"),
-    (_SCAFFOLD, "prompt text"),
-    (_SOFTENING, "softens or concedes"),
-    (_PRESUPPOSING, "presupposes the claim"),
-    (_IDENTITY, "claims an identity"),
-)
-_NEGATION = re.compile(r"\b(?:not|no|never|nor|isn't|aren't|don't|doesn't|can't|won't)\b", re.IGNORECASE)
-_DISGUISE = str.maketrans("01345@$!7", "oleasasit")
+_EMPHASIS = re.compile(r"(?<!what )(?<!how )\b(?:do|does|did) (\w+)\b(?=[^?]*$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +48,6 @@ class GateContext:
     vetted: frozenset[str] = frozenset()
     recent: tuple[str, ...] = ()
     known_names: frozenset[str] = field(default_factory=frozenset)
-
-
-@cache
-def _slurs() -> frozenset[str]:
-    lines = resources.files("core").joinpath("slurs.txt").read_text(encoding="utf-8").splitlines()
-    return frozenset(line.strip().casefold() for line in lines if line.strip() and not line.startswith("#"))
-
-
-def slurs_in(text: str) -> set[str]:
-    """The slurs and insults in a text, disguises undone."""
-    plain = text.casefold()
-    undone = re.sub(r"(.)\1{2,}", r"\1", plain.translate(_DISGUISE))
-    spaced = re.sub(r"\b(\w)(?:[\s.*_-]+(?=\w\b))", r"\1", undone)
-    return (set(words(plain)) | set(words(undone)) | set(words(spaced))) & _slurs()
 
 
 def own_sentences(text: str, context: GateContext) -> list[str]:
@@ -132,16 +83,14 @@ def _form_fault(text: str, context: GateContext) -> str | None:
 
 
 def _wording_fault(text: str, context: GateContext) -> str | None:
-    own = " ".join(own_sentences(text, context))
+    own = " ".join(own_sentences(text, context)).replace("’", "'")
     if not own:
         return None
-    for pattern, name in _WORDINGS:
-        if pattern.search(own):
-            return name
     return (
-        _echo_fault(own, context.brief)
-        or _unsupported_fault(text, own, context)
-        or _language_fault(text, context.brief)
+        fault_in(own)
+        or _echo_fault(own, context.brief)
+        or _unsupported_fault(own, context)
+        or _language_fault(own, context.brief)
         or _leak_fault(own)
     )
 
@@ -151,31 +100,45 @@ def _echo_fault(own: str, brief: Brief) -> str | None:
     language = brief.reading.language
     post = content_stems(brief.post.text, language)
     mine = content_stems(own, language)
+    groups = wordings_of(language).group_stems
     run = longest_shared_run(mine, post)
     shared = set(mine) & set(post)
     if run >= 3 or (post and len(shared) * 2 > len(set(post)) and len(shared) > 1):
         return "repeats the post"
-    if len(shared) > 1 and any(
-        _NEGATION.search(part) and len(set(content_stems(part, language)) & shared) > 1 for part in sentences(own)
-    ):
+    if any(stem(match.group(1).casefold()) in shared - groups for match in _EMPHASIS.finditer(own)):
+        return "repeats the post"
+    if any(_denies(part, shared, language) for part in sentences(own)):
         return "restates the stereotype"
-    return None
+    counted = {stem(word.casefold()) for match in _SHARE_OF_GROUP.finditer(own) for word in match.groups("")}
+    return "softens or concedes" if counted & shared else None
 
 
-def _unsupported_fault(text: str, own: str, context: GateContext) -> str | None:
+def _denies(sentence: str, shared: set[str], language: str | None) -> bool:
+    """Whether a negated sentence shares two words with the post, or what it negates is the post's."""
+    wordings = wordings_of(language)
+    negation = wordings.negation.search(sentence)
+    if negation is None:
+        return False
+    within = " ".join(sentence[negation.end() :].split()[:_REACH_OF_NEGATION])
+    negated = set(content_stems(within, language)) & shared - wordings.group_stems
+    return bool(negated) or len(set(content_stems(sentence, language)) & shared) > 1
+
+
+def _unsupported_fault(own: str, context: GateContext) -> str | None:
     brief = context.brief
     held = " ".join(
         f"{passage.text} {passage.source.year or ''} {passage.source.publisher}" for passage in brief.evidence
     )
-    if not numbers(own) <= numbers(held):
+    counted = {match.group().casefold() for match in wordings_of(brief.reading.language).quantity.finditer(own)}
+    if not numbers(own) <= numbers(held) or any(quantity not in held.casefold() for quantity in counted):
         return "a number that no evidence holds"
-    known = {word for part in (held, brief.post.text, brief.claim) for word in words(part)} | context.known_names
-    strange = {name for name in names(text) if not set(words(name)) <= known}
+    known = {word for part in (held, brief.post.text) for word in words(part)} | context.known_names
+    strange = {name for name in names(own) if not set(words(name)) <= known}
     return "a name that no evidence holds" if strange else None
 
 
-def _language_fault(text: str, brief: Brief) -> str | None:
-    return None if detect(text, brief.language) in {brief.language, None} else "another language"
+def _language_fault(own: str, brief: Brief) -> str | None:
+    return None if detect(own, brief.language) in {brief.language, None} else "another language"
 
 
 @cache

@@ -36,9 +36,9 @@ async def compare(brief: Brief, left: str, right: str, model: MeteredModel) -> f
 
 
 def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[Candidate]:
-    """The ``each`` best candidates of each intent by reward, those without warnings first."""
+    """The ``each`` best candidates of each intent by reward, those that evidence carries first."""
     best: dict[Intent, list[Candidate]] = {}
-    for candidate in sorted(candidates, key=lambda candidate: (bool(candidate.warnings), -candidate.energy)):
+    for candidate in sorted(candidates, key=lambda candidate: (candidate.is_unsupported, -candidate.energy)):
         best.setdefault(candidate.intent, []).append(candidate)
     return [candidate for found in best.values() for candidate in found[:each]]
 
@@ -46,7 +46,7 @@ def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[
 def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
     """The candidates that enter the tournament: the best of each intent first, then the others by reward."""
     first = best_of_each_intent(candidates)
-    rest = sorted((c for c in candidates if c not in first), key=lambda c: (bool(c.warnings), -c.energy))
+    rest = sorted((c for c in candidates if c not in first), key=lambda c: (c.is_unsupported, -c.energy))
     return [*first, *rest][:count]
 
 
@@ -81,7 +81,7 @@ def _with_judge(candidate: Candidate, shares: Sequence[float], full: int) -> Can
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Best first: drafts without warnings before drafts with them, then by the mean of reward and judge.
+    """Best first: drafts with an unsupported sentence come last, then by the mean of reward and judge.
 
     The mean, since the verdicts of a small judge carry little: where it is unsure the rewards decide.
     """
@@ -89,6 +89,6 @@ def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     def order(candidate: Candidate) -> tuple[bool, float]:
         scores = candidate.scores
         marks = [mark for mark in (scores.total, scores.judge) if mark is not None]
-        return bool(candidate.warnings), -(fmean(marks) if marks else 0.0)
+        return candidate.is_unsupported, -(fmean(marks) if marks else 0.0)
 
     return sorted(candidates, key=order)

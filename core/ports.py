@@ -78,7 +78,10 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceQuery:
-    """A search for passages: several queries at once, ranked to the claim, at most ``limit`` kept."""
+    """A search for passages, at most ``limit`` kept: several queries at once, of which the first is the post itself.
+
+    The passages are ranked to the claim and the first query; the others widen the coarse search.
+    """
 
     queries: tuple[str, ...]
     claim: str

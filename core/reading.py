@@ -31,7 +31,7 @@ EXPLANATIONS = (
     "emotional_reaction",
     "cognitive_reaction",
 )
-_MAX_WORDS_CHARACTERS = 160
+_MAX_WORDS_CHARACTERS = 120
 _NOT_HATEFUL = 0.18
 _SURELY_HATEFUL = 0.6
 _GROUP_IS_CLEAR = 0.5
@@ -141,8 +141,8 @@ async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) ->
     Raises:
         ModelUnavailable: there is no model at all (a spent budget only degrades the reading).
     """
-    answer, degraded = await _explain(post.text, model)
     opinion, unasked = await _ask("hateful", post.text, model)
+    answer, degraded = await _explain(post.text, model)
     violent, unsaid = signals.calls_for_violence, list[str]()
     if not violent and _VIOLENCE.search(post.text):
         share, unsaid = await _ask("violent", post.text, model)
@@ -155,7 +155,7 @@ async def _explain(text: str, model: MeteredModel) -> tuple[Mapping[str, Any], l
     messages = load_prompt("reading").fill(post=quoted(text))
     problem = ""
     for attempt, temperature in enumerate((0.0, 0.4)):
-        how = Generation(max_tokens=420, temperature=temperature, seed=attempt, schema=SCHEMA)
+        how = Generation(max_tokens=300, temperature=temperature, seed=attempt, schema=SCHEMA)
         try:
             return parse_explanations((await model.generate(messages, how)).texts[0]), []
         except BadAnswer as err:

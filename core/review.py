@@ -7,7 +7,7 @@ Knows no database: the store applies these rules, it does not repeat them.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -95,7 +95,7 @@ class ApprovedReply:
     moderator: str
     approved_at: datetime
     sha256: str
-    seal: _Seal
+    seal: _Seal = field(compare=False, repr=False)
 
     def __post_init__(self) -> None:
         mine = (self.approval_id, self.in_reply_to, self.text, self.moderator, self.approved_at, self.sha256)

@@ -14,8 +14,12 @@ MAX_POST_CHARACTERS = 5000
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(¿¡]?[A-ZÀ-ÖØ-Þ0-9])")
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|Art|vs|v|e\.g|i\.e|approx|Sr|Sra|U\.S|U\.K|U\.N)\.$")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?", re.UNICODE)
+_CONTRACTED = re.compile(r"'(?:s|re|ve|ll|d|m)$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘])\b[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W_]", re.UNICODE)
+_NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘])\b(?!I['’])[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W_]", re.UNICODE)
+_BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Characters that Unicode counts as letters or marks, but that show nothing."""
 
 _STOP_WORDS: dict[str, frozenset[str]] = {
     "en": frozenset(
@@ -55,12 +59,12 @@ def clean(text: str) -> tuple[str, int]:
     """
     kept: list[str] = []
     removed = 0
-    for character in unicodedata.normalize("NFKC", text):
-        if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Co", "Cs", "Cn"}:
+    for character in unicodedata.normalize("NFKC", _BREAK.sub("\n", text)):
+        if character in "\n\t" or not (character in _UNSEEN or unicodedata.category(character).startswith("C")):
             kept.append(character)
         else:
-            removed += character not in "\r\u200d"
-    return "".join(kept).strip(), removed
+            removed += character != "\u200d"
+    return unicodedata.normalize("NFKC", "".join(kept)).strip(), removed
 
 
 def sentences(text: str) -> list[str]:
@@ -86,7 +90,8 @@ def content_stems(text: str, language: str | None = "en") -> list[str]:
     search: both texts go through the same cut.
     """
     stop = _STOP_WORDS.get(language or "", frozenset())
-    return [stem(word) for word in words(text) if len(word) > 2 and word not in stop]
+    bare = (_CONTRACTED.sub("", word) for word in words(text) if not word.endswith("n't"))
+    return [stem(word) for word in bare if len(word) > 2 and word not in stop]
 
 
 def stem(word: str) -> str:

@@ -136,10 +136,11 @@ class HybridSearch:
     def _relevance(
         self, row: int, vectors: Sequence[NDArray[np.float32]], claim_vector: NDArray[np.float32] | None
     ) -> float:
-        to_queries = max(self._index.closeness(vector, row) for vector in vectors)
+        """Closeness to the claim and to the first query, the post; the other queries only widen the coarse search."""
+        to_post = self._index.closeness(vectors[0], row)
         if claim_vector is None:
-            return to_queries
-        return _CLAIM_WEIGHT * self._index.closeness(claim_vector, row) + (1 - _CLAIM_WEIGHT) * to_queries
+            return to_post
+        return _CLAIM_WEIGHT * self._index.closeness(claim_vector, row) + (1 - _CLAIM_WEIGHT) * to_post
 
     def _by_words(self, queries: list[str], group: TargetGroup | None) -> list[_Candidate]:
         found = [

@@ -35,16 +35,26 @@ class ChatModel:
         api_key: a secret; "" where the server asks for none.
         model: the name that the server knows the model by.
         timeout_seconds: no call takes longer than this, whatever its caller would allow.
+        concurrency: calls that are sent at once; the others wait, within their time. 1 for llama.cpp on a CPU: only
+            one after the other do calls reuse the prompt that they share.
         remedy: how to start this server, for the errors of an unreachable one.
     """
 
     def __init__(
-        self, base_url: str, api_key: str, model: str, *, timeout_seconds: float = 120, remedy: str = ""
+        self,
+        base_url: str,
+        api_key: str,
+        model: str,
+        *,
+        timeout_seconds: float = 120,
+        concurrency: int = 16,
+        remedy: str = "",
     ) -> None:
         self._base_url = base_url
         self._model = model
         self._remedy = remedy or "Start the server, or correct llm.base_url."
         self._longest_seconds = timeout_seconds
+        self._free = asyncio.Semaphore(concurrency)
         self._client = openai.AsyncOpenAI(
             base_url=base_url,
             api_key=api_key or NO_KEY,
@@ -91,7 +101,7 @@ class ChatModel:
     ) -> Read:
         seconds = min(timeout_seconds, self._longest_seconds)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds), self._free:
                 completion = await self._send(request)
         except TimeoutError as err:
             raise ModelUnavailable(

@@ -192,13 +192,13 @@ async def test_evidence_carries_all_that_is_shown(search: EvidenceSource, facts:
 
 
 async def test_several_queries_reranked_to_the_claim(search: EvidenceSource) -> None:
-    """Protects that the claim decides between passages that the queries find alike."""
+    """Protects that the claim decides between passages that answer the post alike."""
     queries = ("women are not fit to lead", "women are less intelligent")
     banks = await search.search(EvidenceQuery(queries, "Banks with women on their boards are more stable"))
     school = await search.search(EvidenceQuery(queries, "Girls read better than boys at school"))
     assert banks[0].id == "women-017"
     assert "women-006" in [evidence.id for evidence in school]
-    assert "women-017" not in [evidence.id for evidence in school]
+    assert "women-006" not in [evidence.id for evidence in banks]
 
 
 async def test_target_group_is_preferred(search: EvidenceSource) -> None:

@@ -1,0 +1,24 @@
+"""A source of evidence that holds what a test gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.errors import IndexUnavailable
+from core.models import Evidence
+from core.ports import EvidenceQuery
+
+
+class FakeEvidence:
+    """An ``EvidenceSource``: the first ``limit`` of the given passages, whatever is asked; it notes what was."""
+
+    def __init__(self, passages: Sequence[Evidence] = (), *, is_down: bool = False) -> None:
+        self._passages, self._is_down = tuple(passages), is_down
+        self.asked: list[EvidenceQuery] = []
+
+    async def search(self, query: EvidenceQuery) -> list[Evidence]:
+        """The passages, in the order given."""
+        self.asked.append(query)
+        if self._is_down:
+            raise IndexUnavailable("The fake index is down.")
+        return list(self._passages[: query.limit])
