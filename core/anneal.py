@@ -73,13 +73,11 @@ async def anneal(
     profile = model.budget.profile
     pool = sorted(start, key=lambda candidate: -candidate.energy)
     bag = vocabulary(brief, themes)
-    temperature = profile.t0
     for done in range(profile.rounds):
         ended = _ended(pool, model)
         if ended:
             return pool, done, ended
-        temperature += profile.t_step
-        parents = pick(pool, temperature, profile.proposals, chance)
+        parents = pick(pool, profile.t0 + done * profile.t_step, profile.proposals, chance)
         proposals = await _rewrite(parents, brief, bag, model, chance)
         seen = {candidate.text for candidate in pool}
         fresh = await assess([proposal for proposal in proposals if proposal.text not in seen])
@@ -90,9 +88,8 @@ async def anneal(
 def _ended(pool: Sequence[Candidate], model: MeteredModel) -> str | None:
     if not pool:
         return "no draft passed the gates"
-    if pool[0].energy >= model.budget.profile.target_score:
-        return "target score"
-    return model.budget.exhausted() or model.budget.is_late()
+    reached = pool[0].energy >= model.budget.profile.target_score
+    return model.budget.exhausted() or ("target score" if reached else model.budget.is_late())
 
 
 async def _rewrite(

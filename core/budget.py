@@ -101,7 +101,8 @@ class MeteredModel:
         try:
             yield
         except ModelUnavailable:
-            self.budget.check()
+            if self.budget.seconds_left <= 0:
+                self.budget.check()
             raise
 
     def _count(self, answer: Answer) -> None:

@@ -1,7 +1,7 @@
 """Stage 2: counter-claims, and the vote that picks one (F2RL, section 3.1).
 
-Owns how claims are written, which lose before the vote (those that restate, presuppose or mirror the stereotype) and
-how the vote is read from one-token log-probabilities with rotated order.
+Owns how claims are written, which lose before the vote (those that restate, presuppose or mirror the stereotype,
+or overstate) and how the vote is read from one-token log-probabilities with rotated order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from core.text import content_stems, sentences, words
 from core.vetted import Theme
 from core.wordings import fault_in, wordings_of
 
-VOTING_ROUNDS = 3
 _LEAST_STANCE = 0.8
 _MOST_HATE = 0.4
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
@@ -32,13 +31,15 @@ def fault_of(claim: str, post: str, language: str | None) -> str | None:
     """Why a claim loses before the vote, in words, or ``None`` if it may stand.
 
     A claim restates the stereotype if it shares a word of meaning with the post and negates, hedges or merely repeats
-    it; it mirrors it if it calls one group better than another.
+    it; it mirrors it if it calls one group better than another; it overstates if it speaks of all, of none or of most.
     """
     if len(words(claim)) < 4 or len(sentences(claim)) > 1:
         return "not one plain sentence"
     wordings = wordings_of(language)
     if wordings.mirror.search(claim):
         return "mirrors the stereotype"
+    if wordings.absolutes.search(claim):
+        return "overstates"
     wording = fault_in(claim)
     if wording:
         return wording
@@ -93,29 +94,26 @@ def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> 
 async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> tuple[list[Claim], list[str]]:
     """The claims with their share of the vote, the winner first, and why the vote is missing if it is.
 
-    Each round shows the claims in another order and reads one letter's log-probabilities; the shares are averaged, so
-    that no claim gains by its place.
+    Each round shows the claims in another order and reads one letter's log-probabilities; each claim stands once in
+    each place, and the shares are averaged, so that none gains by its place. Without all rounds there is no vote.
     """
     if len(claims) < 2:
         return [Claim(text, 1.0) for text in claims], []
     totals = dict.fromkeys(claims, 0.0)
-    rounds = 0
-    problem = "the model gave no letter"
-    for turn in range(VOTING_ROUNDS):
-        order = [*claims[turn % len(claims) :], *claims[: turn % len(claims)]]
+    problem = ""
+    for turn in range(len(claims)):
+        order = [*claims[turn:], *claims[:turn]]
         try:
             shares = await model.choose(_ballot(post, order), ascii_uppercase[: len(order)])
         except ModelUnavailable as err:
-            problem = err.message
-            break
-        if shares is not None:
-            rounds += 1
-            for letter, claim in zip(ascii_uppercase, order, strict=False):
-                totals[claim] += shares[letter]
-    if not rounds:
-        return [Claim(text, None) for text in claims], [f"claims: no vote was held ({problem}); the first is used"]
+            shares, problem = None, err.message
+        if shares is None:
+            reason = problem or "the model gave no letter"
+            return [Claim(text, None) for text in claims], [f"claims: no vote was held ({reason}); the first is used"]
+        for letter, claim in zip(ascii_uppercase, order, strict=False):
+            totals[claim] += shares[letter] / len(claims)
     ranked = sorted(claims, key=lambda claim: -totals[claim])
-    return [Claim(text, round(totals[text] / rounds, 4)) for text in ranked], []
+    return [Claim(text, round(totals[text], 4)) for text in ranked], []
 
 
 def _ballot(post: FlaggedPost, order: Sequence[str]) -> list[Message]:

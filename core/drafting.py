@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from core.budget import MeteredModel
 from core.errors import ModelUnavailable
 from core.gates import MAX_SENTENCES
-from core.language import name_of
+from core.language import detect, name_of
 from core.models import Brief, Intent, Receipt, Scores, Verdict
 from core.ports import Generation
 from core.prompting import load_prompt, quoted
@@ -58,10 +58,11 @@ class Candidate:
 def compose(brief: Brief, themes: Sequence[Theme], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
     """Drafts of vetted sentences and evidence for the closest theme, two for each intent, without any model.
 
-    Informative drafts join a claim and a passage, one for each of the first two passages. The others are whole replies;
-    one sentence alone is joined by the theme's claim, unless it is a question, which should stay open.
+    Informative drafts join a claim and a passage, one for each of the first two passages in the draft's language. The
+    others are whole replies; one sentence alone is joined by the theme's claim, unless it is a question, which should
+    stay open.
     """
-    facts = [passage.summary for passage in brief.evidence[:2]]
+    facts = [p.summary for p in brief.evidence[:2] if detect(p.summary, brief.language) == brief.language]
     found: dict[str, Candidate] = {}
     for theme in themes[:1]:
         for intent in intents:
@@ -91,19 +92,20 @@ async def write(
     temperature: float,
     exemplars: Sequence[str],
 ) -> tuple[list[Candidate], list[str]]:
-    """One draft of the model for each intent, all asked for at once, and why some are missing."""
+    """One draft of the model for each intent, all asked for at once, each text once, and why some are missing."""
     answers = await asyncio.gather(
         *(_write_one(brief, intent, model, style, temperature, exemplars) for intent in intents), return_exceptions=True
     )
-    drafts, lost = [], []
+    drafts, lost = dict[str, Candidate](), []
     for intent, answer in zip(intents, answers, strict=True):
         if isinstance(answer, ModelUnavailable):
             lost.append(answer.message)
         elif isinstance(answer, BaseException):
             raise answer
         else:
-            drafts.append(Candidate(answer, intent, is_vetted=False))
-    return drafts, [f"drafts: the model wrote {len(drafts)} of {len(intents)} ({lost[0]})"] if lost else []
+            drafts.setdefault(answer, Candidate(answer, intent, is_vetted=False))
+    wrote = len(intents) - len(lost)
+    return list(drafts.values()), [f"drafts: the model wrote {wrote} of {len(intents)} ({lost[0]})"] if lost else []
 
 
 async def _write_one(

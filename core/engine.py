@@ -31,8 +31,10 @@ from core.models import (
     Intent,
     Progress,
     Reading,
+    Receipt,
     Suggestion,
     TargetGroup,
+    Verdict,
 )
 from core.ports import EvidenceSource, LanguageModel, Scorer
 from core.profiles import Profile
@@ -111,6 +113,7 @@ class _Run:
         self.scorers: list[Scorer] = embedded_scorers(self.engine.heads, self.model)
         self.chance = random.Random(f"{self.engine.seed}:{self.request.post.text}")  # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
+        self.shown = ""
 
     async def suggest(self) -> Suggestion:
         text, notes = check_text(self.request.post.text)
@@ -126,12 +129,14 @@ class _Run:
         brief, claims, queries, themes = await self._argue(self._writable(reading))
         pool, rounds, stopped = await self._draft(brief, themes)
         drafts = await self._rank(pool, brief)
-        return self._suggestion(brief.reading, brief, claims, queries, drafts, rounds, stopped)
+        return self._suggestion(reading, brief, claims, queries, drafts, rounds, stopped)
 
     async def _signals(self) -> Signals:
         voice, named = self.request.voice, self.request.language
         signals = await read_signals(self.post, self.engine.heads, expected=voice.language, language=named)
         self.degraded += signals.notes
+        if not self.engine.heads.knows(signals.language):  # the stance head reads the post too
+            self.scorers = [scorer for scorer in self.scorers if scorer.name != "stance"]
         return signals
 
     async def _first_draft(self, signals: Signals) -> None:
@@ -193,13 +198,16 @@ class _Run:
             exemplars=self.request.exemplars,
         )
         self.degraded += lost
-        start = [*vetted, *await self._assess(written, brief, themes)]
+        known = {candidate.text for candidate in vetted}
+        start = [*vetted, *await self._assess([c for c in written if c.text not in known], brief, themes)]
         self._show(start)
         self._report("drafts", f"{len(start)} drafts pass the gates")
+        standing = list(start)
 
         async def assess(fresh: Sequence[Candidate]) -> list[Candidate]:
             kept = await self._assess(fresh, brief, themes)
-            self._show(kept)
+            standing.extend(kept)
+            self._show(standing)
             return kept
 
         pool, rounds, stopped = await anneal(start, brief, themes, self.model, assess, self.chance)
@@ -226,14 +234,15 @@ class _Run:
             if candidate.is_vetted or self._passes(score_fault(scores))
         ]
         each = -(-MAX_DRAFTS // len(self.request.voice.intents))  # enough of each to fill the list
-        return [await self._finish(c, brief, vetted, asks_model) for c in best_of_each_intent(standing, each)]
+        finished = [await self._finish(c, brief, vetted, asks_model) for c in best_of_each_intent(standing, each)]
+        return [c for c in finished if self._passes(_ungrounded_fault(c, brief))]
 
     async def _finish(self, candidate: Candidate, brief: Brief, vetted: frozenset[str], asks_model: bool) -> Candidate:
         """The rewards that cost a call of the model, the receipts and the warnings."""
         receipts = await check(candidate.text, brief, vetted, self.model, self.engine.heads.embedder)
         quality = (await self.scorers[-1].score(brief, [candidate.text]))[0] if asks_model else None
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
-        warnings = (*warnings_of(receipts), *_cautions(candidate.text, brief.evidence))
+        warnings = (*warnings_of(receipts), *_cautions(receipts, brief.evidence))
         return replace(candidate, scores=with_total(scores), receipts=receipts, warnings=warnings)
 
     def _passes(self, fault: str | None) -> bool:
@@ -252,9 +261,11 @@ class _Run:
         return [_draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
 
     def _show(self, candidates: Sequence[Candidate]) -> None:
-        if candidates:
+        """Report the best of all candidates so far, unless it is the one that was shown last."""
+        best = next((_draft(1, candidate) for candidate in ranked(candidates)), None)
+        if best and best.text != self.shown:
+            self.shown = best.text
             self.budget.saw_draft()
-            best = _draft(1, ranked(candidates)[0])
             self.on_progress(Progress("draft", best.text, self.budget.seconds, best))
 
     def _report(self, stage: str, detail: str) -> None:
@@ -298,8 +309,14 @@ class _Run:
         )
 
 
-def _cautions(text: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    return tuple(f"Caution ({p.id}): {p.caution}" for p in evidence if p.caution and p.summary in text)
+def _ungrounded_fault(candidate: Candidate, brief: Brief) -> str | None:
+    """Without evidence a draft states no facts but vetted ones."""
+    return "a fact without any evidence" if candidate.is_unsupported and not brief.evidence else None
+
+
+def _cautions(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    used = {receipt.evidence_id for receipt in receipts if receipt.verdict is not Verdict.UNSUPPORTED}
+    return tuple(f"Caution ({p.id}): {p.caution}" for p in evidence if p.caution and p.id in used)
 
 
 def _draft(rank: int, candidate: Candidate) -> Draft:

@@ -28,7 +28,7 @@ async def write_queries(
 
     The post itself comes first, then its implied meaning and the claim, so that a search is never empty.
     """
-    own = [post.text, *([reading.implied_meaning] if reading.implied_meaning else []), claim]
+    own = [text for text in (post.text, reading.implied_meaning, claim) if text]
     prompt = load_prompt("queries").fill(post=quoted(post.text), claim=claim)
     try:
         answer = await model.generate(prompt, Generation(max_tokens=90, temperature=0.2, seed=2))
@@ -38,7 +38,7 @@ async def write_queries(
     queries = [query for query in dict.fromkeys(written) if query][:QUERIES]
     if not queries:
         return own, ["evidence: the model wrote no queries; post and claim are searched for"]
-    return [*own, *queries], []
+    return list(dict.fromkeys([*own, *queries])), []
 
 
 async def find_evidence(
@@ -73,7 +73,7 @@ async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[
         except ModelUnavailable as err:
             degraded.append(f"evidence: {passage.id} is cut, not summarised ({err.message})")
         else:
-            faithful = len(sentences(written)) == 2 and numbers(written) <= numbers(passage.text)
+            faithful = len(sentences(written)) == 2 and numbers(written) == numbers(passage.text)
             summary = written if faithful else summary
         kept.append(replace(passage, summary=summary))
     return kept, degraded

@@ -52,11 +52,11 @@ class GateContext:
 
 def own_sentences(text: str, context: GateContext) -> list[str]:
     """The sentences of a draft that neither people vetted nor the evidence holds word for word."""
-    quoted = [passage.text for passage in context.brief.evidence]
+    quoted = {sentence for passage in context.brief.evidence for sentence in sentences(passage.text)}
     return [
         sentence
         for sentence in sentences(text)
-        if sentence not in context.vetted and not any(sentence in passage for passage in quoted)
+        if sentence not in context.vetted and sentence not in quoted
     ]
 
 

@@ -71,6 +71,8 @@ async def judge(
         wins[left.text].append(share)
         wins[right.text].append(1 - share)
     full = len(candidates) - 1
+    if full == 0:
+        degraded.append("judge: one draft alone cannot be compared")
     return [_with_judge(candidate, wins[candidate.text], full) for candidate in candidates], sorted(set(degraded))
 
 
@@ -83,12 +85,14 @@ def _with_judge(candidate: Candidate, shares: Sequence[float], full: int) -> Can
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Best first: drafts with an unsupported sentence come last, then by the mean of reward and judge.
 
-    The mean, since the verdicts of a small judge carry little: where it is unsure the rewards decide.
+    The mean, since the verdicts of a small judge carry little: where it is unsure the rewards decide. They decide alone
+    where the judge did not score every candidate, since its marks are lower than the rewards.
     """
+    all_judged = all(candidate.scores.judge is not None for candidate in candidates)
 
     def order(candidate: Candidate) -> tuple[bool, float]:
         scores = candidate.scores
-        marks = [mark for mark in (scores.total, scores.judge) if mark is not None]
+        marks = [mark for mark in (scores.total, scores.judge if all_judged else None) if mark is not None]
         return candidate.is_unsupported, -(fmean(marks) if marks else 0.0)
 
     return sorted(candidates, key=order)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.budget import MeteredModel
-from core.errors import BadAnswer, BadInput, BudgetExhausted
+from core.errors import BadAnswer, BadInput, BudgetExhausted, ModelUnavailable
 from core.heads import Heads
 from core.language import NAMES, detect
 from core.models import Action, FlaggedPost, Reading, TargetGroup
@@ -52,17 +52,26 @@ SCHEMA: dict[str, Any] = {
 """The fixed schema of the structured call."""
 
 _VIOLENCE = re.compile(
-    r"\b(?:kill|murder|exterminat\w*|eradicat\w*|gas|shoot|hang|lynch|behead|burn|slaughter|drown|stab|execute"
-    r"|wipe(?:d)? (?:them )?out|put (?:them )?down|stone)(?:e?d|ing)?\b(?! for )",
+    r"\b(?:(?:kill|murder|lynch|behead|slaughter|drown|burn|shoot|gass|stabb)(?:ed|ing)?|exterminat\w*|eradicat\w*"
+    r"|stab|(?<!a )shot|burnt|execut(?:ed?|ing)|hang(?:ed|ing)?(?! (?:out|up|on|around|their heads)\b)"
+    r"|(?:gas|stone)(?= (?:all|every|the|them|these|those|you)\b)|ston(?:ed|ing)"
+    r"|wip(?:ed?|ing) (?:\w+ )?out|put (?:\w+ )?down(?! roots\b))\b(?! for )"
+    r"|\b(?:mat(?:ar|ad|en|emos)\w*|asesin(?:ar|ad|en|emos)\w*|extermin(?:ar|en|emos)\w*|fusilar\w*|ahorcar\w*|linchar\w*"
+    r"|quemar\w*|ammazz\w+|uccider\w*|stermin\w+|fucil\w+|impicca\w+|linciar\w*|bruciar\w*|sgozza\w+"
+    r"|hil|akabatu|erail|urkatu|fusilatu|sarraskitu)\b",
     re.IGNORECASE,
 )
 _CALL = re.compile(
     r"\b(?:should|must|need to|have to|let'?s|let us|we will|i will|i'?ll|we'?ll|going to|gonna|deserve|ought|want to"
-    r"|time to|someone|somebody|please)\b",
+    r"|time to|someone|somebody|please"
+    r"|hay que|deber[ií]an?|debemos|tenemos que|vamos a|alguien|merecen|bisogna|dovrebbero|dobbiamo|andrebbero|vanno"
+    r"|qualcuno|meritano|behar|merezi|norbaitek)\b",
     re.IGNORECASE,
 )
 _WISH_OF_DEATH = re.compile(
-    r"\b(?:should|must|deserve to|ought to|hope (?:they|you)(?: all)?) (?:all )?(?:die|burn)\b", re.I
+    r"\b(?:should|must|deserve to|ought to|hope (?:they|you)(?: all)?) (?:all )?(?:die|burn)\b"
+    r"|\b(?:deberían|merecen|ojalá se|que se) (?:morir|muer[ae]n)\b|\b(?:devono|dovrebbero|meritano di) morire\b",
+    re.IGNORECASE,
 )
 _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget) (?:all |any |the |your |previous |prior |above )*(?:instructions?|prompts?|rules)\b"
@@ -139,7 +148,7 @@ async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) ->
     model cannot give stays ``None``.
 
     Raises:
-        ModelUnavailable: there is no model at all (a spent budget only degrades the reading).
+        ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
     """
     opinion, unasked = await _ask("hateful", post.text, model)
     answer, degraded = await _explain(post.text, model)
@@ -160,7 +169,7 @@ async def _explain(text: str, model: MeteredModel) -> tuple[Mapping[str, Any], l
             return parse_explanations((await model.generate(messages, how)).texts[0]), []
         except BadAnswer as err:
             problem = err.message
-        except BudgetExhausted as err:
+        except ModelUnavailable as err:
             return {}, [f"reading: the explanations were not asked for ({err.message})"]
     return {}, [f"reading: the model's explanations could not be used ({problem})"]
 
@@ -173,14 +182,15 @@ def parse_explanations(answer: str) -> dict[str, Any]:
     """
     try:
         fields = json.loads(answer)
-    except json.JSONDecodeError as err:
+    except (json.JSONDecodeError, RecursionError) as err:
         raise BadAnswer("the answer is not JSON") from err
     if not isinstance(fields, dict):
         raise BadAnswer("the answer is not an object")
     for name in EXPLANATIONS:
         if not isinstance(fields.get(name), str) or not fields[name].strip():
             raise BadAnswer(f"{name} is missing")
-    if fields.get("target_group") not in list(TargetGroup) or fields.get("severity") not in range(1, 6):
+    severity = fields.get("severity")
+    if fields.get("target_group") not in list(TargetGroup) or type(severity) is not int or severity not in range(1, 6):
         raise BadAnswer("target_group or severity is missing")
     if fields.get("recommended_action") not in list(Action):
         raise BadAnswer("recommended_action is missing")
@@ -191,7 +201,9 @@ async def _ask(prompt: str, text: str, model: MeteredModel) -> tuple[float | Non
     """The model's share of Yes in one token, and why there is none if so."""
     try:
         shares = await model.choose(load_prompt(prompt).fill(post=quoted(text)), ("yes", "no"))
-    except BudgetExhausted as err:
+    except ModelUnavailable as err:
+        if model.budget.prompt_tokens == 0 and not isinstance(err, BudgetExhausted):
+            raise
         return None, [f"reading: whether the post is {prompt} was not asked ({err.message})"]
     if shares is None:
         return None, [f"reading: the model did not say whether the post is {prompt}"]

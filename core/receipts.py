@@ -47,12 +47,12 @@ async def check(
     Args:
         vetted: sentences that people vetted as needing no source; they get no receipt.
 
-    A sentence that stands in the evidence word for word is entailed by it. Any other is put to the model beside the
-    passage closest to it; without an answer the verdict is ``unverified``.
+    A whole sentence of the evidence, word for word, is entailed by it. Any other is put to the model beside the closest
+    passage that holds its numbers; without an answer the verdict is ``unverified``.
     """
     receipts = []
     for sentence in sentences(text):
-        quoted = next((passage for passage in brief.evidence if sentence in passage.text), None)
+        quoted = next((passage for passage in brief.evidence if sentence in sentences(passage.text)), None)
         if quoted:
             receipts.append(Receipt(sentence, quoted.id, Verdict.SUPPORTED, 1.0))
         elif sentence not in vetted and is_factual(sentence):
@@ -63,10 +63,10 @@ async def check(
 async def _ask(sentence: str, evidence: Sequence[Evidence], model: MeteredModel, embedder: Embedder) -> Receipt:
     if not evidence:
         return Receipt(sentence, None, Verdict.UNSUPPORTED, None)
-    vectors = await asyncio.to_thread(embedder.encode, [sentence, *(passage.text for passage in evidence)])
-    passage = evidence[int(np.argmax(vectors[1:] @ vectors[0]))]
-    known = numbers(passage.text) | numbers(str(passage.source.year))
-    if not numbers(sentence) <= known:
+    holding = [p for p in evidence if numbers(sentence) <= numbers(p.text) | numbers(str(p.source.year))]
+    vectors = await asyncio.to_thread(embedder.encode, [sentence, *(p.text for p in holding or evidence)])
+    passage = (holding or evidence)[int(np.argmax(vectors[1:] @ vectors[0]))]
+    if not holding:
         return Receipt(sentence, passage.id, Verdict.UNSUPPORTED, 0.0)
     prompt = load_prompt("entailment").fill(evidence=passage.text, sentence=sentence)
     try:

@@ -92,7 +92,8 @@ class FaithfulnessScorer:
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """The best cosine of each text with the claim, or with a passage."""
-        against = [brief.claim] if self.name == "faithfulness_claim" else [p.text for p in brief.evidence]
+        claim = [brief.claim] if brief.claim else []
+        against = claim if self.name == "faithfulness_claim" else [passage.text for passage in brief.evidence]
         if not against or brief.reading.language not in self.embedder.languages:
             return [None] * len(texts)
         vectors = await asyncio.to_thread(self.embedder.encode, [*texts, *against])

@@ -16,7 +16,7 @@ _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|Art|vs|v|e\.g|i\.e|ap
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?", re.UNICODE)
 _CONTRACTED = re.compile(r"'(?:s|re|ve|ll|d|m)$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘])\b(?!I['’])[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W_]", re.UNICODE)
+_NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘«¿¡])\b(?!I['’]|OK\b)[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W_]", re.UNICODE)
 _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that Unicode counts as letters or marks, but that show nothing."""

@@ -199,7 +199,7 @@ def as_unavailable(folder: Path) -> Iterator[None]:
             remedy="Wait for it or stop it, then start again.",
         ) from err
     except OSError as err:
-        full = err.errno in (errno.ENOSPC, errno.EDQUOT)
+        full = err.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         raise ModelUnavailable(
             f"The weights cannot be read or written in {folder}: {err.strerror or err}.",
             remedy="Free some space." if full else "Correct its permissions, or set kb.cache_folder to another folder.",

@@ -14,8 +14,8 @@ from importlib import resources
 from core.text import clean, words
 
 _SIGNS_FOR_LETTERS = tuple(str.maketrans("01345@$7", letters) for letters in ("oieasast", "oleasast"))
-_LOOKALIKES = str.maketrans("аеорсухіѕјкмтвнαοειικνρτυ", "aeopcyxisjkmtbhaoeiikvptu")
-_STARRED = re.compile(r"(?<![\w*])[^\W\d_]+\*+[\w*]*\w(?![\w*])")
+_LOOKALIKES = str.maketrans("аеорсухіѕјԁкмтвнαοεικνρτυıɡĸ", "aeopcyxisjdkmtbhaoeikvptuigk")
+_STARRED = re.compile(r"(?<![\w*])[^\W\d_]+\*+[\w*]*(?![\w*])")
 
 
 @cache
@@ -39,7 +39,7 @@ def _without_signs(text: str) -> list[str]:
     """A text in plain lower-case letters: as it stands, and with each reading of the signs for letters."""
     folded = unicodedata.normalize("NFKD", clean(text)[0].casefold()).translate(_LOOKALIKES)
     plain = "".join(character for character in folded if not unicodedata.combining(character))
-    marked = re.sub(r"(?<=\w)!(?=\w)", "i", plain)
+    marked = re.sub(r"(?:(?<=\w)|(?<!\S))[!|](?=\w)", "i", plain)
     return [plain, *(marked.translate(table) for table in _SIGNS_FOR_LETTERS)]
 
 
@@ -47,7 +47,7 @@ def _joined(plain: str) -> list[str]:
     """A text as it stands, with repeated letters written once or twice, and with parted words joined."""
     readings = [plain, *(re.sub(r"(.)\1{2,}", letters, plain) for letters in (r"\1", r"\1\1"))]
     whole = [re.sub(r"(?<=\w)[-.*_·]+(?=\w)", "", reading) for reading in readings]
-    spaced = [re.sub(r"\b(\w)(?:[\s.*_-]+(?=\w\b))", r"\1", reading) for reading in readings]
+    spaced = [re.sub(r"\b(\w)(?:[\s.,/*_-]+(?=\w\b))", r"\1", reading) for reading in readings]
     return [*readings, *whole, *spaced]
 
 
