@@ -11,6 +11,9 @@ import re
 from collections.abc import Sequence
 from string import ascii_uppercase
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.budget import MeteredModel
 from core.errors import ModelUnavailable
 from core.heads import Heads
@@ -24,6 +27,7 @@ from core.wordings import fault_in, wordings_of
 
 _LEAST_STANCE = 0.8
 _MOST_HATE = 0.4
+_LEAST_SHARE = 0.001
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 
 
@@ -94,26 +98,38 @@ def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> 
 async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> tuple[list[Claim], list[str]]:
     """The claims with their share of the vote, the winner first, and why the vote is missing if it is.
 
-    Each round shows the claims in another order and reads one letter's log-probabilities; each claim stands once in
-    each place, and the shares are averaged, so that none gains by its place. Without all rounds there is no vote.
+    Each ballot shows the claims in another order and reads one letter's log-probabilities. What a letter owes to its
+    place is fitted beside what it owes to its claim and left out, so two ballots do. Without all there is no vote.
     """
     if len(claims) < 2:
         return [Claim(text, 1.0) for text in claims], []
-    totals = dict.fromkeys(claims, 0.0)
-    problem = ""
-    for turn in range(len(claims)):
-        order = [*claims[turn:], *claims[:turn]]
+    count, problem = len(claims), ""
+    logits = np.zeros((min(model.budget.profile.voting_rounds, count), count))
+    for turn, ballot in enumerate(logits):
         try:
-            shares = await model.choose(_ballot(post, order), ascii_uppercase[: len(order)])
+            order = [*claims[turn:], *claims[:turn]]
+            shares = await model.choose(_ballot(post, order), ascii_uppercase[:count])
         except ModelUnavailable as err:
             shares, problem = None, err.message
         if shares is None:
             reason = problem or "the model gave no letter"
             return [Claim(text, None) for text in claims], [f"claims: no vote was held ({reason}); the first is used"]
-        for letter, claim in zip(ascii_uppercase, order, strict=False):
-            totals[claim] += shares[letter] / len(claims)
-    ranked = sorted(claims, key=lambda claim: -totals[claim])
-    return [Claim(text, round(totals[text], 4)) for text in ranked], []
+        ballot[:] = np.log([max(shares[letter], _LEAST_SHARE) for letter in ascii_uppercase[:count]])
+    votes = _without_places(logits)
+    ranked = sorted(range(count), key=lambda index: -votes[index])
+    return [Claim(claims[index], round(votes[index], 4)) for index in ranked], []
+
+
+def _without_places(logits: NDArray[np.float64]) -> list[float]:
+    """The claims' shares, of logits of shape (ballots, places); ballot t shows claim (t + p) mod n at place p."""
+    ballots, count = logits.shape
+    design = np.zeros((ballots * count, 2 * count + ballots))
+    for turn in range(ballots):
+        for place in range(count):
+            design[turn * count + place, [(turn + place) % count, count + place, 2 * count + turn]] = 1
+    effects = np.linalg.lstsq(design, logits.ravel(), rcond=None)[0][:count]
+    shares = np.exp(effects - effects.max())
+    return [float(share) for share in np.round(shares / shares.sum(), 6)]
 
 
 def _ballot(post: FlaggedPost, order: Sequence[str]) -> list[Message]:

@@ -83,6 +83,12 @@ def _texts(intent: Intent, opening: str, claim: str, facts: Sequence[str]) -> li
     return [join([opening, claim])]
 
 
+def weakest(intents: Sequence[Intent], candidates: Sequence[Candidate]) -> list[Intent]:
+    """The intents, those first whose best candidate has the lowest reward or that have none."""
+    best = {intent: max((c.energy for c in candidates if c.intent is intent), default=0.0) for intent in intents}
+    return sorted(intents, key=lambda intent: best[intent])
+
+
 async def write(
     brief: Brief,
     intents: Sequence[Intent],

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from core.anneal import anneal
 from core.budget import Budget, MeteredModel
 from core.claims import propose_claims, vote
-from core.drafting import Candidate, compose, write
+from core.drafting import Candidate, compose, weakest, write
 from core.evidence import find_evidence, summarise, write_queries
 from core.gates import GateContext, fault_of, score_fault
 from core.heads import Heads
@@ -40,7 +40,7 @@ from core.ports import EvidenceSource, LanguageModel, Scorer
 from core.profiles import Profile
 from core.reading import Signals, check_text, decide, read_post, read_signals
 from core.receipts import check, factuality, warnings_of
-from core.rewards import embedded_scorers, evaluate, missing, with_total
+from core.rewards import argument_quality, embedded_scorers, evaluate, missing, with_total
 from core.text import sentences, words
 from core.vetted import Theme, load_themes, matching_themes
 
@@ -110,7 +110,7 @@ class _Run:
     def __post_init__(self) -> None:
         self.budget = Budget(self.request.profile)
         self.model = MeteredModel(self.engine.model, self.budget)
-        self.scorers: list[Scorer] = embedded_scorers(self.engine.heads, self.model)
+        self.scorers: list[Scorer] = embedded_scorers(self.engine.heads)
         self.chance = random.Random(f"{self.engine.seed}:{self.request.post.text}")  # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
         self.shown = ""
@@ -128,7 +128,7 @@ class _Run:
             return self._suggestion(reading, stopped="a reply is advised against")
         brief, claims, queries, themes = await self._argue(self._writable(reading))
         pool, rounds, stopped = await self._draft(brief, themes)
-        drafts = await self._rank(pool, brief)
+        drafts = await self._rank(pool, brief, themes)
         return self._suggestion(reading, brief, claims, queries, drafts, rounds, stopped)
 
     async def _signals(self) -> Signals:
@@ -151,7 +151,7 @@ class _Run:
         evidence, _ = await find_evidence([self.post.text], reading, themes[0].claim, self.engine.evidence)
         brief = Brief(self.post, reading, themes[0].claim, tuple(evidence))
         start = compose(brief, themes, self.request.voice.intents, self.chance)
-        self._show(await self._assess(start[:1], brief, themes, asks_model=False))
+        await self._show(await self._assess(start[:1], brief, themes), brief, themes)
 
     async def _themes(self, language: str, group: TargetGroup, *, violent: bool = False) -> list[Theme]:
         embedder = self.engine.heads.embedder
@@ -177,7 +177,7 @@ class _Run:
         claims, unheld = await vote(self.post, proposed, self.model)
         claim = claims[0].text if claims else ""
         self._report("claims", claim)
-        queries, unwritten = await write_queries(self.post, reading, claim, self.model)
+        queries, unwritten = await write_queries(self.post, reading, [claim.text for claim in claims], self.model)
         found, none = await find_evidence(queries, reading, claim, self.engine.evidence)
         evidence, cut = await summarise(found, self.model)
         self.degraded += [*lost, *unheld, *unwritten, *none, *cut]
@@ -188,10 +188,10 @@ class _Run:
         """Stage 4: drafts for each intent, then the annealing loop."""
         intents, voice = self.request.voice.intents, self.request.voice
         vetted = await self._assess(compose(brief, themes, intents, self.chance), brief, themes)
-        self._show(vetted)
+        await self._show(vetted, brief, themes)
         written, lost = await write(
             brief,
-            intents,
+            weakest(intents, vetted)[: self.request.profile.written],
             self.model,
             style=voice.style,
             temperature=self.request.profile.temperature,
@@ -200,73 +200,81 @@ class _Run:
         self.degraded += lost
         known = {candidate.text for candidate in vetted}
         start = [*vetted, *await self._assess([c for c in written if c.text not in known], brief, themes)]
-        self._show(start)
+        await self._show(start, brief, themes)
         self._report("drafts", f"{len(start)} drafts pass the gates")
         standing = list(start)
 
         async def assess(fresh: Sequence[Candidate]) -> list[Candidate]:
             kept = await self._assess(fresh, brief, themes)
             standing.extend(kept)
-            self._show(standing)
+            await self._show(standing, brief, themes)
             return kept
 
         pool, rounds, stopped = await anneal(start, brief, themes, self.model, assess, self.chance)
         self._report("anneal", f"{rounds} rounds, {len(pool)} drafts, {stopped}")
         return pool, rounds, stopped
 
-    async def _assess(
-        self, candidates: Sequence[Candidate], brief: Brief, themes: Sequence[Theme], *, asks_model: bool = True
-    ) -> list[Candidate]:
-        """Gates on the text, cheap rewards, gates on the scores; for the best of each intent the rest."""
-        vetted = frozenset(
-            sentence
-            for theme in themes
-            for text in [theme.claim, *(text for texts in theme.replies.values() for text in texts)]
-            for sentence in sentences(text)
-        )
+    async def _assess(self, candidates: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Candidate]:
+        """Gates on the text, rewards that cost no call of the model, gates on the scores; the best of each intent."""
+        vetted = _vetted_sentences(themes)
         named = frozenset(word for text in vetted for word in words(text))
         context = GateContext(brief, self.request.voice.max_characters, vetted, self.request.recent, named)
         passed = [c for c in candidates if self._passes(fault_of(c.text, context))]
-        cheap = await evaluate(brief, [c.text for c in passed], self.scorers[:-1]) if passed else []
+        scored = await evaluate(brief, [c.text for c in passed], self.scorers) if passed else []
         standing = [
             replace(candidate, scores=scores)
-            for candidate, scores in zip(passed, cheap, strict=True)
+            for candidate, scores in zip(passed, scored, strict=True)
             if candidate.is_vetted or self._passes(score_fault(scores))
         ]
         each = -(-MAX_DRAFTS // len(self.request.voice.intents))  # enough of each to fill the list
-        finished = [await self._finish(c, brief, vetted, asks_model) for c in best_of_each_intent(standing, each)]
-        return [c for c in finished if self._passes(_ungrounded_fault(c, brief))]
+        return best_of_each_intent(standing, each)
 
-    async def _finish(self, candidate: Candidate, brief: Brief, vetted: frozenset[str], asks_model: bool) -> Candidate:
-        """The rewards that cost a call of the model, the receipts and the warnings."""
-        receipts = await check(candidate.text, brief, vetted, self.model, self.engine.heads.embedder)
-        quality = (await self.scorers[-1].score(brief, [candidate.text]))[0] if asks_model else None
+    async def _finish(
+        self, candidate: Candidate, brief: Brief, themes: Sequence[Theme], *, asks_model: bool = True
+    ) -> Candidate:
+        """The receipts, the warnings, and the rewards that cost a call of the model."""
+        model = self.model if asks_model else None
+        receipts = await check(candidate.text, brief, _vetted_sentences(themes), model, self.engine.heads.embedder)
+        quality = await argument_quality(brief, candidate.text, model) if model else None
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
         warnings = (*warnings_of(receipts), *_cautions(receipts, brief.evidence))
         return replace(candidate, scores=with_total(scores), receipts=receipts, warnings=warnings)
+
+    async def _entrants(self, pool: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Candidate]:
+        """The best candidates, finished; one that finishing sets back gives its place to the next."""
+        count = self.request.profile.judge_candidates
+        left, finished = list(pool), list[Candidate]()
+        while len(finished) < 2 * count:
+            fresh = next((c for c in seeded([*finished, *left], count) if c in left), None)
+            if fresh is None:
+                break
+            left.remove(fresh)
+            done = await self._finish(fresh, brief, themes)
+            finished += [done] if self._passes(_ungrounded_fault(done, brief)) else []
+        return seeded(finished, count)
 
     def _passes(self, fault: str | None) -> bool:
         if fault:
             self.faults[fault] += 1
         return fault is None
 
-    async def _rank(self, pool: Sequence[Candidate], brief: Brief) -> list[Draft]:
+    async def _rank(self, pool: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Draft]:
         """Stage 5: the judge's tournament among the best, and at most four drafts."""
-        entrants = seeded(pool, self.request.profile.judge_candidates)
-        judged, lost = await judge(entrants, brief, self.model)
+        judged, lost = await judge(await self._entrants(pool, brief, themes), brief, self.model)
         self.degraded += lost
         self.degraded += [f"rewards: no draft has a score for {name}" for name in missing([c.scores for c in judged])]
         best = ranked(judged)[:MAX_DRAFTS]
         self._report("judge", f"{self.budget.judge_calls} comparisons")
         return [_draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
 
-    def _show(self, candidates: Sequence[Candidate]) -> None:
+    async def _show(self, candidates: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> None:
         """Report the best of all candidates so far, unless it is the one that was shown last."""
-        best = next((_draft(1, candidate) for candidate in ranked(candidates)), None)
+        best = next(iter(ranked(candidates)), None)
         if best and best.text != self.shown:
             self.shown = best.text
             self.budget.saw_draft()
-            self.on_progress(Progress("draft", best.text, self.budget.seconds, best))
+            draft = _draft(1, await self._finish(best, brief, themes, asks_model=False))
+            self.on_progress(Progress("draft", best.text, self.budget.seconds, draft))
 
     def _report(self, stage: str, detail: str) -> None:
         self.on_progress(Progress(stage, detail, self.budget.seconds))
@@ -307,6 +315,13 @@ class _Run:
             cost=cost,
             degraded=tuple(dict.fromkeys(self.degraded)),
         )
+
+
+def _vetted_sentences(themes: Sequence[Theme]) -> frozenset[str]:
+    texts = [
+        text for theme in themes for text in [theme.claim, *(text for own in theme.replies.values() for text in own)]
+    ]
+    return frozenset(sentence for text in texts for sentence in sentences(text))
 
 
 def _ungrounded_fault(candidate: Candidate, brief: Brief) -> str | None:

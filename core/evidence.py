@@ -22,13 +22,17 @@ _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*|[\"“”]")
 
 
 async def write_queries(
-    post: FlaggedPost, reading: Reading, claim: str, model: MeteredModel
+    post: FlaggedPost, reading: Reading, claims: Sequence[str], model: MeteredModel
 ) -> tuple[list[str], list[str]]:
-    """At most five queries from post and claim (F2RL, Appendix C.3), and why they are fewer if the model wrote none.
+    """Queries from post and claim (F2RL, Appendix C.3), and why they are fewer if the model wrote none.
 
-    The post itself comes first, then its implied meaning and the claim, so that a search is never empty.
+    The post itself comes first, then its implied meaning and the claim that won, so that a search is never empty; then
+    at most five that the model writes, or, in a profile that saves the call, the other claims.
     """
+    claim = claims[0] if claims else ""
     own = [text for text in (post.text, reading.implied_meaning, claim) if text]
+    if not model.budget.profile.writes_queries:
+        return list(dict.fromkeys([*own, *claims])), []
     prompt = load_prompt("queries").fill(post=quoted(post.text), claim=claim)
     try:
         answer = await model.generate(prompt, Generation(max_tokens=90, temperature=0.2, seed=2))

@@ -53,11 +53,7 @@ class GateContext:
 def own_sentences(text: str, context: GateContext) -> list[str]:
     """The sentences of a draft that neither people vetted nor the evidence holds word for word."""
     quoted = {sentence for passage in context.brief.evidence for sentence in sentences(passage.text)}
-    return [
-        sentence
-        for sentence in sentences(text)
-        if sentence not in context.vetted and sentence not in quoted
-    ]
+    return [sentence for sentence in sentences(text) if sentence not in context.vetted and sentence not in quoted]
 
 
 def fault_of(text: str, context: GateContext) -> str | None:

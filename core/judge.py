@@ -1,15 +1,14 @@
-"""Stage 5: pairwise comparison in both orders, and the ranking that follows.
+"""Stage 5: pairwise comparison, and the ranking that follows.
 
 Owns the judge's reading of a pair (the share of "A" against "B" in one token: hard verdicts of a small model only tell
-the place) and the tournament of CODEOFCONDUCT (section 3): every pair of the best drafts, both orders. Without an
-answer there is no score, never full marks.
+the place), which drafts are compared, and their final order. Without an answer there is no score, never full marks.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from statistics import fmean
 
 from core.budget import MeteredModel
@@ -17,22 +16,25 @@ from core.drafting import Candidate
 from core.errors import ModelUnavailable
 from core.models import Brief, Intent
 from core.prompting import load_prompt, quoted
+from core.ranking import Tournament
+
+VERDICTS_EACH = 2
+"""The most verdicts, for each candidate, that an adaptive tournament asks for; a round robin of n asks for n - 1."""
+_SUREST = 0.999
 
 
-async def compare(brief: Brief, left: str, right: str, model: MeteredModel) -> float | None:
-    """The share, in [0, 1], that the judge gives to ``left``, averaged over both orders; ``None`` without an answer.
+async def verdict(brief: Brief, first: str, second: str, model: MeteredModel) -> float | None:
+    """The logit of the share that the judge gives to what it reads first; ``None`` without an answer.
 
     Raises:
         ModelUnavailable: the budget is spent or the model is gone.
     """
-    shares = []
-    for first, second, letter in ((left, right, "A"), (right, left, "B")):
-        prompt = load_prompt("judge").fill(post=quoted(brief.post.text), first=first, second=second)
-        answer = await model.choose(prompt, ("A", "B"), judging=True)
-        if answer is None:
-            return None
-        shares.append(answer[letter])
-    return fmean(shares)
+    prompt = load_prompt("judge").fill(post=quoted(brief.post.text), first=first, second=second)
+    answer = await model.choose(prompt, ("A", "B"), judging=True)
+    if answer is None:
+        return None
+    share = min(max(answer["A"], 1 - _SUREST), _SUREST)
+    return math.log(share / (1 - share))
 
 
 def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[Candidate]:
@@ -53,33 +55,42 @@ def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
 async def judge(
     candidates: Sequence[Candidate], brief: Brief, model: MeteredModel
 ) -> tuple[list[Candidate], list[str]]:
-    """The candidates with the judge's score: ten times the mean share over all their pairs, both orders.
+    """The candidates with the judge's score: ten times the chance of being better than another candidate.
 
-    A candidate whose pairs could not all be judged has no score, and the reason is given.
+    The profile says whether every pair is compared in both orders (CODEOFCONDUCT, section 3) or only as many as settle
+    the first places. A candidate that no verdict is about has no score, and the reason is given.
     """
-    wins: dict[str, list[float]] = {candidate.text: [] for candidate in candidates}
+    if len(candidates) < 2:
+        return list(candidates), ["judge: one draft alone cannot be compared"] if candidates else []
+    is_full = model.budget.profile.is_round_robin
+    tournament = Tournament([candidate.energy for candidate in candidates], is_round_robin=is_full)
+    limit = len(candidates) * (len(candidates) - 1 if is_full else VERDICTS_EACH)
     degraded: list[str] = []
-    for left, right in combinations(candidates, 2):
+    while len(tournament.asked) + len(tournament.unread) < limit and (pair := tournament.next_pair()):
+        first, second = pair
         try:
-            share = await compare(brief, left.text, right.text, model)
+            logit = await verdict(brief, candidates[first].text, candidates[second].text, model)
         except ModelUnavailable as err:
-            degraded.append(f"judge: not all pairs were compared ({err.message})")
+            degraded.append(f"judge: stopped before the first places were settled ({err.message})")
             break
-        if share is None:
+        if logit is None:
             degraded.append("judge: a pair got no readable verdict")
-            continue
-        wins[left.text].append(share)
-        wins[right.text].append(1 - share)
-    full = len(candidates) - 1
-    if full == 0:
-        degraded.append("judge: one draft alone cannot be compared")
-    return [_with_judge(candidate, wins[candidate.text], full) for candidate in candidates], sorted(set(degraded))
+            tournament.skip(first, second)
+        else:
+            tournament.tell(first, second, logit)
+    return [_with_judge(c, index, tournament) for index, c in enumerate(candidates)], sorted(set(degraded))
 
 
-def _with_judge(candidate: Candidate, shares: Sequence[float], full: int) -> Candidate:
-    if full < 1 or len(shares) < full:
+def _with_judge(candidate: Candidate, index: int, tournament: Tournament) -> Candidate:
+    if not tournament.is_compared(index):
         return candidate
-    return replace(candidate, scores=replace(candidate.scores, judge=round(10 * fmean(shares), 3)))
+    spread = tournament.spread(index)
+    scores = replace(
+        candidate.scores,
+        judge=round(10 * tournament.chance_to_win(index), 3),
+        judge_spread=None if spread is None else round(10 * spread, 3),
+    )
+    return replace(candidate, scores=scores)
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:

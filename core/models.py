@@ -141,9 +141,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The rewards of one draft, each in [0, 1], higher is better; ``total`` and ``judge`` in [0, 10].
+    """The rewards of one draft, each in [0, 1], higher is better; ``total``, ``judge`` and ``judge_spread`` in [0, 10].
 
     ``stance`` is CoARL's (1 - stance) / 2, so 1 means that the draft opposes the post (section 4).
+    ``judge_spread`` is how far the judge's two orders disagree about the draft: 0 where they agree.
     """
 
     total: float | None = None
@@ -155,6 +156,7 @@ class Scores:
     faithfulness_claim: float | None = None
     faithfulness_evidence: float | None = None
     judge: float | None = None
+    judge_spread: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

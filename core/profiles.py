@@ -15,6 +15,10 @@ from core.errors import BadInput
 
 MAX_SCORE: Final = 10.0
 MAX_TEMPERATURE: Final = 2.0
+MAX_WRITTEN: Final = 5
+_AT_LEAST_ONE: Final = (
+    "claims", "voting_rounds", "rounds", "proposals", "max_model_calls", "max_tokens", "judge_candidates"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,10 @@ class Profile:
         max_model_calls: requests to the language model, of every kind.
         max_tokens: tokens read and written, over all requests.
         judge_candidates: drafts that enter the judge's tournament.
+        voting_rounds: ballots on the claims, each with another order; at most one for each claim.
+        written: intents that the model writes a draft for, those first where the vetted draft is weakest.
+        writes_queries: whether the model writes queries, or the post, its meaning and the claims are searched for.
+        is_round_robin: whether the judge compares every pair in both orders, or as few as settle the first places.
         target_score: the loop stops at a draft with this score, in [0, 10].
         temperature: how freely the model writes; 0 is greedy.
         t0: the annealing temperature of the first round. A draft with score E is picked with a probability
@@ -48,6 +56,10 @@ class Profile:
     max_model_calls: int
     max_tokens: int
     judge_candidates: int
+    voting_rounds: int = 5
+    written: int = 5
+    writes_queries: bool = True
+    is_round_robin: bool = False
     target_score: float = 9.0
     temperature: float = 0.5
     t0: float = 2.0
@@ -55,8 +67,9 @@ class Profile:
 
     def __post_init__(self) -> None:
         _refuse_unless(self.deadline_seconds > 0, self.name, "deadline_seconds", "more than 0")
-        for count in ("claims", "rounds", "proposals", "max_model_calls", "max_tokens", "judge_candidates"):
+        for count in _AT_LEAST_ONE:
             _refuse_unless(getattr(self, count) >= 1, self.name, count, "at least 1")
+        _refuse_unless(0 <= self.written <= MAX_WRITTEN, self.name, "written", "between 0 and 5")
         _refuse_unless(0 <= self.target_score <= MAX_SCORE, self.name, "target_score", "between 0 and 10")
         _refuse_unless(0 <= self.temperature <= MAX_TEMPERATURE, self.name, "temperature", "between 0 and 2")
         _refuse_unless(self.t0 > 1, self.name, "t0", "more than 1, or worse drafts are preferred")
@@ -78,16 +91,22 @@ QUICK: Final = Profile(
     max_model_calls=40,
     max_tokens=12_000,
     judge_candidates=3,
+    voting_rounds=2,
+    written=2,
+    writes_queries=False,
 )
 LIVE: Final = Profile(
     name="live",
     deadline_seconds=90,
     claims=5,
     rounds=1,
-    proposals=3,
+    proposals=2,
     max_model_calls=60,
     max_tokens=20_000,
     judge_candidates=4,
+    voting_rounds=2,
+    written=3,
+    writes_queries=False,
 )
 THOROUGH: Final = Profile(
     name="thorough",
@@ -108,5 +127,6 @@ PAPER: Final = Profile(
     max_model_calls=2_000,
     max_tokens=1_000_000,
     judge_candidates=6,
+    is_round_robin=True,
 )
 PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({p.name: p for p in (QUICK, LIVE, THOROUGH, PAPER)})

@@ -40,12 +40,13 @@ def is_factual(sentence: str) -> bool:
 
 
 async def check(
-    text: str, brief: Brief, vetted: frozenset[str], model: MeteredModel, embedder: Embedder
+    text: str, brief: Brief, vetted: frozenset[str], model: MeteredModel | None, embedder: Embedder
 ) -> tuple[Receipt, ...]:
     """The receipts of a draft, one for each sentence that states a fact.
 
     Args:
         vetted: sentences that people vetted as needing no source; they get no receipt.
+        model: who checks; ``None`` to check no more than numbers and quotations, for a draft that is shown meanwhile.
 
     A whole sentence of the evidence, word for word, is entailed by it. Any other is put to the model beside the closest
     passage that holds its numbers; without an answer the verdict is ``unverified``.
@@ -60,7 +61,7 @@ async def check(
     return tuple(receipts)
 
 
-async def _ask(sentence: str, evidence: Sequence[Evidence], model: MeteredModel, embedder: Embedder) -> Receipt:
+async def _ask(sentence: str, evidence: Sequence[Evidence], model: MeteredModel | None, embedder: Embedder) -> Receipt:
     if not evidence:
         return Receipt(sentence, None, Verdict.UNSUPPORTED, None)
     holding = [p for p in evidence if numbers(sentence) <= numbers(p.text) | numbers(str(p.source.year))]
@@ -70,7 +71,7 @@ async def _ask(sentence: str, evidence: Sequence[Evidence], model: MeteredModel,
         return Receipt(sentence, passage.id, Verdict.UNSUPPORTED, 0.0)
     prompt = load_prompt("entailment").fill(evidence=passage.text, sentence=sentence)
     try:
-        shares = await model.choose(prompt, ("yes", "no"))
+        shares = await model.choose(prompt, ("yes", "no")) if model else None
     except ModelUnavailable:
         shares = None  # the budget is spent: the verdict below says that nobody checked
     if shares is None:

@@ -60,26 +60,6 @@ class NonToxicityScorer:
 
 
 @dataclass(frozen=True)
-class ArgumentQualityScorer:
-    """Argument quality by the language model: the share of "Yes" in one token."""
-
-    model: MeteredModel
-    name: str = "argument_quality"
-
-    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
-        """One call for each text, one after the other: on a CPU only that way the shared prefix is read once."""
-        return [await self._one(brief, text) for text in texts]
-
-    async def _one(self, brief: Brief, text: str) -> float | None:
-        prompt = load_prompt("quality").fill(post=quoted(brief.post.text), reply=text)
-        try:
-            shares = await self.model.choose(prompt, ("yes", "no"))
-        except ModelUnavailable:
-            return None  # the engine reports the spent budget
-        return None if shares is None else shares["yes"]
-
-
-@dataclass(frozen=True)
 class FaithfulnessScorer:
     """F2RL's sim(reply, claim) or sim(reply, evidence): the cosine of sentence vectors, cut at 0.
 
@@ -101,19 +81,28 @@ class FaithfulnessScorer:
         return [float(best) for best in np.clip(cosines.max(axis=1), 0.0, 1.0)]
 
 
-def embedded_scorers(heads: Heads, model: MeteredModel) -> list[Scorer]:
-    """The scorers that need nothing but the built-in models, cheapest first."""
+def embedded_scorers(heads: Heads) -> list[Scorer]:
+    """The scorers that need no call of the language model."""
     return [
         StanceScorer(heads),
         NonToxicityScorer(heads),
         FaithfulnessScorer(heads.embedder, "faithfulness_claim"),
         FaithfulnessScorer(heads.embedder, "faithfulness_evidence"),
-        ArgumentQualityScorer(model),
     ]
 
 
+async def argument_quality(brief: Brief, text: str, model: MeteredModel) -> float | None:
+    """Argument quality (CoARL, Appendix E) by the language model: the share of "Yes" in one token; ``None`` without."""
+    prompt = load_prompt("quality").fill(post=quoted(brief.post.text), reply=text)
+    try:
+        shares = await model.choose(prompt, ("yes", "no"))
+    except ModelUnavailable:
+        return None  # the engine reports the spent budget
+    return None if shares is None else shares["yes"]
+
+
 async def evaluate(brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer]) -> list[Scores]:
-    """The rewards of each text, without factuality, which comes from the receipts."""
+    """The rewards of each text that cost no call of the model; quality and factuality come later, for the best."""
     columns = {scorer.name: await scorer.score(brief, texts) for scorer in scorers}
     if "stance" in columns:
         columns["faithfulness_post"] = columns["stance"]  # F2RL's P(oppose the post)

@@ -14,7 +14,7 @@ POST = "Migrants only come here to live off our welfare."
 CLAIM = "Newcomers work and pay their way like the rest of us."
 HARBOUR = "In 2021, newcomers held 340 of the 900 jobs in the harbour."
 
-PATIENT = replace(QUICK, deadline_seconds=3600, target_score=10)
+PATIENT = replace(QUICK, deadline_seconds=3600, target_score=10, written=5, voting_rounds=5, writes_queries=True)
 """A profile whose deadline no busy machine reaches, and whose target no draft does."""
 
 EXPLAINED = json.dumps(

@@ -225,7 +225,7 @@ FIELDS = {
     "drafts": {"rank", "text", "intent", "scores", "receipts", "warnings"},
     "drafts.scores": {
         "total", "stance", "argument_quality", "non_toxicity", "factuality", "faithfulness_post",
-        "faithfulness_claim", "faithfulness_evidence", "judge",
+        "faithfulness_claim", "faithfulness_evidence", "judge", "judge_spread",
     },
     "drafts.receipts": {"sentence", "evidence_id", "verdict", "probability"},
     "cost": {

@@ -194,7 +194,7 @@ async def test_without_a_readable_letter_there_is_no_vote() -> None:
 
 async def test_a_vote_that_is_cut_short_does_not_count() -> None:
     """Half a rotation favours whoever stood first, so it is no vote."""
-    model = metered(FakeModel(), replace(QUICK, max_model_calls=2))
+    model = metered(FakeModel(), replace(QUICK, max_model_calls=1))
     ranked, degraded = await vote(post_of(), CLAIMS[:3], model)
     assert [claim.votes for claim in ranked] == [None] * 3
     assert "model call limit" in degraded[0]

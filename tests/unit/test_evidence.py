@@ -9,7 +9,7 @@ import pytest
 from core.evidence import KEPT, QUERIES, find_evidence, summarise, write_queries
 from core.models import TargetGroup
 from core.profiles import QUICK
-from tests.fakes.brief import CLAIM, POST, metered, passage, post_of, reading_of
+from tests.fakes.brief import CLAIM, PATIENT, POST, metered, passage, post_of, reading_of
 from tests.fakes.evidence import FakeEvidence
 from tests.fakes.model import FakeModel
 
@@ -19,9 +19,9 @@ LONG = "In 2021, 340 newcomers worked in the harbour. The town has 900 jobs ther
 async def test_queries_of_the_model_join_post_meaning_and_claim() -> None:
     """The post comes first, since the search ranks to it; numbering, quotes and repeats of a small model go."""
     written = '1. jobs of newcomers\n- "taxes paid by migrants"\n\n2) jobs of newcomers\n• Newcomers work.'
-    model = metered(FakeModel(texts={"queries": written}))
+    model = metered(FakeModel(texts={"queries": written}), PATIENT)
     queries, degraded = await write_queries(
-        post_of(), reading_of(implied_meaning="They take."), "Newcomers work.", model
+        post_of(), reading_of(implied_meaning="They take."), ["Newcomers work."], model
     )
     assert queries == [POST, "They take.", "Newcomers work.", "jobs of newcomers", "taxes paid by migrants"]
     assert degraded == []
@@ -29,8 +29,8 @@ async def test_queries_of_the_model_join_post_meaning_and_claim() -> None:
 
 async def test_queries_are_five_at_most() -> None:
     """A model that does not stop cannot flood the search."""
-    model = metered(FakeModel(texts={"queries": "\n".join(f"query {letter}" for letter in "abcdefgh")}))
-    queries, _ = await write_queries(post_of(), reading_of(), CLAIM, model)
+    model = metered(FakeModel(texts={"queries": "\n".join(f"query {letter}" for letter in "abcdefgh")}), PATIENT)
+    queries, _ = await write_queries(post_of(), reading_of(), [CLAIM], model)
     assert len(queries) == 2 + QUERIES
 
 
@@ -41,12 +41,21 @@ async def test_queries_are_five_at_most() -> None:
 )
 async def test_without_queries_post_and_claim_are_searched(model: FakeModel, reason: str) -> None:
     """The search is never empty, and holds no empty query; that the model gave none is said."""
-    assert (await write_queries(post_of(), reading_of(), "", metered(model)))[0] == [POST]
-    queries, degraded = await write_queries(post_of(), reading_of(), CLAIM, metered(model))
+    assert (await write_queries(post_of(), reading_of(), [], metered(model, PATIENT)))[0] == [POST]
+    queries, degraded = await write_queries(post_of(), reading_of(), [CLAIM], metered(model, PATIENT))
     assert queries == [POST, CLAIM]
     assert len(degraded) == 1
     assert degraded[0].startswith("evidence: ")
     assert reason in degraded[0].casefold()
+
+
+async def test_a_quick_profile_searches_for_the_claims() -> None:
+    """It saves the call: every claim, the winner first, is a query of its own."""
+    model = FakeModel()
+    queries, degraded = await write_queries(post_of(), reading_of(), [CLAIM, "They pay taxes."], metered(model))
+    assert queries == [POST, CLAIM, "They pay taxes."]
+    assert degraded == []
+    assert not model.asked
 
 
 async def test_the_source_is_asked_for_three_about_the_group() -> None:

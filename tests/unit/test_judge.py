@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
 from core.drafting import Candidate
-from core.judge import best_of_each_intent, compare, judge, ranked, seeded
+from core.judge import best_of_each_intent, judge, ranked, seeded, verdict
 from core.models import Intent, Receipt, Scores, Verdict
 from core.ports import Message
 from core.profiles import QUICK
-from tests.fakes.brief import brief_of, metered
+from tests.fakes.brief import PATIENT, brief_of, metered
 from tests.fakes.model import FakeModel, Shares
 
 UNSUPPORTED = (Receipt("x", None, Verdict.UNSUPPORTED, None),)
@@ -29,7 +31,9 @@ def _candidate(
     return Candidate(text, intent, is_vetted=False, scores=Scores(total=total, judge=judge), receipts=receipts)
 
 
-THREE = [_candidate("good"), _candidate("fair"), _candidate("poor")]
+MERIT = {"good": 3.0, "fair": 2.0, "poor": 1.0, "bad": 0.6, "worse": 0.4, "worst": 0.2}
+THREE = [_candidate(text) for text in ("good", "fair", "poor")]
+SIX = [_candidate(text) for text in MERIT]
 
 
 def _replies(messages: Sequence[Message]) -> tuple[str, str]:
@@ -40,8 +44,7 @@ def _replies(messages: Sequence[Message]) -> tuple[str, str]:
 
 def _by_merit(messages: Sequence[Message], _: object) -> Shares:
     """A judge that knows good from fair from poor, and leans to A a little."""
-    merit = {"good": 3.0, "fair": 2.0, "poor": 1.0}
-    first, second = (merit[reply] for reply in _replies(messages))
+    first, second = (MERIT[reply] for reply in _replies(messages))
     share = 0.6 * (first / (first + second)) + 0.4
     return {"A": share, "B": 1 - share}
 
@@ -50,13 +53,20 @@ def _texts(candidates: Sequence[Candidate]) -> list[str]:
     return [candidate.text for candidate in candidates]
 
 
-async def test_a_pair_is_compared_in_both_orders() -> None:
-    """Both replies stand once in each place, and both calls count as the judge's."""
-    fake = FakeModel(shares={"judge": {"A": 0.5, "B": 0.5}})
+async def test_a_verdict_is_about_what_is_read_first() -> None:
+    """The share of A is the first reply's, and the call counts as the judge's."""
+    fake = FakeModel(shares={"judge": {"A": 0.75, "B": 0.25}})
     model = metered(fake)
-    await compare(BRIEF, "left", "right", model)
-    assert [_replies(messages) for _, messages, _ in fake.asked] == [("left", "right"), ("right", "left")]
-    assert model.budget.judge_calls == 2
+    assert await verdict(BRIEF, "left", "right", model) == pytest.approx(math.log(3))
+    assert [_replies(messages) for _, messages, _ in fake.asked] == [("left", "right")]
+    assert model.budget.judge_calls == 1
+
+
+async def test_a_sure_verdict_is_finite() -> None:
+    """A share of 1 would outweigh every other verdict for ever."""
+    assert await verdict(BRIEF, "a", "b", metered(FakeModel(shares={"judge": {"A": 1.0, "B": 0.0}}))) == pytest.approx(
+        math.log(999)
+    )
 
 
 @pytest.mark.parametrize("letter", ["A", "B"])
@@ -75,21 +85,33 @@ async def test_the_better_reply_wins_whatever_its_place() -> None:
         scores = {candidate.text: candidate.scores.judge or 0.0 for candidate in judged}
         assert scores["good"] > scores["fair"] > scores["poor"]
         assert sum(scores.values()) == pytest.approx(15, abs=0.01)
-        assert scores["good"] == pytest.approx(10 * (0.6 * (3 / 5 + 3 / 4) / 2 + 0.2), abs=0.001)
 
 
-async def test_every_pair_is_compared() -> None:
-    """A round robin: n (n - 1) calls."""
-    model = metered(FakeModel(shares={"judge": _by_merit}))
-    await judge(THREE, BRIEF, model)
-    assert model.budget.judge_calls == 6
+async def test_a_round_robin_compares_every_pair_in_both_orders() -> None:
+    """The published tournament: n (n - 1) calls, each ordered pair once."""
+    fake = FakeModel(shares={"judge": _by_merit})
+    await judge(SIX, BRIEF, metered(fake, replace(PATIENT, is_round_robin=True)))
+    assert sorted(_replies(messages) for _, messages, _ in fake.asked) == sorted(permutations(MERIT, 2))
+
+
+async def test_at_most_two_verdicts_for_each_candidate() -> None:
+    """The reduced tournament asks for a fraction of the round robin, even of a judge that never decides."""
+    model = metered(FakeModel(shares={"judge": {"A": 0.5, "B": 0.5}}), PATIENT)
+    await judge(SIX, BRIEF, model)
+    assert model.budget.judge_calls == 12
+
+
+async def test_the_orders_disagreement_is_reported() -> None:
+    """A judge that always says A contradicts itself completely; one that knows its mind does not."""
+    torn, _ = await judge(THREE, BRIEF, metered(FakeModel(shares={"judge": {"A": 1.0, "B": 0.0}})))
+    assert [candidate.scores.judge_spread for candidate in torn] == [pytest.approx(9.98)] * 3
 
 
 async def test_the_judge_changes_nothing_but_its_score() -> None:
     """Rewards, receipts and warnings stay as they were computed."""
     full = [replace(candidate, receipts=UNSUPPORTED, warnings=("look",)) for candidate in THREE]
     judged, _ = await judge(full, BRIEF, metered(FakeModel(shares={"judge": _by_merit})))
-    assert [replace(c, scores=replace(c.scores, judge=None)) for c in judged] == full
+    assert [replace(c, scores=replace(c.scores, judge=None, judge_spread=None)) for c in judged] == full
 
 
 async def test_without_a_verdict_there_is_no_score() -> None:
@@ -99,34 +121,26 @@ async def test_without_a_verdict_there_is_no_score() -> None:
     assert degraded == ["judge: a pair got no readable verdict"]
 
 
-async def test_one_order_alone_is_no_verdict() -> None:
-    """Half a comparison would be a verdict on the place."""
-
-    def once(messages: Sequence[Message], _: object) -> Shares:
-        return {"A": 1.0, "B": 0.0} if _replies(messages)[0] == "good" else None
-
-    assert await compare(BRIEF, "good", "poor", metered(FakeModel(shares={"judge": once}))) is None
-
-
-async def test_an_unreadable_pair_costs_both_their_score() -> None:
-    """A mean over other pairs than the rivals' would be no fair mean; who met everybody keeps a score."""
+async def test_an_unreadable_pair_is_left_out() -> None:
+    """The other verdicts still rank, and that one is missing is told."""
 
     def silent(messages: Sequence[Message], options: object) -> Shares:
         return None if set(_replies(messages)) == {"good", "poor"} else _by_merit(messages, options)
 
     judged, degraded = await judge(THREE, BRIEF, metered(FakeModel(shares={"judge": silent})))
-    assert [candidate.scores.judge is None for candidate in judged] == [True, False, True]
+    assert _texts(sorted(judged, key=lambda c: -(c.scores.judge or 0))) == ["good", "fair", "poor"]
     assert degraded == ["judge: a pair got no readable verdict"]
 
 
-@pytest.mark.parametrize("calls", [0, 1, 2, 3, 5])
-async def test_a_spent_budget_leaves_no_half_scores(calls: int) -> None:
-    """Who did not meet everybody has no score, and the limit is named."""
-    model = metered(FakeModel(shares={"judge": {"A": 1.0, "B": 0.0}}), replace(QUICK, max_model_calls=10))
-    model.budget.model_calls = 10 - calls
+async def test_a_spent_budget_scores_whom_a_verdict_is_about() -> None:
+    """Who was never compared has no score, and the limit is named."""
+    model = metered(FakeModel(shares={"judge": _by_merit}), replace(QUICK, max_model_calls=10))
+    model.budget.model_calls = 9
     judged, degraded = await judge(THREE, BRIEF, model)
-    assert [candidate.scores.judge for candidate in judged] == [5.0 if calls >= 4 else None, None, None]
-    assert degraded == ["judge: not all pairs were compared (The model call limit of the quick profile is reached.)"]
+    assert sorted(candidate.scores.judge is None for candidate in judged) == [False, False, True]
+    assert degraded == [
+        "judge: stopped before the first places were settled (The model call limit of the quick profile is reached.)"
+    ]
 
 
 async def test_a_draft_alone_is_not_judged() -> None:

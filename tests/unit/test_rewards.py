@@ -14,10 +14,10 @@ from core.models import Brief, Scores
 from core.profiles import QUICK
 from core.rewards import (
     WEIGHTS,
-    ArgumentQualityScorer,
     FaithfulnessScorer,
     NonToxicityScorer,
     StanceScorer,
+    argument_quality,
     embedded_scorers,
     evaluate,
     missing,
@@ -108,27 +108,22 @@ async def test_a_scorer_that_cannot_tell_adds_nothing() -> None:
 async def test_an_unknown_language_has_no_score_of_the_heads(language: str | None) -> None:
     """The heads would give a number for any text; outside English it means nothing."""
     brief = brief_of(passage(), language=language)
-    scorers = embedded_scorers(HEADS, metered(FakeModel()))[:-1]
+    scorers = embedded_scorers(HEADS)
     assert await evaluate(brief, TEXTS, scorers) == [Scores()] * 3
 
 
 async def test_argument_quality_is_the_share_of_yes() -> None:
-    """One call for each text, read from one token."""
-    shares = iter([0.75, 0.25, None])
-
-    def answer(*_: object) -> dict[str, float] | None:
-        yes = next(shares)
-        return None if yes is None else {"yes": yes, "no": 1 - yes}
-
-    model = metered(FakeModel(shares={"quality": answer}))
-    assert await ArgumentQualityScorer(model).score(brief_of(), TEXTS) == [0.75, 0.25, None]
-    assert model.budget.model_calls == 3
+    """Read from one token; without a readable answer it is unknown, not bad."""
+    for shares, quality in (({"yes": 0.75, "no": 0.25}, 0.75), (None, None)):
+        model = metered(FakeModel(shares={"quality": shares}))
+        assert await argument_quality(brief_of(), TEXTS[0], model) == quality
+        assert model.budget.model_calls == 1
 
 
 async def test_argument_quality_ends_with_the_budget() -> None:
-    """What was asked in time counts; the rest is unknown, not bad."""
+    """What was not asked in time is unknown, not bad."""
     model = metered(FakeModel(), replace(QUICK, max_model_calls=1))
-    assert await ArgumentQualityScorer(model).score(brief_of(), TEXTS) == [0.5, None, None]
+    assert [await argument_quality(brief_of(), text, model) for text in TEXTS] == [0.5, None, None]
 
 
 async def test_faithfulness_takes_the_best_passage() -> None:
