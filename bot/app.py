@@ -126,7 +126,7 @@ async def open_application(
         StoreUnavailable: the database cannot be opened.
     """
     path = database_path or settings.database_path
-    make_folder(path.parent)
+    make_folder(path.parent, "desk.database")
     database = await Database.open(path)
     try:
         desk = Desk(database, now, undo_seconds=settings.desk.undo_seconds if undo_seconds is None else undo_seconds)
@@ -147,8 +147,8 @@ async def open_application(
         await database.close()
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder, with those above it.
+def make_folder(folder: Path, setting: str) -> None:
+    """Make a folder, with those above it; ``setting`` is the key that places it.
 
     Raises:
         StoreUnavailable: the disk is full, or the folder may not be made.
@@ -158,5 +158,5 @@ def make_folder(folder: Path) -> None:
     except OSError as err:
         raise StoreUnavailable(
             f"The folder {folder} cannot be made: {err.strerror}.",
-            remedy="Make room or give the rights, or set desk.database to another place.",
+            remedy=f"Make room or give the rights, or set {setting} to another place.",
         ) from err

@@ -17,11 +17,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import signal
 import sys
 from collections.abc import Callable, Coroutine
 from importlib import metadata
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -39,12 +42,16 @@ from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
 from core.models import Progress as Step
 from core.ports import EvidenceQuery
 from core.reading import check_text
+from core.text import clean
 
 EXIT_NO_DRAFT = 1
 EXIT_WRONG_CALL = 2
 EXIT_ADVISED_AGAINST = 3
 EXIT_UNAVAILABLE = 4
 EXIT_INTERRUPTED = 130
+
+CHATTY: Final = ("httpx", "httpx2", "stamina")
+"""Libraries that log requests and retries, which say nothing to the person at the terminal."""
 
 app = typer.Typer(
     help="Antiphon drafts counterspeech that people review, edit and approve.",
@@ -68,25 +75,42 @@ def _err() -> Console:
     return Console(stderr=True)
 
 
-def run_to_exit(work: Callable[[], Coroutine[Any, Any, int]]) -> None:
-    """Run a command and leave with its exit code; an expected error is said in a sentence, without a traceback."""
+def run_to_exit(begin: Callable[[], Coroutine[Any, Any, int]]) -> None:
+    """Run a command and leave with its exit code; an expected error is said in a sentence, without a traceback.
+
+    Args:
+        begin: gives the work to do. What it reads itself, it reads before the event loop takes Ctrl-C over.
+    """
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-    try:
-        code = asyncio.run(work())
-    except BadInput as err:
-        _complain(err)
-        code = EXIT_WRONG_CALL
-    except AntiphonError as err:
-        _complain(err)
-        code = EXIT_UNAVAILABLE
-    except KeyboardInterrupt:
-        _err().print(Text("Stopped. Nothing more is drafted or posted."))
-        code = EXIT_INTERRUPTED
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with asyncio.Runner() as runner:
+        try:
+            code = runner.run(_interruptible(begin()))
+        except BadInput as err:
+            _complain(str(err))
+            code = EXIT_WRONG_CALL
+        except AntiphonError as err:
+            _complain(str(err))
+            code = EXIT_UNAVAILABLE
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            _err().show_cursor()  # the bar of the weights, cut off, has hidden it
+            _err().print(Text("Stopped. Nothing more is drafted or posted."))
+            # The work has been undone and closed. What is left is a thread that loads, fetches or waits for a key,
+            # and the interpreter would wait for it.
+            os._exit(EXIT_INTERRUPTED)
     raise typer.Exit(code)
 
 
-def _complain(err: AntiphonError) -> None:
-    _err().print(Text.assemble(("Error: ", "bold red"), str(err)), soft_wrap=True)
+async def _interruptible(work: Coroutine[Any, Any, int]) -> int:
+    """``work``, cancelled by Ctrl-C. Python's own handler misses one that comes just before the loop waits."""
+    task = asyncio.ensure_future(work)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+    return await task
+
+
+def _complain(what: str) -> None:
+    _err().print(Text.assemble(("Error: ", "bold red"), what), soft_wrap=True)
 
 
 class WeightsBar:
@@ -143,17 +167,27 @@ def draft(
 ) -> None:
     """Draft replies to one post."""
 
-    async def work() -> int:
-        settings = load_settings(config)
-        post = _post(sys.stdin.read() if text == "-" else text)
-        request = _request(settings, post, intent or [], language, profile, force)
+    async def work(settings: Settings, request: Request) -> int:
         suggestion = await _suggest(settings, request)
         return _show(suggestion, as_json=as_json, force=force)
 
-    run_to_exit(work)
+    def begin() -> Coroutine[Any, Any, int]:
+        settings = load_settings(config)
+        return work(settings, _request(settings, _post(text), intent or [], language, profile, force))
+
+    run_to_exit(begin)
 
 
-def _post(text: str) -> FlaggedPost:
+def _given(text: str) -> str:
+    """A text from the command line, or from standard input if it is "-"."""
+    try:
+        return sys.stdin.buffer.read().decode() if text == "-" else text.encode().decode()
+    except UnicodeError as err:
+        raise BadInput("The text is not UTF-8.", remedy="Save or send it as UTF-8.") from err
+
+
+def _post(argument: str) -> FlaggedPost:
+    text = _given(argument)
     check_text(text)  # before anything is loaded
     return FlaggedPost(
         PostRef("terminal", "", "", ""), text, author="", flagged_by="terminal", flagged_how="draft command"
@@ -200,8 +234,8 @@ def demo(profile: ProfileOption = "quick", config: ConfigOption = None) -> None:
     from bot.demo import demo as show  # the demo's parts are not needed by other commands
 
     async def work() -> int:
-        await show(_out(), load_settings(config), profile, WeightsBar())
-        return 0
+        was_drafted = await show(_out(), load_settings(config), profile, WeightsBar())
+        return 0 if was_drafted else EXIT_NO_DRAFT
 
     run_to_exit(work)
 
@@ -220,7 +254,7 @@ def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
 
 @kb.command()
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for.")],
+    query: Annotated[str, typer.Argument(help="What to look for; - reads it from standard input.")],
     limit: Annotated[int, typer.Option("--limit", min=1, max=20, help="How many passages at most.")] = 5,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -229,7 +263,9 @@ def search(
 
     async def work() -> int:
         settings = load_settings(config)
-        text, _ = check_text(query)
+        text, _ = clean(_given(query))
+        if not text:
+            raise BadInput("There is nothing to look for.", remedy="Pass a few words, such as: women in parliament.")
         found = await open_knowledge(settings, open_embedder(settings)).search(
             EvidenceQuery((text,), text, None, limit)
         )
@@ -265,5 +301,12 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line, in UTF-8 whatever the locale."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
+    try:
+        app()
+    except OSError as err:  # mostly the output: what the parts read and write is translated where it happens
+        _complain(f"Reading or writing failed: {err}. Free some space, correct the rights, or write elsewhere.")
+        os._exit(EXIT_UNAVAILABLE)  # at an ordinary end the rest of the output would fail once more

@@ -65,14 +65,14 @@ async def _decide(console: Console, application: Application, case_id: str) -> b
     console.print(Text(case.post.text, style="italic"))
     if case.state is not CaseState.IN_REVIEW or stored is None:
         entry = (await application.desk.history(case_id))[-1]
-        console.print(Text(f"This case is {case.state}: {entry.reason}."))
+        console.print(Text(f"This case is {case.state}: {entry.reason.rstrip('.')}."))
         return True
     show_suggestion(console, stored.suggestion)
     if not sys.stdin.isatty():
         console.print(Text("It waits in review: run this in a terminal to decide."))
         return True
     while True:
-        answer = (await asyncio.to_thread(console.input, Text(f"{HELP}\n> "))).strip()
+        answer = await _ask(console, f"{HELP}\n> ")
         if answer == "q":
             return False
         try:
@@ -80,6 +80,14 @@ async def _decide(console: Console, application: Application, case_id: str) -> b
                 return True
         except AntiphonError as err:
             console.print(Text(str(err), style="yellow"))
+
+
+async def _ask(console: Console, question: str) -> str:
+    """What the person types; q at the end of the input (Ctrl-D)."""
+    try:
+        return (await asyncio.to_thread(console.input, Text(question))).strip()
+    except EOFError:
+        return "q"
 
 
 async def _carry_out(
@@ -97,9 +105,9 @@ async def _carry_out(
         return False
     text = drafts[rest].text
     if command == "e":
-        text = (await asyncio.to_thread(console.input, Text(f"Now it reads: {text}\nNew text: "))).strip()
-    console.print(Text(f"Exactly this will be posted:\n{text}", style="bold"))
-    if (await asyncio.to_thread(console.input, Text("Post it? y = yes: "))).strip() != "y":
+        text = await _ask(console, f"Now it reads: {text}\nNew text: ")
+    console.print(Text(f"Exactly this will be posted:\n{text}", style="bold"), soft_wrap=True)
+    if await _ask(console, "Post it? y = yes: ") != "y":
         return False
     await application.desk.approve(
         case.id, case.version, text, text_hash(text), moderator, suggestion_id=stored.id, draft_rank=int(rest)

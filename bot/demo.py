@@ -20,6 +20,7 @@ from bot.app import Application, WeightsProgress, open_application, open_engine
 from bot.render import show_progress, show_suggestion, show_thread
 from bot.settings import Settings
 from bot.store.cases import Case, StoredSuggestion
+from core.errors import Unavailable
 from core.models import Progress
 from core.review import text_hash
 
@@ -29,13 +30,13 @@ SIGNATURE = "If you want to talk about it, write to the moderators."
 Decision = Callable[[Console, Application, Case, StoredSuggestion], Awaitable[None]]
 
 
-async def demo(console: Console, settings: Settings, profile: str, on_weights: WeightsProgress | None = None) -> None:
-    """Run the demo to its end.
+async def demo(console: Console, settings: Settings, profile: str, on_weights: WeightsProgress | None = None) -> bool:
+    """Run the demo to its end; ``False`` if there was no draft for one of the posts.
 
     Raises:
         AntiphonError: a part that it needs cannot be had.
     """
-    community = SampleCommunity()
+    community, were_drafted = SampleCommunity(), list[bool]()
 
     def on_progress(step: object) -> None:
         if isinstance(step, Progress):
@@ -55,15 +56,23 @@ async def demo(console: Console, settings: Settings, profile: str, on_weights: W
             ) as application,
         ):
             for message, decide in zip(SAMPLE_FLAGS, (approve_best, decline, edit_and_approve), strict=True):
-                await review(console, application, community, message, decide)
+                were_drafted.append(await review(console, application, community, message, decide))
         await community.close()
     show_thread(console, community.thread())
+    return all(were_drafted)
 
 
 async def review(
     console: Console, application: Application, community: SampleCommunity, message: str, decide: Decision
-) -> None:
-    """One flagged post: drafted by the worker, shown, decided on, and posted if it was approved."""
+) -> bool:
+    """One flagged post: drafted by the worker, shown, decided on, and posted if it was approved.
+
+    Returns:
+        Whether there was a draft to decide on.
+
+    Raises:
+        Unavailable: the engine could not work on the post.
+    """
     post = community.flag(message, by="demo volunteer")
     console.print(Rule(Text(f"Flagged: message {message} by {post.author}")))
     console.print(Text(post.text, style="italic"))
@@ -71,14 +80,17 @@ async def review(
     await application.worker.step()
     case = await application.desk.case(case.id)
     stored = await application.desk.suggestion(case.id)
-    if stored is None or not stored.suggestion.drafts:
-        reason = (await application.desk.history(case.id))[-1].reason
-        console.print(Text(f"No draft can be shown: the case is {case.state} ({reason}).", style="yellow"))
-        return
+    reason = (await application.desk.history(case.id))[-1].reason
+    if stored is None:
+        raise Unavailable(reason)
     show_suggestion(console, stored.suggestion)
+    if not stored.suggestion.drafts:
+        console.print(Text(f"No draft can be shown: {reason}", style="yellow"))
+        return False
     await decide(console, application, case, stored)
     for delivery in await application.outbox.send_due():
         console.print(Text(f"Outbox: {delivery.state} ({delivery.reason})", style="bold"))
+    return True
 
 
 async def approve_best(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:

@@ -63,6 +63,8 @@ async def _checked(name: str, check: Callable[[Settings], Awaitable[str]], setti
         return Check(name, True, await check(settings))
     except AntiphonError as err:
         return Check(name, False, err.message, err.remedy)
+    except OSError as err:
+        return Check(name, False, f"{err}.", "Make room, or correct the rights.")
 
 
 async def _settings(settings: Settings) -> str:
@@ -70,7 +72,7 @@ async def _settings(settings: Settings) -> str:
 
 
 async def _disk(settings: Settings) -> str:
-    make_folder(settings.cache_folder)
+    make_folder(settings.cache_folder, "kb.cache_folder")
     free = shutil.disk_usage(settings.cache_folder).free
     if free < LEAST_FREE_BYTES:
         raise AntiphonError(f"Only {free / 1e6:.0f} MB are free.", remedy=f"Make room beside {settings.cache_folder}.")
@@ -79,7 +81,7 @@ async def _disk(settings: Settings) -> str:
 
 async def _database(settings: Settings) -> str:
     path = settings.database_path
-    make_folder(path.parent)
+    make_folder(path.parent, "desk.database")
     if path.exists():
         await (await Database.open(path)).close()
         return f"{path} opens, durable and in WAL mode"

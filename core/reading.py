@@ -21,7 +21,7 @@ from core.language import NAMES, detect
 from core.models import Action, FlaggedPost, Reading, TargetGroup
 from core.ports import Generation
 from core.prompting import load_prompt, quoted
-from core.text import MAX_POST_CHARACTERS, clean
+from core.text import MAX_POST_CHARACTERS, clean, sentences
 
 EXPLANATIONS = (
     "offensiveness",
@@ -138,7 +138,8 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
     groups = heads.target_groups(text)
     likeliest = max(groups, key=lambda group: groups[group])
     clear = likeliest if groups[likeliest] >= _GROUP_IS_CLEAR else None
-    return Signals(language, float(heads.hateful([text])[0]), clear, violent, tuple(notes))
+    worst = float(heads.hateful([text, *sentences(text)]).max())  # one hateful sentence among friendly ones is enough
+    return Signals(language, worst, clear, violent, tuple(notes))
 
 
 async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:

@@ -1,0 +1,245 @@
+"""The installed command as a person starts it: a process, real files, a home of its own, the shared weights."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.model import FakeModel
+from tests.fakes.server import ChatServer, serving
+
+COMMAND = Path(sys.executable).with_name("antiphon")
+GUARD_SECONDS = 240  # only bounds a hang
+SOON = {"ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "20", "ANTIPHON__LLM__HUB_REPO": ""}
+"""Settings of the embedded model that keep the tests short: less time for a post, and no look at the hub."""
+HATEFUL = "Migrants only come here to live off our welfare."
+HARMLESS = "The new bakery by the bridge has wonderful rye bread."
+REPLY = "Our neighbours from abroad work and pay taxes like all of us, and we are glad that they are here."
+READING = {
+    "offensiveness": "Contempt for newcomers",
+    "target_group": "migrants",
+    "speaker_intent": "To belittle newcomers",
+    "power_dynamics": "A majority speaks down to a minority",
+    "implied_meaning": "It claims that newcomers take and never give",
+    "emotional_reaction": "Hurt and unwanted",
+    "cognitive_reaction": "They may doubt that they belong",
+    "severity": 3,
+    "recommended_action": "reply",
+}
+
+
+_STYLES = re.compile(r"\x1b\[[\d;?]*[a-zA-Z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """The JSON document on standard output."""
+        return json.loads(self.out)
+
+
+@dataclass
+class Terminal:
+    """A command at a terminal; what it shows is read as it comes."""
+
+    process: subprocess.Popen[bytes]
+    screen: int
+    raw: bytes = b""
+    shown: str = ""
+    seen: int = 0
+
+    def read_to(self, text: str) -> str:
+        """Everything new up to and with ``text``, which must appear."""
+        while (end := self.shown.find(text, self.seen)) < 0:
+            if not self._read():
+                pytest.fail(f"It ended before it showed {text!r}:\n{self.shown}")
+        start, self.seen = self.seen, end + len(text)
+        return self.shown[start : self.seen]
+
+    def types(self, line: str) -> None:
+        """A line, or a control character."""
+        os.write(self.screen, line.encode() if line == "\x04" else f"{line}\n".encode())
+
+    def interrupt(self) -> None:
+        """Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+
+    def read_to_end(self) -> tuple[int, str]:
+        """The exit code, and everything new."""
+        while self._read():
+            pass
+        return self.process.wait(GUARD_SECONDS), self.shown[self.seen :]
+
+    def _read(self) -> bool:
+        if not select.select([self.screen], [], [], GUARD_SECONDS)[0]:
+            pytest.fail(f"It shows nothing more:\n{self.shown}")
+        try:
+            piece = os.read(self.screen, 65536)
+        except OSError:  # Linux: the other end was closed
+            piece = b""
+        self.raw += piece
+        self.shown = _STYLES.sub("", self.raw.decode(errors="ignore")).replace("\r\n", "\n")
+        return bool(piece)
+
+
+@dataclass
+class Antiphon:
+    """The command, with data and settings below ``home``; ``variables`` are added to its environment."""
+
+    home: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def having(self, **variables: str) -> Antiphon:
+        """The same, with more variables."""
+        return replace(self, variables=self.variables | variables)
+
+    def __call__(self, *arguments: str | bytes, stdin: bytes = b"", through: Sequence[str] = ()) -> Result:
+        """Run it to its end, ``through`` another command. No traceback and no library's log line may show."""
+        done = subprocess.run(
+            [*through, COMMAND, *arguments],
+            input=stdin,
+            capture_output=True,
+            env=self.environment,
+            cwd=self.home,
+            timeout=GUARD_SECONDS,
+        )
+        result = Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+        check_quiet(result.out + result.err)
+        if "--json" in arguments and result.out:
+            assert isinstance(result.document, dict)
+        return result
+
+    @contextmanager
+    def started(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """Start it with nothing on standard input; it is killed at the end of the block."""
+        with subprocess.Popen(
+            [COMMAND, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            cwd=self.home,
+            text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @contextmanager
+    def at_terminal(self, *arguments: str) -> Iterator[Terminal]:
+        """Start it at a terminal that does not echo; it is killed at the end of the block."""
+        screen, inside = pty.openpty()
+        modes = termios.tcgetattr(inside)
+        modes[3] &= ~termios.ECHO
+        termios.tcsetattr(inside, termios.TCSANOW, modes)
+        with subprocess.Popen(
+            [COMMAND, *arguments],
+            stdin=inside,
+            stdout=inside,
+            stderr=inside,
+            env=self.environment,
+            cwd=self.home,
+        ) as process:
+            os.close(inside)
+            terminal = Terminal(process, screen)
+            try:
+                yield terminal
+            finally:
+                process.kill()
+                os.close(screen)
+        check_quiet(terminal.shown)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """This process's, without settings of Antiphon; the cache with the weights is shared."""
+        own = {name: text for name, text in os.environ.items() if not name.upper().startswith("ANTIPHON")}
+        places = {f"XDG_{kind}_HOME": str(self.home / kind.lower()) for kind in ("CONFIG", "DATA", "STATE")}
+        return own | places | {"COLUMNS": "1000", "TERM": "xterm"} | self.variables
+
+
+def check_quiet(shown: str) -> None:
+    """No traceback, and no line that a library logs about a request."""
+    assert "Traceback" not in shown, shown
+    assert not re.search(r"stamina|httpx|HTTP Request|retry", shown), shown
+
+
+@pytest.fixture
+def antiphon(tmp_path: Path) -> Antiphon:
+    """The command with the settings as they are shipped: its model is the embedded one."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return Antiphon(home)
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """A model that takes every post about people for hateful, and obeys a post that gives it orders."""
+    model = FakeModel(
+        texts={
+            "reading": json.dumps(READING),
+            "claims": "Everybody who lives here deserves respect and a fair chance.",
+            "queries": "employment of migrants\nnet fiscal contribution of migrants",
+            "draft": lambda messages: "banana" if "banana" in messages[-1].content else REPLY,
+            "rewrite": lambda messages: "banana" if "banana" in messages[-1].content else REPLY,
+        },
+        shares={
+            "hateful": lambda messages, _: (
+                {"yes": 0.02, "no": 0.98} if "bakery by" in messages[-1].content else {"yes": 0.95, "no": 0.05}
+            ),
+            "violent": {"yes": 0.02, "no": 0.98},
+            "entailment": {"yes": 0.9, "no": 0.1},
+            "quality": {"yes": 0.8, "no": 0.2},
+        },
+    )
+    with serving(model) as running:
+        yield running
+
+
+@pytest.fixture
+def drafter(antiphon: Antiphon, server: ChatServer) -> Antiphon:
+    """The command with that model, behind a server, and the profile quick."""
+    return antiphon.having(
+        ANTIPHON__LLM__BACKEND="server",
+        ANTIPHON__LLM__BASE_URL=server.url,
+        ANTIPHON__LLM__MODEL="fake",
+        ANTIPHON__PROFILE="quick",
+        ANTIPHON__DESK__UNDO_SECONDS="0",
+    )
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> tuple[Path, list[str]]:
+    """A folder, and the command through which it lies on a disk of 64 kB.
+
+    The disk is mounted where the machine lets its users do so. Elsewhere no file may grow beyond 4 kB.
+    """
+    folder = tmp_path / "full"
+    folder.mkdir()
+    mount = f'mount -t tmpfs -o size=64k none "{folder}" && exec "$0" "$@"'
+    through = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount]
+    if shutil.which("unshare") and not subprocess.run([*through, "true"], capture_output=True).returncode:
+        return folder, through
+    return folder, ["sh", "-c", 'ulimit -f 8 && exec "$0" "$@"']

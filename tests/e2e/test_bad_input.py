@@ -1,0 +1,153 @@
+"""Whatever is wrong with a call, a person reads what it is and what to do, and a program reads the exit code."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import HATEFUL, Antiphon
+
+SHORT = ("draft", "--json")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", ("The post is empty.", "Pass the text")),
+        (" \n\t\u200b\u202e ", ("The post is empty.", "Pass the text")),
+        ("word " * 1001, ("5,004 characters", "5,000 at most", "Pass the part that is hateful.")),
+        (b"\xff\xfe welfare", ("not UTF-8", "send it as UTF-8")),
+    ],
+    ids=["empty", "blank", "long", "bytes"],
+)
+def test_text_that_is_none(antiphon: Antiphon, text: str | bytes, said: tuple[str, ...]):
+    """Nothing is loaded for a text that cannot be read."""
+    result = antiphon(*SHORT, text)
+    assert (result.code, result.out) == (2, "")
+    assert all(part in result.err for part in said), result.err
+
+
+def test_standard_input_that_is_none(antiphon: Antiphon):
+    """A pipe brings the same errors as an argument."""
+    result = antiphon(*SHORT, "-", stdin=b"\xff\xfe welfare")
+    assert (result.code, result.out) == (2, "")
+    assert "not UTF-8" in result.err
+
+
+@pytest.mark.parametrize(
+    ("option", "choices"),
+    [
+        ("--profile", ("quick", "live", "thorough", "paper")),
+        ("--intent", ("informative", "empathetic", "questioning", "denouncing", "positive")),
+        ("--language", ("en", "es", "it", "eu")),
+    ],
+)
+def test_choice_that_is_none(antiphon: Antiphon, option: str, choices: tuple[str, ...]):
+    """An unknown choice is answered with all there are."""
+    result = antiphon(*SHORT, HATEFUL, option, "gentle")
+    assert (result.code, result.out) == (2, "")
+    assert "'gentle'" in result.err
+    assert all(choice in result.err for choice in choices), result.err
+
+
+def test_nothing_to_look_for(antiphon: Antiphon):
+    """A search without words is told what to pass."""
+    result = antiphon("kb", "search", " \u200b", "--json")
+    assert (result.code, result.out) == (2, "")
+    assert "There is nothing to look for. Pass a few words" in result.err
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ("[llm]\nmodle_path = ''\n", "there is no key llm.modle_path. Did you mean llm.model_path?"),
+        ("[llm\n", "is not valid TOML"),
+        ("[llm]\napi_key = 'canary'\n", "set ANTIPHON__LLM__API_KEY in the environment"),
+        ("[desk]\nundo_seconds = -1\n", "desk.undo_seconds is not allowed. Input should be greater than or equal to 0"),
+    ],
+    ids=["misspelt", "no toml", "secret", "range"],
+)
+def test_settings_file_that_is_wrong(antiphon: Antiphon, tmp_path: Path, toml: str, said: str):
+    """File, key and the nearest valid key are named, and no secret is shown."""
+    file = tmp_path / "own.toml"
+    file.write_text(toml, "utf-8")
+    result = antiphon(*SHORT, HATEFUL, "--config", str(file))
+    assert (result.code, result.out) == (2, "")
+    assert f"{file}" in result.err
+    assert said in result.err
+    assert "canary" not in result.err
+
+
+def test_settings_file_that_is_missing(antiphon: Antiphon):
+    """A file that somebody names is never replaced by another in silence."""
+    result = antiphon("doctor", "--json", "--config", "own.toml")
+    assert (result.code, result.out) == (2, "")
+    assert "There is no settings file own.toml. Correct --config, or leave it out." in result.err
+
+
+@pytest.mark.parametrize("name", ["ANTIPHON__LLM__BASE_ULR", "ANTIPHON_LLM__BASE_URL"])
+def test_variable_that_is_wrong(antiphon: Antiphon, name: str):
+    """A misspelt variable is an error, not a setting that does nothing."""
+    result = antiphon.having(**{name: "http://127.0.0.1:1/v1"})("doctor", "--json")
+    assert (result.code, result.out) == (2, "")
+    assert f"the environment: there is no key {name}. Did you mean ANTIPHON__LLM__BASE_URL?" in result.err
+
+
+def test_model_that_is_missing(antiphon: Antiphon, tmp_path: Path):
+    """Weights that are not there are named with the key that names them."""
+    model, file = tmp_path / "own.gguf", tmp_path / "own.toml"
+    file.write_text(f"[llm]\nmodel_path = '{model}'\n", "utf-8")
+    result = antiphon(*SHORT, HATEFUL, "--config", str(file))
+    assert (result.code, result.out) == (4, "")
+    assert f"There is no file {model}. Correct llm.model_path" in result.err
+
+
+def test_server_that_does_not_answer(drafter: Antiphon):
+    """Without its model there is no draft at all, and the address is named."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        result = drafter.having(ANTIPHON__LLM__BASE_URL=url)(*SHORT, HATEFUL)
+    assert (result.code, result.out) == (4, "")
+    assert f"The language model at {url} cannot be reached. Start the server, or correct llm.base_url." in result.err
+    assert len(result.err.splitlines()) == 1
+
+
+def test_search_on_a_full_disk(antiphon: Antiphon, full_disk: tuple[Path, list[str]]):
+    """An index that does not fit is an error, and says which folder needs room."""
+    folder, through = full_disk
+    antiphon = antiphon.having(ANTIPHON__KB__CACHE_FOLDER=str(folder))
+    result = antiphon("kb", "search", "women in parliament", "--json", through=through)
+    assert (result.code, result.out) == (4, "")
+    assert f"The search index cannot be kept in {folder / 'kb'}" in result.err
+    assert "Free some space" in result.err
+
+
+def test_weights_on_a_full_disk(antiphon: Antiphon, full_disk: tuple[Path, list[str]]):
+    """A gigabyte is not begun where it cannot end."""
+    folder, through = full_disk
+    antiphon = antiphon.having(ANTIPHON__KB__CACHE_FOLDER=str(folder), ANTIPHON__LLM__HUB_REPO="")
+    result = antiphon(*SHORT, HATEFUL, through=through)
+    assert (result.code, result.out) == (4, "")
+    assert str(folder) in result.err
+    assert "Free some space" in result.err
+
+
+def test_database_on_a_full_disk(drafter: Antiphon, full_disk: tuple[Path, list[str]]):
+    """A case that cannot be kept is not shown as if it were."""
+    folder, through = full_disk
+    result = drafter.having(ANTIPHON__DESK__DATABASE=str(folder / "antiphon.db"))("run", through=through)
+    assert result.code == 4
+    assert "The database does not answer: " in result.err
+    assert "disk" in result.err
+    assert "Draft 1" not in result.out
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_output_on_a_full_disk(antiphon: Antiphon, option: str):
+    """Output that is lost is no success."""
+    result = antiphon(option, through=["sh", "-c", '"$0" "$@" > /dev/full'])
+    assert result.code == 4
+    assert "Free some space" in result.err
