@@ -101,7 +101,7 @@ async def _rewrite(
         prompt = load_prompt("rewrite").fill(
             post=quoted(brief.post.text), reply=parent.text, words=", ".join(hints), language=name_of(brief.language)
         )
-        how = Generation(max_tokens=80, temperature=model.budget.profile.temperature, seed=chance.randrange(2**31))
+        how = Generation(max_tokens=64, temperature=model.budget.profile.temperature, seed=chance.randrange(2**31))
         jobs.append(model.generate(prompt, how))
     answers = await asyncio.gather(*jobs, return_exceptions=True)
     rewritten = []

@@ -127,7 +127,7 @@ async def _write_one(
         style=style,
         language=name_of(brief.language),
     )
-    how = Generation(max_tokens=80, temperature=temperature, seed=list(Intent).index(intent))
+    how = Generation(max_tokens=64, temperature=temperature, seed=list(Intent).index(intent))
     return tidy((await model.generate(prompt, how)).texts[0])
 
 

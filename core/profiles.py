@@ -105,7 +105,7 @@ LIVE: Final = Profile(
     max_tokens=20_000,
     judge_candidates=4,
     voting_rounds=2,
-    written=3,
+    written=2,
     writes_queries=False,
 )
 THOROUGH: Final = Profile(

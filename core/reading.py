@@ -31,22 +31,35 @@ EXPLANATIONS = (
     "emotional_reaction",
     "cognitive_reaction",
 )
-_MAX_WORDS_CHARACTERS = 120
+_MAX_WORDS_CHARACTERS = 90
 _NOT_HATEFUL = 0.18
 _SURELY_HATEFUL = 0.6
 _GROUP_IS_CLEAR = 0.5
 _VIOLENT = 0.6
 
+_ASKED_AS = {
+    "harm": "offensiveness",
+    "group": "target_group",
+    "aim": "speaker_intent",
+    "power": "power_dynamics",
+    "meaning": "implied_meaning",
+    "feeling": "emotional_reaction",
+    "thought": "cognitive_reaction",
+    "severity": "severity",
+    "advice": "recommended_action",
+}
+"""Our names by the keys of the structured answer, which are short: a small model writes 25 tokens a second."""
+
+_FIXED: dict[str, dict[str, Any]] = {
+    "group": {"type": "string", "enum": [group.value for group in TargetGroup]},
+    "severity": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+    "advice": {"type": "string", "enum": [action.value for action in Action]},
+}
+_WORDS = {"type": "string", "maxLength": _MAX_WORDS_CHARACTERS}
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "offensiveness": {"type": "string", "maxLength": _MAX_WORDS_CHARACTERS},
-        "target_group": {"type": "string", "enum": [group.value for group in TargetGroup]},
-        **{name: {"type": "string", "maxLength": _MAX_WORDS_CHARACTERS} for name in EXPLANATIONS[1:]},
-        "severity": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
-        "recommended_action": {"type": "string", "enum": [action.value for action in Action]},
-    },
-    "required": ["offensiveness", "target_group", *EXPLANATIONS[1:], "severity", "recommended_action"],
+    "properties": {key: _FIXED.get(key, _WORDS) for key in _ASKED_AS},
+    "required": list(_ASKED_AS),
     "additionalProperties": False,
 }
 """The fixed schema of the structured call."""
@@ -146,12 +159,14 @@ async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) ->
     """The reading of a post, and what of it is missing and why.
 
     One structured call gives the explanations; a bad answer is asked for once more, with another seed. What the
-    model cannot give stays ``None``.
+    model cannot give stays ``None``. Where the head is sure that the post is hateful, the model is not asked that.
 
     Raises:
         ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
     """
-    opinion, unasked = await _ask("hateful", post.text, model)
+    opinion, unasked = None, list[str]()
+    if signals.hateful is None or signals.hateful < _SURELY_HATEFUL:
+        opinion, unasked = await _ask("hateful", post.text, model)
     answer, degraded = await _explain(post.text, model)
     violent, unsaid = signals.calls_for_violence, list[str]()
     if not violent and _VIOLENCE.search(post.text):
@@ -165,12 +180,13 @@ async def _explain(text: str, model: MeteredModel) -> tuple[Mapping[str, Any], l
     messages = load_prompt("reading").fill(post=quoted(text))
     problem = ""
     for attempt, temperature in enumerate((0.0, 0.4)):
-        how = Generation(max_tokens=300, temperature=temperature, seed=attempt, schema=SCHEMA)
+        how = Generation(max_tokens=220, temperature=temperature, seed=attempt, schema=SCHEMA)
         try:
             return parse_explanations((await model.generate(messages, how)).texts[0]), []
         except BadAnswer as err:
             problem = err.message
         except ModelUnavailable as err:
+            _raise_unless_answered(model, err)
             return {}, [f"reading: the explanations were not asked for ({err.message})"]
     return {}, [f"reading: the model's explanations could not be used ({problem})"]
 
@@ -187,6 +203,7 @@ def parse_explanations(answer: str) -> dict[str, Any]:
         raise BadAnswer("the answer is not JSON") from err
     if not isinstance(fields, dict):
         raise BadAnswer("the answer is not an object")
+    fields = {_ASKED_AS.get(key, key): value for key, value in fields.items()}
     for name in EXPLANATIONS:
         if not isinstance(fields.get(name), str) or not fields[name].strip():
             raise BadAnswer(f"{name} is missing")
@@ -203,12 +220,17 @@ async def _ask(prompt: str, text: str, model: MeteredModel) -> tuple[float | Non
     try:
         shares = await model.choose(load_prompt(prompt).fill(post=quoted(text)), ("yes", "no"))
     except ModelUnavailable as err:
-        if model.budget.prompt_tokens == 0 and not isinstance(err, BudgetExhausted):
-            raise
+        _raise_unless_answered(model, err)
         return None, [f"reading: whether the post is {prompt} was not asked ({err.message})"]
     if shares is None:
         return None, [f"reading: the model did not say whether the post is {prompt}"]
     return shares["yes"], []
+
+
+def _raise_unless_answered(model: MeteredModel, err: ModelUnavailable) -> None:
+    """A model that never answered is not there: that is an error, not a poorer reading."""
+    if model.budget.prompt_tokens == 0 and not isinstance(err, BudgetExhausted):
+        raise err
 
 
 def pooled(head: float | None, model: float | None) -> float | None:

@@ -31,15 +31,15 @@ HATEFUL = "Migrants only come here to live off our welfare."
 HARMLESS = "The new bakery by the bridge has wonderful rye bread."
 REPLY = "Our neighbours from abroad work and pay taxes like all of us, and we are glad that they are here."
 READING = {
-    "offensiveness": "Contempt for newcomers",
-    "target_group": "migrants",
-    "speaker_intent": "To belittle newcomers",
-    "power_dynamics": "A majority speaks down to a minority",
-    "implied_meaning": "It claims that newcomers take and never give",
-    "emotional_reaction": "Hurt and unwanted",
-    "cognitive_reaction": "They may doubt that they belong",
+    "harm": "Contempt for newcomers",
+    "group": "migrants",
+    "aim": "To belittle newcomers",
+    "power": "A majority speaks down to a minority",
+    "meaning": "It claims that newcomers take and never give",
+    "feeling": "Hurt and unwanted",
+    "thought": "They may doubt that they belong",
     "severity": 3,
-    "recommended_action": "reply",
+    "advice": "reply",
 }
 
 

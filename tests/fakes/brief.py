@@ -19,15 +19,15 @@ PATIENT = replace(QUICK, deadline_seconds=3600, target_score=10, written=5, voti
 
 EXPLAINED = json.dumps(
     {
-        "offensiveness": "It belittles newcomers",
-        "target_group": "migrants",
-        "speaker_intent": "To turn readers against newcomers",
-        "power_dynamics": "Locals over newcomers",
-        "implied_meaning": "It claims that newcomers give nothing",
-        "emotional_reaction": "Hurt",
-        "cognitive_reaction": "They may feel unwanted",
+        "harm": "It belittles newcomers",
+        "group": "migrants",
+        "aim": "To turn readers against newcomers",
+        "power": "Locals over newcomers",
+        "meaning": "It claims that newcomers give nothing",
+        "feeling": "Hurt",
+        "thought": "They may feel unwanted",
         "severity": 2,
-        "recommended_action": "reply",
+        "advice": "reply",
     }
 )
 """A model's answer to the prompt ``reading``."""

@@ -74,7 +74,7 @@ async def test_a_short_deadline_still_gives_vetted_drafts(heads: Heads, knowledg
         assert draft.text != FACT
         assert draft.scores.total is not None
         assert (draft.scores.argument_quality, draft.scores.judge) == (None, None)
-    for stage in ("reading", "claims", "evidence", "drafts", "judge"):
+    for stage in ("claims", "evidence", "drafts", "judge"):
         reasons = [reason for reason in suggestion.degraded if reason.startswith(f"{stage}: ")]
         assert any("deadline" in reason for reason in reasons), stage
 
@@ -91,7 +91,7 @@ async def test_a_spent_budget_is_named(heads: Heads, knowledge: EvidenceSource, 
     assert any(suggestion.cost.stopped_because in reason for reason in suggestion.degraded)
 
 
-@pytest.mark.parametrize("kind", ["hateful", "reading", "claims", "vote", "queries", "draft", "quality", "judge"])
+@pytest.mark.parametrize("kind", ["reading", "claims", "vote", "queries", "draft", "quality", "judge"])
 async def test_a_cancelled_suggestion_stops_cleanly(heads: Heads, knowledge: EvidenceSource, kind: str) -> None:
     """Whatever it waits for: the cancellation passes, and no task is left behind."""
     model = _Stuck(kind)
@@ -179,7 +179,7 @@ async def test_a_model_that_dies_after_the_reading_leaves_the_vetted_drafts(
     assert "rewards: no draft has a score for argument_quality" in suggestion.degraded
 
 
-@pytest.mark.parametrize("answers", [2, 3, 6, 7, 9, 12, 15, 18, 22])
+@pytest.mark.parametrize("answers", [1, 2, 3, 5, 7, 9, 12, 15, 18])
 async def test_a_model_that_dies_at_any_call_leaves_the_best_so_far(
     heads: Heads, knowledge: EvidenceSource, answers: int
 ) -> None:

@@ -95,7 +95,7 @@ def test_a_value_may_hold_backslashes() -> None:
 def test_braces_of_an_example_stay() -> None:
     """JSON in a prompt is no blank."""
     answer = load_prompt("reading").fill(post="<post>x</post>")[2].content
-    assert answer.startswith('{"offensiveness"')
+    assert answer.startswith('{"harm"')
 
 
 @settings(database=None, derandomize=True)

@@ -28,17 +28,19 @@ from tests.fakes.heads import heads_saying
 from tests.fakes.model import FakeModel
 
 ANSWER: dict[str, Any] = {
-    "offensiveness": "It belittles newcomers",
-    "target_group": "migrants",
-    "speaker_intent": "To belittle",
-    "power_dynamics": "Those who were here first look down",
-    "implied_meaning": "It claims that newcomers take",
-    "emotional_reaction": "Hurt",
-    "cognitive_reaction": "They may doubt that they belong",
+    "harm": "It belittles newcomers",
+    "group": "migrants",
+    "aim": "To belittle",
+    "power": "Those who were here first look down",
+    "meaning": "It claims that newcomers take",
+    "feeling": "Hurt",
+    "thought": "They may doubt that they belong",
     "severity": 3,
-    "recommended_action": "reply",
+    "advice": "reply",
 }
 GOOD = json.dumps(ANSWER)
+READ = parse_explanations(GOOD)
+UNSURE = Signals("en", 0.5, TargetGroup.MIGRANTS, calls_for_violence=False, notes=())
 SIGNALS = Signals("en", 0.9, TargetGroup.MIGRANTS, calls_for_violence=False, notes=())
 YES, NO = {"yes": 0.9, "no": 0.1}, {"yes": 0.1, "no": 0.9}
 
@@ -94,7 +96,8 @@ def test_ordinary_words_may_be_noticed_but_never_refused(text: str) -> None:
 
 def test_a_good_answer_is_taken_whole() -> None:
     """Every field of the schema arrives, and the schema asks for every field."""
-    assert parse_explanations(GOOD) == ANSWER
+    assert list(READ.values()) == list(ANSWER.values())
+    assert set(READ) == {*EXPLANATIONS, "target_group", "severity", "recommended_action"}
     assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) == set(ANSWER)
 
 
@@ -106,14 +109,16 @@ def test_what_is_no_object_is_refused(answer: str) -> None:
 
 
 WRONG: dict[str, tuple[object, ...]] = {
-    **dict.fromkeys(EXPLANATIONS, (None, "", "  ", 3, ["x"])),
-    "target_group": (None, "cats", 1, ["migrants"]),
+    **dict.fromkeys(set(ANSWER) - {"group", "severity", "advice"}, (None, "", "  ", 3, ["x"])),
+    "group": (None, "cats", 1, ["migrants"]),
     "severity": (None, 0, 6, "3", True, 2.5, 3.0),
-    "recommended_action": (None, "shout", {}),
+    "advice": (None, "shout", {}),
 }
 
 
-@pytest.mark.parametrize(("field", "value"), [(field, value) for field, values in WRONG.items() for value in values])
+@pytest.mark.parametrize(
+    ("field", "value"), [(field, value) for field, values in sorted(WRONG.items()) for value in values]
+)
 def test_a_wrong_field_is_refused(field: str, value: object) -> None:
     """A field is as the schema says, or the answer is asked for again."""
     with pytest.raises(BadAnswer):
@@ -130,9 +135,9 @@ def test_a_missing_field_is_refused(field: str) -> None:
 async def test_a_reading_holds_what_the_model_said() -> None:
     """The seven explanations and the severity reach the moderator; nothing is missing."""
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES})
-    reading, degraded = await read_post(post_of(), SIGNALS, metered(model))
+    reading, degraded = await read_post(post_of(), UNSURE, metered(model))
     assert degraded == []
-    assert {name: getattr(reading, name) for name in EXPLANATIONS} == {name: ANSWER[name] for name in EXPLANATIONS}
+    assert {name: getattr(reading, name) for name in EXPLANATIONS} == {name: READ[name] for name in EXPLANATIONS}
     assert (reading.severity, reading.target_group) == (3, TargetGroup.MIGRANTS)
     assert reading.recommended_action is Action.REPLY
     assert model.calls == {"hateful": 1, "reading": 1}
@@ -142,7 +147,7 @@ async def test_a_bad_answer_is_asked_for_once_more() -> None:
     """The second try differs from the first, or it would end the same."""
     model = FakeModel(texts={"reading": ["nonsense", GOOD]}, shares={"hateful": YES})
     reading, degraded = await read_post(post_of(), SIGNALS, metered(model))
-    assert reading.implied_meaning == ANSWER["implied_meaning"]
+    assert reading.implied_meaning == READ["implied_meaning"]
     assert degraded == []
     tries = [how for kind, _, how in model.asked if kind == "reading" and how]
     assert [how.schema for how in tries] == [SCHEMA, SCHEMA]
@@ -165,23 +170,31 @@ async def test_a_spent_budget_degrades_the_reading(spent: int) -> None:
     """A limit that is reached is no error: what could not be asked is told."""
     model = metered(FakeModel(texts={"reading": GOOD}), replace(QUICK, max_model_calls=1))
     model.budget.model_calls = spent
-    reading, degraded = await read_post(post_of(), SIGNALS, model)
+    reading, degraded = await read_post(post_of(), UNSURE, model)
     assert reading.implied_meaning is None
     assert reading.recommended_action is Action.REPLY
     assert len(degraded) == 1 + spent
     assert all("model call limit" in reason for reason in degraded)
 
 
-async def test_no_model_at_all_is_an_error() -> None:
+@pytest.mark.parametrize("signals", [SIGNALS, UNSURE], ids=["sure", "unsure"])
+async def test_no_model_at_all_is_an_error(signals: Signals) -> None:
     """A model that is down is not hidden behind a poorer reading."""
     with pytest.raises(ModelUnavailable):
-        await read_post(post_of(), SIGNALS, metered(FakeModel(down=True)))
+        await read_post(post_of(), signals, metered(FakeModel(down=True)))
+
+
+async def test_the_model_is_not_asked_what_the_head_is_sure_of() -> None:
+    """A call that could change nothing is time that the moderator waits."""
+    model = FakeModel(texts={"reading": GOOD})
+    await read_post(post_of(), SIGNALS, metered(model))
+    assert model.calls == {"reading": 1}
 
 
 async def test_an_unreadable_yes_or_no_is_told() -> None:
     """The head's opinion stands alone, and a person learns so."""
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": None})
-    reading, degraded = await read_post(post_of(), SIGNALS, metered(model))
+    reading, degraded = await read_post(post_of(), UNSURE, metered(model))
     assert reading.recommended_action is Action.REPLY
     assert degraded == ["reading: the model did not say whether the post is hateful"]
 
@@ -276,7 +289,7 @@ async def test_an_unknown_language_is_told() -> None:
     """A post of signs is in no language, and no reply is advised."""
     signals = await read_signals(post_of("12 34 !!!"), heads_saying(), expected="en", language=None)
     assert signals.notes == ("reading: the post's language could not be told",)
-    assert decide(signals, ANSWER, violent=False).recommended_action is Action.STAY_SILENT
+    assert decide(signals, READ, violent=False).recommended_action is Action.STAY_SILENT
 
 
 @pytest.mark.parametrize(
@@ -301,14 +314,14 @@ async def test_an_unknown_language_is_told() -> None:
 def test_the_advice(language: str | None, hateful: float | None, advised: str, violent: bool, action: Action) -> None:
     """Threats first, then what is not hateful, then what nobody could check; the model's advice counts least."""
     signals = replace(SIGNALS, language=language, hateful=hateful)
-    reading = decide(signals, ANSWER | {"recommended_action": advised}, violent=violent)
+    reading = decide(signals, READ | {"recommended_action": advised}, violent=violent)
     assert reading.recommended_action is action
     assert reading.reason
 
 
 def test_the_heads_group_comes_before_the_models() -> None:
     """The trained head is surer of the group than the small model, which fills in where the head is unsure."""
-    answer = ANSWER | {"target_group": "women"}
+    answer = READ | {"target_group": "women"}
     assert decide(SIGNALS, answer, violent=False).target_group is TargetGroup.MIGRANTS
     assert decide(replace(SIGNALS, target_group=None), answer, violent=False).target_group is TargetGroup.WOMEN
     assert decide(replace(SIGNALS, target_group=None), {}, violent=False).target_group is None
