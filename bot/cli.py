@@ -64,7 +64,7 @@ app.add_typer(kb, name="kb")
 
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="The configuration file to read.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-ProfileOption = Annotated[str, typer.Option("--profile", help="quick, live, thorough or paper.")]
+ProfileOption = Annotated[str, typer.Option("--profile", help="quick, live, standard, thorough or paper.")]
 
 
 def _out() -> Console:

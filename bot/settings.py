@@ -19,10 +19,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, V
 from bot.settings_sources import SettingsFile, check_keys, find_file, from_environment, merged, refusal
 from core.errors import BadInput
 from core.models import Intent
-from core.profiles import LIVE, PAPER, PROFILES, QUICK, THOROUGH, Profile
+from core.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 
 SECRETS: Final = frozenset({"llm.api_key"})
-ProfileName = Literal["quick", "live", "thorough", "paper"]
+ProfileName = Literal["quick", "live", "standard", "thorough", "paper"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -88,6 +88,7 @@ class ProfilesSettings(_Section):
 
     quick: Profile = QUICK
     live: Profile = LIVE
+    standard: Profile = STANDARD
     thorough: Profile = THOROUGH
     paper: Profile = PAPER
 

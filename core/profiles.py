@@ -1,7 +1,8 @@
-"""How much a suggestion may cost, as data: the four profiles and the rules that every profile keeps.
+"""How much a suggestion may cost, as data: the five profiles and the rules that every profile keeps.
 
-Owns the published values of ``quick``, ``live``, ``thorough`` and ``paper`` (architecture, section 3). Knows
-neither config.toml nor the engine: ``bot.settings`` builds a profile, the engine obeys it.
+Owns the values of ``quick``, ``live``, ``standard``, ``thorough`` and ``paper``. The rounds and proposals of all but
+``live`` are published presets (CODEOFCONDUCT, Table 1: 4 of 2, 4 of 4, 8 of 6). Knows neither config.toml nor the
+engine: ``bot.settings`` builds a profile, the engine obeys it.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ QUICK: Final = Profile(
     name="quick",
     deadline_seconds=45,
     claims=3,
-    rounds=1,
+    rounds=4,
     proposals=2,
     max_model_calls=40,
     max_tokens=12_000,
@@ -108,14 +109,24 @@ LIVE: Final = Profile(
     written=2,
     writes_queries=False,
 )
-THOROUGH: Final = Profile(
-    name="thorough",
-    deadline_seconds=300,
+STANDARD: Final = Profile(
+    name="standard",
+    deadline_seconds=180,
     claims=5,
     rounds=4,
     proposals=4,
-    max_model_calls=250,
-    max_tokens=100_000,
+    max_model_calls=120,
+    max_tokens=50_000,
+    judge_candidates=6,
+)
+THOROUGH: Final = Profile(
+    name="thorough",
+    deadline_seconds=600,
+    claims=5,
+    rounds=8,
+    proposals=6,
+    max_model_calls=400,
+    max_tokens=150_000,
     judge_candidates=6,
 )
 PAPER: Final = Profile(
@@ -129,4 +140,4 @@ PAPER: Final = Profile(
     judge_candidates=6,
     is_round_robin=True,
 )
-PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({p.name: p for p in (QUICK, LIVE, THOROUGH, PAPER)})
+PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({p.name: p for p in (QUICK, LIVE, STANDARD, THOROUGH, PAPER)})

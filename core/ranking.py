@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,8 @@ SEED_TRUST = 0.6
 """Assumed correlation of rewards with the judge's quality."""
 PLACE = 2.0
 """Standard deviation of the preference for a place, in logits."""
-SURE = 1.28
-"""How many standard deviations must lie between the qualities of two candidates for their order to be settled."""
+DOUBTS = 0.6
+"""How many candidates, in all, may be taken for worse than a settled one and yet be better: their chances add up."""
 SCALES = tuple(0.05 * 2**step for step in range(8))
 """The scales tried for a judge, in logits: 0.05 to 6.4."""
 SETTLED_PLACES = 3
@@ -52,6 +53,7 @@ class Tournament:
         standard = (seeds - seeds.mean()) / spread if spread > 0 else np.zeros_like(seeds)
         self._prior = SEED_TRUST * standard
         self._doubt = 1 - SEED_TRUST**2
+        self._sure = NormalDist().inv_cdf(1 - DOUBTS / max(len(seeds), 2))
         self._mean, self._covariance = self._prior, np.eye(len(seeds)) * self._doubt
 
     def tell(self, first: int, second: int, logit: float) -> None:
@@ -74,7 +76,7 @@ class Tournament:
         if self.is_round_robin:
             return next(iter(open_pairs), None)
         unsettled = [(self._certainty(*pair), pair) for pair in open_pairs if self._matters(*pair)]
-        unsettled = [(certainty, pair) for certainty, pair in unsettled if certainty < SURE]
+        unsettled = [(certainty, pair) for certainty, pair in unsettled if certainty < self._sure or not self.asked]
         if not unsettled:
             return None
         last = next(reversed(self.asked))[0] if self.asked else None
@@ -88,7 +90,7 @@ class Tournament:
     def chance_to_win(self, index: int) -> float:
         """The mean probability, in [0, 1], that a candidate is better than each of the others."""
         others = [other for other in range(len(self.seeds)) if other != index]
-        return float(np.mean([_normal_cdf(self._distance(index, other)) for other in others])) if others else 0.5
+        return float(np.mean([NormalDist().cdf(self._distance(index, other)) for other in others])) if others else 0.5
 
     def spread(self, index: int) -> float | None:
         """How far the two orders of a pair disagree about a candidate, as a share; ``None`` where no pair had both.
@@ -151,7 +153,3 @@ class Tournament:
 
 def _share(logit: float) -> float:
     return 1 / (1 + math.exp(-logit))
-
-
-def _normal_cdf(value: float) -> float:
-    return 0.5 * (1 + math.erf(value / math.sqrt(2)))

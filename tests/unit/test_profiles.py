@@ -14,7 +14,7 @@ from core.profiles import LIVE, PAPER, PROFILES, Profile
 def test_names_and_deadlines():
     """Each profile stands under its own name, and the default is fast enough for a running conversation."""
     assert [(name, profile.name) for name, profile in PROFILES.items()] == [(name, name) for name in PROFILES]
-    assert list(PROFILES) == ["quick", "live", "thorough", "paper"]
+    assert list(PROFILES) == ["quick", "live", "standard", "thorough", "paper"]
     assert LIVE.deadline_seconds == 90
 
 

@@ -1,0 +1,46 @@
+"""How every benchmark shows what it measured: a table for people, JSON for programs, and what machine it ran on."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+Row = Mapping[str, object]
+
+
+def machine() -> dict[str, object]:
+    """Where the figures come from."""
+    return {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "processor": platform.machine(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+    }
+
+
+def show(title: str, rows: Sequence[Row]) -> None:
+    """One table; every row has the keys of the first."""
+    table = Table(title=title)
+    for name in rows[0]:
+        table.add_column(name, justify="left" if isinstance(rows[0][name], str) else "right")
+    for row in rows:
+        table.add_row(*(f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()))
+    Console().print(table)
+
+
+def save(path: Path | None, results: Mapping[str, object]) -> None:
+    """The results and the machine as JSON: into a file, or on standard output if none is named."""
+    text = json.dumps({"machine": machine(), **results}, indent=2)
+    if path is None:
+        print(text)  # noqa: T201 - that is what it is for
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8")
