@@ -68,12 +68,7 @@ def reply_to(ref: PostRef, text: str, approval_id: str = "approval-1") -> Approv
 
 
 class PlatformConformance:
-    """The suite. A subclass overrides ``harness``."""
-
-    @pytest.fixture
-    async def harness(self) -> PlatformHarness:
-        """The platform under test; a subclass builds it."""
-        raise NotImplementedError
+    """The suite. A subclass, or the file that holds it, brings a fixture ``harness``: the platform under test."""
 
     async def test_flags_come_through_whole(self, harness: PlatformHarness) -> None:
         """A moderator must see what was flagged, where, by whom, and what was said before it."""

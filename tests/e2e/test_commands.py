@@ -57,7 +57,7 @@ def test_doctor_finds_all_well(drafter: Antiphon):
     """Every part was tried, and none needs anything."""
     result = drafter("doctor", "--json")
     assert (result.code, result.err) == (0, "")
-    assert result.document["ok"]
+    assert result.document["ok"] is True
     assert {check["name"] for check in result.document["checks"]} == {
         "settings", "disk", "database", "embedding model", "knowledge base", "language model"
     }  # fmt: skip

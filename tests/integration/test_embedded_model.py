@@ -69,7 +69,8 @@ async def test_schema_is_kept(model: ChatModel):
     ask = [Message("user", "Whom does this attack, and how badly? 'Migrants are all thieves.' Answer in JSON.")]
     answer = await model.generate(ask, Generation(max_tokens=60, schema=schema), SECONDS)
     read = json.loads(answer.texts[0])
-    assert read["target"] in kind["enum"]
+    assert set(read) == {"target", "severity"}
+    assert read["target"] in {"women", "migrants", "other"}
     assert 1 <= read["severity"] <= 5
 
 
