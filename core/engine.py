@@ -17,7 +17,7 @@ from core.budget import Budget, MeteredModel
 from core.claims import propose_claims, vote
 from core.drafting import Candidate, compose, weakest, write
 from core.evidence import find_evidence, summarise, write_queries
-from core.gates import GateContext, fault_of, score_fault
+from core.gates import GateContext, fault_of, intent_fault, score_fault
 from core.heads import Heads
 from core.judge import best_of_each_intent, judge, ranked, seeded
 from core.models import (
@@ -219,7 +219,7 @@ class _Run:
         vetted = _vetted_sentences(themes)
         named = frozenset(word for text in vetted for word in words(text))
         context = GateContext(brief, self.request.voice.max_characters, vetted, self.request.recent, named)
-        passed = [c for c in candidates if self._passes(fault_of(c.text, context))]
+        passed = [c for c in candidates if self._passes(intent_fault(c.text, c.intent) or fault_of(c.text, context))]
         scored = await evaluate(brief, [c.text for c in passed], self.scorers) if passed else []
         standing = [
             replace(candidate, scores=scores)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from core.language import detect
-from core.models import Brief, Scores
+from core.models import Brief, Intent, Scores
 from core.prompting import load_prompt
 from core.slurs import slurs_in
 from core.text import content_stems, longest_shared_run, names, numbers, sentences, stem, words
@@ -152,6 +152,11 @@ def _leak_fault(own: str) -> str | None:
 def _sameness_fault(text: str, recent: Sequence[str]) -> str | None:
     opening = words(text)[:5]
     return "same skeleton as a recent reply" if any(words(old)[:5] == opening for old in recent) else None
+
+
+def intent_fault(text: str, intent: Intent) -> str | None:
+    """A draft that is shown as a question must ask one."""
+    return "asks nothing" if intent is Intent.QUESTIONING and "?" not in text else None
 
 
 def score_fault(scores: Scores) -> str | None:

@@ -18,9 +18,10 @@ from core.errors import ModelUnavailable
 from core.models import Brief, Evidence, Receipt, Verdict
 from core.ports import Embedder
 from core.prompting import load_prompt
-from core.text import numbers, sentences, words
+from core.text import content_stems, numbers, sentences, words
 
 _SUPPORTED = 0.6
+_LEAST_COVERED = 0.5
 _VALUE = re.compile(
     r"\b(?:should|deserves?|everyone|everybody|nobody|no one|let'?s|let us|we|our|us|please|rights?|imagine|picture|"
     r"think|hope|matters?|belongs?|hurts?|stings?|dignity|respect|respected|acceptable|fair|unfair|welcome|kindness|"
@@ -49,7 +50,7 @@ async def check(
         model: who checks; ``None`` to check no more than numbers and quotations, for a draft that is shown meanwhile.
 
     A whole sentence of the evidence, word for word, is entailed by it. Any other is put to the model beside the closest
-    passage that holds its numbers; without an answer the verdict is ``unverified``.
+    passage that holds its numbers, if that has at least half of its words; without an answer it is ``unverified``.
     """
     receipts = []
     for sentence in sentences(text):
@@ -67,7 +68,7 @@ async def _ask(sentence: str, evidence: Sequence[Evidence], model: MeteredModel 
     holding = [p for p in evidence if numbers(sentence) <= numbers(p.text) | numbers(str(p.source.year))]
     vectors = await asyncio.to_thread(embedder.encode, [sentence, *(p.text for p in holding or evidence)])
     passage = (holding or evidence)[int(np.argmax(vectors[1:] @ vectors[0]))]
-    if not holding:
+    if not holding or _covered(sentence, passage.text) < _LEAST_COVERED:
         return Receipt(sentence, passage.id, Verdict.UNSUPPORTED, 0.0)
     prompt = load_prompt("entailment").fill(evidence=passage.text, sentence=sentence)
     try:
@@ -79,6 +80,15 @@ async def _ask(sentence: str, evidence: Sequence[Evidence], model: MeteredModel 
     probability = round(shares["yes"], 4)
     verdict = Verdict.SUPPORTED if probability >= _SUPPORTED else Verdict.UNSUPPORTED
     return Receipt(sentence, passage.id, verdict, probability)
+
+
+def _covered(sentence: str, passage: str) -> float:
+    """The share of a sentence's words of meaning that the passage has too.
+
+    A small model takes many a sentence for supported that says more than the passage.
+    """
+    own = set(content_stems(sentence))
+    return len(own & set(content_stems(passage))) / len(own) if own else 1.0
 
 
 def factuality(receipts: Sequence[Receipt]) -> float | None:

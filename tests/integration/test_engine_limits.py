@@ -135,7 +135,7 @@ async def test_with_evidence_an_unsupported_fact_comes_last(heads: Heads, knowle
         texts={"reading": EXPLAINED, "draft": FACT},
         shares={"hateful": SURELY, "quality": SURELY, "entailment": refuse},
     )
-    request = Request(post_of(), PATIENT, Voice(intents=(Intent.QUESTIONING,)))
+    request = Request(post_of(), PATIENT, Voice(intents=(Intent.POSITIVE,)))
     *others, last = (await Engine(model, knowledge, heads).suggest(request)).drafts
     assert last.text == FACT
     assert last.warnings == (f"No evidence carries this sentence: “{FACT}”",)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.gates import GateContext, fault_of, own_sentences, score_fault
-from core.models import Scores
+from core.gates import GateContext, fault_of, intent_fault, own_sentences, score_fault
+from core.models import Intent, Scores
 from tests.fakes.brief import brief_of, passage
 
 POSTS = {
@@ -271,3 +271,10 @@ def test_a_recent_reply_itself_is_not_sent_again() -> None:
 def test_scores_that_are_known_must_be_good(scores: Scores, fault: str | None) -> None:
     """A draft that sides with the post or is toxic is dropped, whatever its total; what nobody could tell is not."""
     assert score_fault(scores) == fault
+
+
+def test_a_question_must_ask() -> None:
+    """A moderator who picks the questioning draft gets one; the other intents are free to ask or not."""
+    assert intent_fault("Diversity is good for us.", Intent.QUESTIONING) == "asks nothing"
+    assert intent_fault("Who lives next door to you?", Intent.QUESTIONING) is None
+    assert intent_fault("Diversity is good for us.", Intent.POSITIVE) is None

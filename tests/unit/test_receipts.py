@@ -118,8 +118,16 @@ async def test_a_number_that_no_passage_holds_is_unsupported(sentence: str) -> N
 
 async def test_a_number_leads_to_the_passage_that_holds_it() -> None:
     """The figure of one passage is not missed because another has more words in common."""
-    receipts = await _check("Newcomers hold harbour jobs, and 60 went to school.", _model(YES))
+    receipts = await _check("Newcomers in the harbour: 60 went to night school.", _model(YES))
     assert [(receipt.evidence_id, receipt.verdict) for receipt in receipts] == [("migrants-002", Verdict.SUPPORTED)]
+
+
+async def test_a_sentence_that_says_more_than_the_passage_is_unsupported() -> None:
+    """A small model agrees to nearly everything: of what the passage does not speak, it is not asked."""
+    model = _model(YES)
+    receipts = await _check("Newcomers enrich painting, music, cooking and football.", model)
+    assert [(receipt.verdict, receipt.probability) for receipt in receipts] == [(Verdict.UNSUPPORTED, 0.0)]
+    assert not model.asked
 
 
 async def test_the_year_of_the_source_is_known() -> None:
