@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from bot.desk import Desk
@@ -20,17 +21,24 @@ from bot.worker import OnProgress, Worker
 from core.backends.embeddings import SentenceEmbedder
 from core.backends.llamacpp import EmbeddedServer
 from core.backends.openai_chat import ChatModel
+from core.backends.prompt_cache import warm
 from core.backends.weights import WeightsWanted, find_weights
 from core.engine import Engine, Request, Voice
 from core.errors import StoreUnavailable
 from core.heads import Heads
-from core.language import detect
+from core.language import detect, name_of
 from core.models import FlaggedPost, Progress, Suggestion
-from core.ports import ChatPlatform, LanguageModel
+from core.ports import ChatPlatform, LanguageModel, Message
 from core.profiles import Profile
+from core.prompting import load_prompt
 from kb.search import HybridSearch, open_starter
 
-WeightsProgress = Callable[[int, int], None]
+OnPreparing = Callable[[str, int, int], None]
+"""Called with "weights" and bytes, or with "prompts" and their number: what is done, and of how much."""
+_WARMED = (
+    "reading", "claims", "vote", "draft", "rewrite", "judge", "quality", "entailment", "hateful", "queries", "violent",
+    "summary",
+)  # fmt: skip
 
 
 def now() -> datetime:
@@ -62,22 +70,31 @@ def wanted_weights(settings: Settings) -> WeightsWanted:
 
 
 @asynccontextmanager
-async def open_model(settings: Settings, on_weights: WeightsProgress | None = None) -> AsyncIterator[LanguageModel]:
+async def open_model(settings: Settings, on_preparing: OnPreparing | None = None) -> AsyncIterator[LanguageModel]:
     """The configured language model: a server's, or the embedded one, started here.
 
     Raises:
         ModelUnavailable: the weights cannot be had or loaded.
     """
-    llm = settings.llm
+    llm, tell = settings.llm, on_preparing or _tell_nobody
     async with AsyncExitStack() as stack:
         base_url, api_key, model = llm.base_url, llm.api_key.get_secret_value(), llm.model
         if llm.backend == "embedded":
             weights = await asyncio.to_thread(
-                find_weights, wanted_weights(settings), settings.cache_folder, progress=on_weights
+                find_weights, wanted_weights(settings), settings.cache_folder, progress=partial(tell, "weights")
             )
+            prompts = settings.cache_folder / "prompts"
+            make_folder(prompts, "kb.cache_folder")
             server = stack.enter_context(
-                EmbeddedServer(weights, context_tokens=llm.context_tokens, parallel=llm.parallel, threads=llm.threads)
+                EmbeddedServer(
+                    weights,
+                    context_tokens=llm.context_tokens,
+                    parallel=llm.parallel,
+                    threads=llm.threads,
+                    slots_folder=prompts,
+                )
             )
+            await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
             base_url, api_key, model = server.base_url, server.api_key, server.model
         concurrency = 1 if llm.backend == "embedded" else llm.parallel
         chat = ChatModel(base_url, api_key, model, timeout_seconds=llm.timeout_seconds, concurrency=concurrency)
@@ -85,8 +102,19 @@ async def open_model(settings: Settings, on_weights: WeightsProgress | None = No
         yield chat
 
 
+def _beginnings(settings: Settings) -> list[list[Message]]:
+    """What every prompt begins with in this community, the most used first, before any post is known."""
+    community = settings.community
+    known = {"language": name_of(community.language), "style": community.style, "exemplars": ""}
+    return [load_prompt(name).beginning(**known) for name in _WARMED]
+
+
+def _tell_nobody(what: str, done: int, total: int) -> None:
+    """Nobody watches."""
+
+
 @asynccontextmanager
-async def open_engine(settings: Settings, on_weights: WeightsProgress | None = None) -> AsyncIterator[Engine]:
+async def open_engine(settings: Settings, on_preparing: OnPreparing | None = None) -> AsyncIterator[Engine]:
     """The engine over the configured model and the knowledge base.
 
     Raises:
@@ -96,7 +124,7 @@ async def open_engine(settings: Settings, on_weights: WeightsProgress | None = N
     embedder = open_embedder(settings)
     knowledge, heads = open_knowledge(settings, embedder), Heads.load(embedder)
     await asyncio.to_thread(embedder.encode, ["warm"])  # a missing model must show before anything is asked
-    async with open_model(settings, on_weights) as model:
+    async with open_model(settings, on_preparing) as model:
         yield Engine(model, knowledge, heads)
 
 

@@ -28,7 +28,7 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from bot.app import open_embedder, open_engine, open_knowledge, voice_of
@@ -113,27 +113,30 @@ def _complain(what: str) -> None:
     _err().print(Text.assemble(("Error: ", "bold red"), what), soft_wrap=True)
 
 
-class WeightsBar:
-    """A progress bar on standard error for weights that are joined, fetched or checked; silent off a terminal."""
+class PreparationBar:
+    """A bar on standard error for weights that are fetched and prompts that are read; silent off a terminal."""
 
     def __init__(self) -> None:
         console = _err()
         self._bar = Progress(
-            TextColumn("Preparing the language model"),
+            TextColumn("{task.description}"),
             BarColumn(),
-            DownloadColumn(),
+            TextColumn("{task.fields[amount]}"),
             TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._bar.add_task("weights", total=None)
+        self._task = self._bar.add_task("", total=None, amount="")
 
-    def __call__(self, done: int, total: int) -> None:
-        """Show that ``done`` of ``total`` bytes are done."""
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Show how much of the weights, in bytes, or of the prompts is ready."""
         if not self._bar.live.is_started and done < total:
             self._bar.start()
-        self._bar.update(self._task, completed=done, total=total)
+        is_weights = what == "weights"
+        description = "Preparing the language model" if is_weights else "Reading the prompts, kept for the next start"
+        amount = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB" if is_weights else f"{done} of {total}"
+        self._bar.update(self._task, completed=done, total=total, description=description, amount=amount)
         if done >= total:
             self._bar.stop()
 
@@ -212,7 +215,7 @@ async def _suggest(settings: Settings, request: Request) -> Suggestion:
         if console.is_terminal:
             show_progress(console, step)
 
-    async with open_engine(settings, WeightsBar()) as engine:
+    async with open_engine(settings, PreparationBar()) as engine:
         return await engine.suggest(request, on_progress)
 
 
@@ -234,7 +237,7 @@ def demo(profile: ProfileOption = "quick", config: ConfigOption = None) -> None:
     from bot.demo import demo as show  # the demo's parts are not needed by other commands
 
     async def work() -> int:
-        was_drafted = await show(_out(), load_settings(config), profile, WeightsBar())
+        was_drafted = await show(_out(), load_settings(config), profile, PreparationBar())
         return 0 if was_drafted else EXIT_NO_DRAFT
 
     run_to_exit(work)
@@ -246,7 +249,7 @@ def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
     from bot.console import review_in_terminal
 
     async def work() -> int:
-        await review_in_terminal(_out(), load_settings(config), profile, WeightsBar())
+        await review_in_terminal(_out(), load_settings(config), profile, PreparationBar())
         return 0
 
     run_to_exit(work)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
-from bot.app import Application, WeightsProgress, open_application, open_engine
+from bot.app import Application, OnPreparing, open_application, open_engine
 from bot.outbox import Delivery
 from bot.render import show_progress, show_suggestion, show_thread
 from bot.settings import Settings
@@ -29,7 +29,7 @@ SEND_POLL_SECONDS = 0.5
 
 
 async def review_in_terminal(
-    console: Console, settings: Settings, profile: str, on_weights: WeightsProgress | None = None
+    console: Console, settings: Settings, profile: str, on_preparing: OnPreparing | None = None
 ) -> None:
     """Flag the sample posts, draft replies, and ask the person at the keyboard about each.
 
@@ -44,7 +44,7 @@ async def review_in_terminal(
 
     console.print(Text("No chat platform is configured: this is the sample community. Nothing leaves this machine."))
     async with (
-        open_engine(settings, on_weights) as engine,
+        open_engine(settings, on_preparing) as engine,
         open_application(engine, settings, community, settings.profile_named(profile), on_progress) as application,
     ):
         for message in SAMPLE_FLAGS:

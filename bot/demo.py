@@ -16,7 +16,7 @@ from rich.text import Text
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
-from bot.app import Application, WeightsProgress, open_application, open_engine
+from bot.app import Application, OnPreparing, open_application, open_engine
 from bot.render import show_progress, show_suggestion, show_thread
 from bot.settings import Settings
 from bot.store.cases import Case, StoredSuggestion
@@ -30,7 +30,7 @@ SIGNATURE = "If you want to talk about it, write to the moderators."
 Decision = Callable[[Console, Application, Case, StoredSuggestion], Awaitable[None]]
 
 
-async def demo(console: Console, settings: Settings, profile: str, on_weights: WeightsProgress | None = None) -> bool:
+async def demo(console: Console, settings: Settings, profile: str, on_preparing: OnPreparing | None = None) -> bool:
     """Run the demo to its end; ``False`` if there was no draft for one of the posts.
 
     Raises:
@@ -44,7 +44,7 @@ async def demo(console: Console, settings: Settings, profile: str, on_weights: W
 
     with tempfile.TemporaryDirectory(prefix="antiphon-demo-") as folder:
         async with (
-            open_engine(settings, on_weights) as engine,
+            open_engine(settings, on_preparing) as engine,
             open_application(
                 engine,
                 settings,

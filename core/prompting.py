@@ -32,6 +32,18 @@ class Prompt:
         """
         return [Message(m.role, _BLANK.sub(lambda match: values[match.group(1)], m.content)) for m in self.messages]
 
+    def beginning(self, **known: str) -> list[Message]:
+        """The messages up to the first blank that has no value in ``known``: what all uses share."""
+        shared: list[Message] = []
+        for message in self.messages:
+            unknown = (blank.start() for blank in _BLANK.finditer(message.content) if blank.group(1) not in known)
+            cut = next(unknown, None)
+            text = _BLANK.sub(lambda blank: known[blank.group(1)], message.content[:cut])
+            shared.append(Message(message.role, text))
+            if cut is not None:
+                break
+        return shared
+
 
 @cache
 def load_prompt(name: str) -> Prompt:

@@ -36,6 +36,7 @@ class EmbeddedServer:
         context_tokens: shared by all requests in flight, prompt and answer together.
         parallel: requests, or choices of one request, that are decoded at the same time.
         threads: CPU threads; 0 takes every core that this process may use.
+        slots_folder: where ``prompt_cache`` keeps the beginnings of prompts; it must exist. ``None`` keeps nothing.
 
     It runs until ``close``, or until the process ends.
 
@@ -43,9 +44,21 @@ class EmbeddedServer:
         ModelUnavailable: llama.cpp is not installed, or it cannot load the weights.
     """
 
-    def __init__(self, weights: Path, *, context_tokens: int = 8192, parallel: int = 4, threads: int = 0) -> None:
+    def __init__(
+        self,
+        weights: Path,
+        *,
+        context_tokens: int = 8192,
+        parallel: int = 4,
+        threads: int = 0,
+        slots_folder: Path | None = None,
+    ) -> None:
         self.api_key: Final = secrets.token_urlsafe(32)
-        self._server: Any = _start(weights, self.api_key, context_tokens, parallel, threads or _usable_cores())
+        self.parallel: Final = parallel
+        self.slots_folder: Final = slots_folder
+        params = _params(context_tokens, parallel, threads or _usable_cores())
+        _serve_this_process_only(params, self.api_key, slots_folder)
+        self._server: Any = _start(params, weights)
         self.base_url: Final = f"{self._server.listening_address}/v1"
         self.model: Final = MODEL_NAME
         _RUNNING.add(self)
@@ -77,7 +90,7 @@ def _close_all() -> None:
         server.close()
 
 
-def _start(weights: Path, api_key: str, context_tokens: int, parallel: int, threads: int) -> Any:
+def _params(context_tokens: int, parallel: int, threads: int) -> Any:
     try:
         import xllamacpp  # its library is loaded only where the embedded model is used
     except ImportError as err:
@@ -86,13 +99,18 @@ def _start(weights: Path, api_key: str, context_tokens: int, parallel: int, thre
             remedy="Run: pip install 'antiphon[embedded]', or set llm.backend to 'server'.",
         ) from err
     params = xllamacpp.CommonParams()
-    _serve_this_process_only(params, api_key)
-    params.model.path = str(weights)
     params.n_ctx, params.n_parallel, params.kv_unified = context_tokens, parallel, True
     params.n_batch, params.n_ubatch = BATCH_TOKENS, MICRO_BATCH_TOKENS
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
     params.cpuparams.n_threads = threads
     params.verbosity = 0
+    return params
+
+
+def _start(params: Any, weights: Path) -> Any:
+    import xllamacpp
+
+    params.model.path = str(weights)
     try:
         return xllamacpp.Server(params)
     except RuntimeError as err:
@@ -103,8 +121,9 @@ def _start(weights: Path, api_key: str, context_tokens: int, parallel: int, thre
         ) from err
 
 
-def _serve_this_process_only(params: Any, api_key: str) -> None:
+def _serve_this_process_only(params: Any, api_key: str, slots_folder: Path | None) -> None:
     """A free port of the loopback interface, a key that no other process knows, and no memory between requests."""
+    params.slot_save_path = f"{slots_folder}{os.sep}" if slots_folder else ""
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [api_key]

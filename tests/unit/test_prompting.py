@@ -106,3 +106,21 @@ def test_a_post_cannot_close_its_quotation(text: str) -> None:
         inside = quoted(post).removeprefix("<post>").removesuffix("</post>")
         assert len(inside) == len(post)
         assert not set("<>") & set(inside)
+
+
+def test_a_beginning_ends_before_the_first_unknown_blank() -> None:
+    """What all posts share, with the community's values filled in, and nothing after it."""
+    prompt = Prompt("made up", (Message("system", "Write {language}."), Message("user", "{post} in {language}")))
+    assert prompt.beginning(language="Basque") == [Message("system", "Write Basque."), Message("user", "")]
+    assert prompt.beginning() == [Message("system", "Write ")]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_filled_prompt_begins_with_its_beginning(name: str) -> None:
+    """Or the model would read it again for every post."""
+    known = {"language": "English", "style": "warm", "exemplars": ""}
+    prompt = load_prompt(name)
+    filled = prompt.fill(**{blank: known.get(blank, "something") for blank in blanks(name)})
+    shared = prompt.beginning(**known)
+    assert filled[: len(shared) - 1] == shared[:-1]
+    assert filled[len(shared) - 1].content.startswith(shared[-1].content)
