@@ -24,7 +24,7 @@ from tests.fakes.model import FakeModel
 from tests.fakes.server import ChatServer, serving
 
 COMMAND = Path(sys.executable).with_name("antiphon")
-GUARD_SECONDS = 240  # only bounds a hang
+GUARD_SECONDS = 480  # only bounds a hang
 SOON = {"ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "20", "ANTIPHON__LLM__HUB_REPO": ""}
 """Settings of the embedded model that keep the tests short: less time for a post, and no look at the hub."""
 HATEFUL = "Migrants only come here to live off our welfare."

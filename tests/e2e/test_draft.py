@@ -72,7 +72,8 @@ def test_interrupt_while_the_model_works(drafter: Antiphon, server: ChatServer):
 @pytest.mark.slow
 def test_embedded_model(antiphon: Antiphon):
     """The model that comes with it reads the post and judges the drafts, without a key and without a server."""
-    result = antiphon.having(**SOON)("draft", "--json", "--profile", "quick", HATEFUL)
+    patient = SOON | {"ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "90"}
+    result = antiphon.having(**patient)("draft", "--json", "--profile", "quick", HATEFUL)
     assert (result.code, result.err) == (0, "")
     document = result.document
     assert document["reading"]["target_group"] == "migrants"
