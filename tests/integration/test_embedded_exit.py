@@ -18,7 +18,7 @@ from core.backends.weights import WeightsWanted, find_weights
 ROOT = Path(__file__).parents[2]
 GUARD_SECONDS = 60  # only bounds a hang, in which the request would be waited for until it is done, or for ever
 BUSY = """
-import asyncio, logging, sys
+import asyncio, logging, signal, sys
 from pathlib import Path
 from core.backends.llamacpp import EmbeddedServer
 from core.backends.openai_chat import ChatModel
@@ -33,13 +33,20 @@ async def main():
     endless = Generation(max_tokens=4000, schema={"type": "array", "items": {"type": "integer"}, "minItems": 1500})
     task = asyncio.create_task(model.generate([Message("user", "Write.")], endless, 1000))
     await asyncio.sleep(1)
+    # As the command line does: Python's own handler can miss a Ctrl-C that comes just before the loop waits.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, asyncio.current_task().cancel)
     print("busy", flush=True)
 """
 ENDINGS = {
     "close": "    server.close()\n    server.close()\n    await asyncio.gather(task, return_exceptions=True)\n",
     "return": "    return\n",
     "error": "    raise SystemExit(3)\n",
-    "wait": "    await task\n",
+    "wait": """
+    try:
+        await task
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+""",
 }
 
 
