@@ -105,6 +105,19 @@ async def test_target_group_is_preferred(search: EvidenceSource) -> None:
         assert {evidence.target_group for evidence in found} <= {group, TargetGroup.OTHER}
 
 
+async def test_an_unclear_group_prefers_no_facts(search: EvidenceSource) -> None:
+    """Protects that "other" is not taken for the groups that are filed under it, such as Roma."""
+    found = await search.search(about("Indians are lazy and should not be let into Europe.", TargetGroup.OTHER))
+    assert "Roma" not in found[0].text
+
+
+@pytest.mark.parametrize("name", ["Gypsies", "gitanos", "Zingari"])
+async def test_other_names_of_a_group_find_it(search: EvidenceSource, name: str) -> None:
+    """Protects that a post which uses another word than the reports is answered with what they say."""
+    found = await search.search(about(f"{name} do not want to work.", TargetGroup.OTHER))
+    assert "Roma" in found[0].text
+
+
 @pytest.mark.parametrize(
     "words", ["qwxz vbnm", "asdkjh qwoeiu zmxncb", "", "   ", "...!?", 'AND OR ( : "', "+-^~*[]{}"]
 )
