@@ -71,7 +71,7 @@ async def test_schema_is_kept(model: ChatModel):
     read = json.loads(answer.texts[0])
     assert set(read) == {"target", "severity"}
     assert read["target"] in {"women", "migrants", "other"}
-    assert 1 <= read["severity"] <= 5
+    assert read["severity"] in range(1, 6)
 
 
 async def test_choose_gives_shares(model: ChatModel):
