@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 Row = Mapping[str, object]
+WIDE = 180
+"""Characters of a line in a file or a pipe."""
 
 
 def machine() -> dict[str, object]:
@@ -33,7 +35,10 @@ def show(title: str, rows: Sequence[Row]) -> None:
         table.add_column(name, justify="left" if isinstance(rows[0][name], str) else "right")
     for row in rows:
         table.add_row(*(f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()))
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDE)
+    console.print(table)
 
 
 def save(path: Path | None, results: Mapping[str, object]) -> None:
