@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from adapters.sample.community import SampleCommunity
@@ -13,6 +14,8 @@ from bot.desk import Desk
 from bot.store.cases import Case
 from bot.store.database import Database
 from core.backends.embeddings import SentenceEmbedder
+from core.backends.weight_files import PACKAGED
+from core.backends.weights import WeightsWanted, find_weights
 from core.heads import Heads
 from core.language import detect
 from core.models import FlaggedPost
@@ -105,3 +108,10 @@ async def in_review(desk: Desk, post: FlaggedPost) -> Case:
     case = await desk.take_next()
     assert case is not None
     return await desk.store_suggestion(case.id, case.version, suggestion_for(post))
+
+
+@pytest.fixture(scope="session")
+def weights() -> Path:
+    """The packaged language model; joined in the user's cache if no run did so before."""
+    wanted = WeightsWanted(path=None, hub_repo="", hub_file="", sha256=PACKAGED.sha256)
+    return find_weights(wanted, platformdirs.user_cache_path("antiphon"))

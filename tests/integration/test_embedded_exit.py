@@ -9,11 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import platformdirs
 import pytest
-
-from core.backends.weight_files import PACKAGED
-from core.backends.weights import WeightsWanted, find_weights
 
 ROOT = Path(__file__).parents[2]
 GUARD_SECONDS = 60  # only bounds a hang, in which the request would be waited for until it is done, or for ever
@@ -48,13 +44,6 @@ ENDINGS = {
         raise KeyboardInterrupt from None
 """,
 }
-
-
-@pytest.fixture(scope="module")
-def weights() -> Path:
-    """The packaged model."""
-    wanted = WeightsWanted(path=None, hub_repo="", hub_file="", sha256=PACKAGED.sha256)
-    return find_weights(wanted, platformdirs.user_cache_path("antiphon"))
 
 
 @contextmanager

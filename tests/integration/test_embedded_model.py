@@ -9,13 +9,10 @@ import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from core.backends.llamacpp import EmbeddedServer
 from core.backends.openai_chat import ChatModel
-from core.backends.weight_files import PACKAGED
-from core.backends.weights import WeightsWanted, find_weights
 from core.errors import ModelUnavailable
 from core.ports import Generation, Message
 
@@ -25,10 +22,8 @@ STORY = [Message("user", "Name three things that a good neighbour does.")]
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[EmbeddedServer]:
-    """The packaged model, loaded once for this module; joined in the user's cache if no run did so before."""
-    wanted = WeightsWanted(path=None, hub_repo="", hub_file="", sha256=PACKAGED.sha256)
-    weights = find_weights(wanted, platformdirs.user_cache_path("antiphon"))
+def server(weights: Path) -> Iterator[EmbeddedServer]:
+    """The packaged model, loaded once for this module."""
     with EmbeddedServer(weights, context_tokens=2048, parallel=2) as running:
         yield running
 

@@ -8,26 +8,16 @@ import os
 import time
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from core.backends.llamacpp import EmbeddedServer
 from core.backends.openai_chat import ChatModel
 from core.backends.prompt_cache import KEPT_DAYS, warm
-from core.backends.weight_files import PACKAGED
-from core.backends.weights import WeightsWanted, find_weights
 from core.ports import Generation, Message
 
 RULES = [Message("system", "You name three colours, in one line, with commas between them, and nothing else at all.")]
 WISHES = [Message("system", "You name three fruits, in one line, with commas between them, and nothing else at all.")]
 ASKED = [*RULES, Message("user", "Go.")]
-
-
-@pytest.fixture(scope="module")
-def weights() -> Path:
-    """The packaged model; joined in the user's cache if no run did so before."""
-    wanted = WeightsWanted(path=None, hub_repo="", hub_file="", sha256=PACKAGED.sha256)
-    return find_weights(wanted, platformdirs.user_cache_path("antiphon"))
 
 
 def _server(weights: Path, folder: Path | None) -> EmbeddedServer:
