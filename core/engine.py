@@ -39,7 +39,7 @@ from core.models import (
 from core.ports import EvidenceSource, LanguageModel, Scorer
 from core.profiles import Profile
 from core.reading import Signals, check_text, decide, read_post, read_signals
-from core.receipts import check, factuality, warnings_of
+from core.receipts import factuality, verify, warnings_of
 from core.rewards import argument_quality, embedded_scorers, evaluate, missing, with_total
 from core.text import sentences, words
 from core.vetted import Theme, load_themes, matching_themes
@@ -65,6 +65,7 @@ class Request:
     Attributes:
         language: a language that a person named; ``None`` to detect it.
         force: make drafts even where a reply is advised against.
+        claim: the counter-claim that a moderator chose; ``None`` to write some and vote.
         recent: replies posted lately, so that a draft does not sound the same.
         exemplars: approved replies of the community, the closest first; three are used at most (CoARL, Appendix D).
     """
@@ -74,6 +75,7 @@ class Request:
     voice: Voice = Voice()
     language: str | None = None
     force: bool = False
+    claim: str | None = None
     recent: tuple[str, ...] = ()
     exemplars: tuple[str, ...] = ()
 
@@ -172,17 +174,25 @@ class _Run:
         """Stages 2 and 3: a counter-claim and the evidence for it."""
         language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
         themes = await self._themes(language, group, violent=reading.severity == 5)
-        count = self.request.profile.claims
-        proposed, lost = await propose_claims(self.post, language, themes, self.model, self.engine.heads, count)
-        claims, unheld = await vote(self.post, proposed, self.model)
+        claims = await self._claims(language, themes)
         claim = claims[0].text if claims else ""
         self._report("claims", claim)
         queries, unwritten = await write_queries(self.post, reading, [claim.text for claim in claims], self.model)
         found, none = await find_evidence(queries, reading, claim, self.engine.evidence)
         evidence, cut = await summarise(found, self.model)
-        self.degraded += [*lost, *unheld, *unwritten, *none, *cut]
+        self.degraded += [*unwritten, *none, *cut]
         self._report("evidence", ", ".join(passage.source.publisher for passage in evidence) or "none")
         return Brief(self.post, reading, claim, tuple(evidence)), claims, queries, themes
+
+    async def _claims(self, language: str, themes: Sequence[Theme]) -> list[Claim]:
+        """Counter-claims, the winner of the vote first; a person's own stands alone and unquestioned."""
+        if self.request.claim:
+            return [Claim(self.request.claim, None)]
+        count = self.request.profile.claims
+        proposed, lost = await propose_claims(self.post, language, themes, self.model, self.engine.heads, count)
+        claims, unheld = await vote(self.post, proposed, self.model)
+        self.degraded += [*lost, *unheld]
+        return claims
 
     async def _draft(self, brief: Brief, themes: Sequence[Theme]) -> tuple[list[Candidate], int, str]:
         """Stage 4: drafts for each intent, then the annealing loop."""
@@ -234,7 +244,7 @@ class _Run:
     ) -> Candidate:
         """The receipts, the warnings, and the rewards that cost a call of the model."""
         model = self.model if asks_model else None
-        receipts = await check(candidate.text, brief, _vetted_sentences(themes), model, self.engine.heads.embedder)
+        receipts = await verify(candidate.text, brief, _vetted_sentences(themes), model, self.engine.heads.embedder)
         quality = await argument_quality(brief, candidate.text, model) if model else None
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
         warnings = (*warnings_of(receipts), *_cautions(receipts, brief.evidence))

@@ -40,14 +40,14 @@ def is_factual(sentence: str) -> bool:
     return not sentence.rstrip("\"'”’)").endswith("?") and not _VALUE.search(sentence)
 
 
-async def check(
+async def verify(
     text: str, brief: Brief, vetted: frozenset[str], model: MeteredModel | None, embedder: Embedder
 ) -> tuple[Receipt, ...]:
     """The receipts of a draft, one for each sentence that states a fact.
 
     Args:
         vetted: sentences that people vetted as needing no source; they get no receipt.
-        model: who checks; ``None`` to check no more than numbers and quotations, for a draft that is shown meanwhile.
+        model: who checks; ``None`` to verify no more than numbers and quotations, for a draft that is shown meanwhile.
 
     A whole sentence of the evidence, word for word, is entailed by it. Any other is put to the model beside the closest
     passage that holds its numbers, if that has at least half of its words; without an answer it is ``unverified``.

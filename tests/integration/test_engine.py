@@ -392,3 +392,16 @@ async def test_a_recent_reply_is_not_said_again(heads: Heads, knowledge: Evidenc
     recent = tuple(draft.text for draft in first.drafts)
     again, _ = await _suggest(heads, knowledge, _helpful(), recent=recent)
     assert not {draft.text for draft in again.drafts} & set(recent)
+
+
+async def test_a_claim_that_a_moderator_chose_is_argued_without_a_vote(heads: Heads, knowledge: EvidenceSource) -> None:
+    """A person's claim goes straight to the search for evidence and into the drafts."""
+    chosen = "Newcomers pay more into the public purse than they take out."
+    model = _helpful()
+    suggestion, _ = await _suggest(heads, knowledge, model, claim=chosen)
+    assert suggestion.claim == chosen
+    assert [claim.text for claim in suggestion.claims] == [chosen]
+    assert chosen in suggestion.queries
+    assert suggestion.drafts
+    assert model.calls["claims"] == model.calls["vote"] == 0
+    assert all(chosen in messages[-1].content for kind, messages, _ in model.asked if kind == "draft")

@@ -8,7 +8,7 @@ import pytest
 
 from core.models import Receipt, Verdict
 from core.profiles import QUICK
-from core.receipts import check, factuality, is_factual, warnings_of
+from core.receipts import factuality, is_factual, verify, warnings_of
 from tests.fakes.brief import HARBOUR, brief_of, metered, passage
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.model import Choice, FakeModel
@@ -20,7 +20,7 @@ NO = {"yes": 0.25, "no": 0.75}
 
 
 async def _check(text: str, model: FakeModel, *, vetted: tuple[str, ...] = ()) -> tuple[Receipt, ...]:
-    return await check(text, brief_of(passage(), SCHOOL), frozenset(vetted), metered(model), FakeEmbedder())
+    return await verify(text, brief_of(passage(), SCHOOL), frozenset(vetted), metered(model), FakeEmbedder())
 
 
 def _model(entailment: Choice) -> FakeModel:
@@ -55,7 +55,7 @@ async def test_a_quoted_sentence_is_carried_by_its_passage() -> None:
 async def test_the_tail_of_a_sentence_is_no_quotation() -> None:
     """Without its head a passage can say the opposite."""
     denial = passage("No study of the harbour shows that Lowlanders refuse work.")
-    receipts = await check(
+    receipts = await verify(
         "Lowlanders refuse work.", brief_of(denial), frozenset(), metered(_model(NO)), FakeEmbedder()
     )
     assert [(receipt.verdict, receipt.probability) for receipt in receipts] == [(Verdict.UNSUPPORTED, 0.25)]
@@ -91,14 +91,14 @@ async def test_without_the_model_there_is_no_percentage(is_down: bool, calls: in
     """Nobody computed one, so none is shown: not 0, not 1, not a half."""
     model = metered(FakeModel(down=is_down), replace(QUICK, max_model_calls=1))
     model.budget.model_calls = calls
-    receipts = await check(PARAPHRASE, brief_of(passage()), frozenset(), model, FakeEmbedder())
+    receipts = await verify(PARAPHRASE, brief_of(passage()), frozenset(), model, FakeEmbedder())
     assert receipts == (Receipt(PARAPHRASE, "migrants-001", Verdict.UNVERIFIED, None),)
 
 
 async def test_without_evidence_there_is_no_percentage() -> None:
     """Nothing carries the sentence, and the model is not asked what it believes."""
     model = _model(YES)
-    receipts = await check(PARAPHRASE, brief_of(), frozenset(), metered(model), FakeEmbedder())
+    receipts = await verify(PARAPHRASE, brief_of(), frozenset(), metered(model), FakeEmbedder())
     assert receipts == (Receipt(PARAPHRASE, None, Verdict.UNSUPPORTED, None),)
     assert not model.asked
 
@@ -135,7 +135,7 @@ async def test_the_year_of_the_source_is_known() -> None:
     sentence = "A report of 2022 counts harbour jobs."
     assert (await _check(sentence, _model(YES)))[0].verdict is Verdict.SUPPORTED
     undated = brief_of(passage(year=None))
-    receipts = await check(sentence, undated, frozenset(), metered(_model(YES)), FakeEmbedder())
+    receipts = await verify(sentence, undated, frozenset(), metered(_model(YES)), FakeEmbedder())
     assert receipts[0].verdict is Verdict.UNSUPPORTED
 
 
