@@ -32,10 +32,11 @@ from bot.settings import load_settings
 from core.budget import Budget, MeteredModel
 from core.drafting import compose
 from core.heads import Heads
-from core.judge import VERDICTS_EACH, verdict
+from core.judge import VERDICTS_EACH
 from core.models import Action, Brief, FlaggedPost, Intent, PostRef, Reading, TargetGroup
 from core.profiles import PAPER
 from core.ranking import Tournament
+from core.verdicts import Judge
 from core.vetted import matching_themes
 
 Matrix = Mapping[tuple[int, int], float]
@@ -158,16 +159,17 @@ async def record(posts: Sequence[Mapping[str, str]], size: int = 6) -> list[dict
     found = []
     async with open_engine(load_settings()) as engine:
         for row in posts:
-            model = MeteredModel(engine.model, Budget(PAPER))
+            judge = Judge(MeteredModel(engine.model, Budget(PAPER)))
             group = TargetGroup(row["target_group"])
             themes = matching_themes(row["post"], "en", group, engine.heads.embedder)
             brief = _brief(row["post"], group)
             drafts = compose(brief, themes, tuple(Intent), random.Random(0))[:size]  # noqa: S311
             texts = [draft.text for draft in drafts]
             seeds = [float(share) for share in engine.heads.opposes(row["post"], texts)]
-            logits = [await verdict(brief, texts[a], texts[b], model) for a, b in permutations(range(len(texts)), 2)]
-            if None not in logits:
-                found.append({"seeds": seeds, "logits": [logit for logit in logits if logit is not None]})
+            said = [await judge.compare(brief, texts[a], texts[b]) for a, b in permutations(range(len(texts)), 2)]
+            logits = [comparison.logit for comparison in said if comparison]
+            if len(logits) == len(said):
+                found.append({"seeds": seeds, "logits": logits})
     return found
 
 
@@ -187,16 +189,16 @@ async def agreement(rows: Sequence[Mapping[str, str]]) -> list[Row]:
     gaps = [float(row["score_1"]) - float(row["score_2"]) for row in pairs]
     opinions: dict[str, list[float]] = {}
     async with open_engine(load_settings()) as engine:
-        model = MeteredModel(engine.model, Budget(PAPER))
+        judge = Judge(MeteredModel(engine.model, Budget(PAPER)))
         as_is, both = [], []
         for row in pairs:
             brief = _brief(row["post"])
-            there = await verdict(brief, row["reply_1"], row["reply_2"], model)
-            back = await verdict(brief, row["reply_2"], row["reply_1"], model)
+            there = await judge.compare(brief, row["reply_1"], row["reply_2"])
+            back = await judge.compare(brief, row["reply_2"], row["reply_1"])
             if there is None or back is None:
                 raise RuntimeError("the judge gave no letter")
-            as_is.append(there)
-            both.append(there - back)
+            as_is.append(there.logit)
+            both.append(there.logit - back.logit)
         opinions |= {"our judge, one order": as_is, "our judge, both orders": both}
         opinions["stance head"] = [_stance_gap(engine.heads, row) for row in pairs]
     opinions["the longer reply"] = [float(len(row["reply_1"]) - len(row["reply_2"])) for row in pairs]

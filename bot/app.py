@@ -102,6 +102,27 @@ async def open_model(settings: Settings, on_preparing: OnPreparing | None = None
         yield chat
 
 
+@asynccontextmanager
+async def open_judge(settings: Settings) -> AsyncIterator[LanguageModel | None]:
+    """The judge's own server, or ``None`` where the model that writes the drafts compares them too."""
+    judge, llm = settings.judge, settings.llm
+    if not judge.base_url:
+        yield None
+        return
+    chat = ChatModel(
+        judge.base_url,
+        judge.api_key.get_secret_value(),
+        judge.model,
+        timeout_seconds=llm.timeout_seconds,
+        concurrency=llm.parallel,
+        section="judge",
+    )
+    try:
+        yield chat
+    finally:
+        await chat.close()
+
+
 def _beginnings(settings: Settings) -> list[list[Message]]:
     """What every prompt begins with in this community, the most used first, before any post is known."""
     community = settings.community
@@ -124,8 +145,8 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
     embedder = open_embedder(settings)
     knowledge, heads = open_knowledge(settings, embedder), Heads.load(embedder)
     await asyncio.to_thread(embedder.encode, ["warm"])  # a missing model must show before anything is asked
-    async with open_model(settings, on_preparing) as model:
-        yield Engine(model, knowledge, heads)
+    async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
+        yield Engine(model, knowledge, heads, judge=judge, judge_format=settings.judge.format)
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bot.app import make_folder, open_embedder, open_knowledge, open_model
+from bot.app import make_folder, open_embedder, open_judge, open_knowledge, open_model
 from bot.settings import Settings
 from bot.store.database import Database
 from core.errors import AntiphonError
 from core.heads import Heads
-from core.ports import EvidenceQuery, Message
+from core.ports import EvidenceQuery, Generation, LanguageModel, Message
+from core.verdicts import JudgeFormat
 
 LEAST_FREE_BYTES = 500_000_000
+_QUESTION = [Message("user", "Is water wet? Answer Yes or No.")]
+_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ async def examine(settings: Settings) -> list[Check]:
         ("embedding model", _heads),
         ("knowledge base", _knowledge),
         ("language model", _model),
+        ("judge", _judge),
     ]
     return [await _checked(name, check, settings) for name, check in checks]
 
@@ -104,11 +108,25 @@ async def _knowledge(settings: Settings) -> str:
 
 
 async def _model(settings: Settings) -> str:
-    question = [Message("user", "Is water wet? Answer Yes or No.")]
     async with open_model(settings) as model:
-        shares, _ = await model.choose(question, ("yes", "no"), 60)
+        await _ask(model)
+    return f"{settings.llm.backend} model answers with log-probabilities"
+
+
+async def _judge(settings: Settings) -> str:
+    async with open_judge(settings) as judge:
+        if judge is None:
+            return f"the language model compares the drafts, in {settings.judge.format}"
+        if settings.judge.format is JudgeFormat.LETTERS:
+            await _ask(judge)
+        else:
+            await judge.generate(_QUESTION, Generation(max_tokens=1), _SECONDS)
+    return f"{settings.judge.base_url} answers, in {settings.judge.format}"
+
+
+async def _ask(model: LanguageModel) -> None:
+    shares, _ = await model.choose(_QUESTION, ("yes", "no"), _SECONDS)
     if shares is None:
         raise AntiphonError(
             "The model gives no log-probabilities for Yes and No.", remedy="Use a server that supports logprobs."
         )
-    return f"{settings.llm.backend} model answers with log-probabilities"

@@ -20,8 +20,9 @@ from bot.settings_sources import SettingsFile, check_keys, find_file, from_envir
 from core.errors import BadInput
 from core.models import Intent
 from core.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
+from core.verdicts import JudgeFormat
 
-SECRETS: Final = frozenset({"llm.api_key"})
+SECRETS: Final = frozenset({"llm.api_key", "judge.api_key"})
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -58,6 +59,15 @@ class LlmSettings(_Section):
         if self.backend == "server" and not self.base_url:
             raise ValueError("llm.base_url must be set where llm.backend is 'server'")
         return self
+
+
+class JudgeSettings(_Section):
+    """A model of its own that compares the drafts; without an address the model of ``llm`` does."""
+
+    base_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    model: str = ""
+    api_key: SecretStr = SecretStr("")
+    format: JudgeFormat = JudgeFormat.LETTERS
 
 
 class KbSettings(_Section):
@@ -98,6 +108,7 @@ class Settings(_Section):
 
     profile: ProfileName = "live"
     llm: LlmSettings = LlmSettings()
+    judge: JudgeSettings = JudgeSettings()
     kb: KbSettings = KbSettings()
     desk: DeskSettings = DeskSettings()
     community: CommunitySettings = CommunitySettings()

@@ -27,6 +27,12 @@ Assess = Callable[[Sequence[Candidate]], Awaitable[list[Candidate]]]
 """Scores candidates and drops those that fail a gate."""
 
 
+def weights_of(energies: Sequence[float], temperature: float) -> list[float]:
+    """Numbers proportional to T^E (Algorithm 2), the greatest 1, so that no T and E are too large for a float."""
+    top = max(energies)
+    return [temperature ** (energy - top) for energy in energies]
+
+
 def pick(candidates: Sequence[Candidate], temperature: float, count: int, chance: random.Random) -> list[Candidate]:
     """``count`` different candidates, drawn with P proportional to T^E; better ones are likelier since T > 1.
 
@@ -37,9 +43,7 @@ def pick(candidates: Sequence[Candidate], temperature: float, count: int, chance
         raise ValueError(f"T must be above 1, but is {temperature}")
     left, drawn = list(candidates), list[Candidate]()
     while left and len(drawn) < count:
-        top = max(candidate.energy for candidate in left)
-        weights = [temperature ** (candidate.energy - top) for candidate in left]
-        choice = chance.choices(left, weights)[0]
+        choice = chance.choices(left, weights_of([candidate.energy for candidate in left], temperature))[0]
         left.remove(choice)
         drawn.append(choice)
     return drawn

@@ -74,10 +74,14 @@ class MeteredModel:
         self._model = model
         self.budget = budget
 
-    async def generate(self, messages: Sequence[Message], how: Generation) -> Answer:
-        """As ``LanguageModel.generate``, until the deadline. Raises ``BudgetExhausted`` or ``ModelUnavailable``."""
-        self.budget.check()
-        self.budget.model_calls += 1
+    async def generate(self, messages: Sequence[Message], how: Generation, *, judging: bool = False) -> Answer:
+        """As ``LanguageModel.generate``, until the deadline; ``judging`` counts it as a judge's call too.
+
+        Raises:
+            BudgetExhausted: a limit is reached.
+            ModelUnavailable: there is no usable answer.
+        """
+        self._start(judging)
         with self._within_budget():
             answer = await self._model.generate(messages, how, self.budget.seconds_left)
         self._count(answer)
@@ -87,13 +91,16 @@ class MeteredModel:
         self, messages: Sequence[Message], options: Sequence[str], *, judging: bool = False
     ) -> dict[str, float] | None:
         """As ``LanguageModel.choose``, until the deadline; ``judging`` counts it as a judge's call too."""
-        self.budget.check()
-        self.budget.model_calls += 1
-        self.budget.judge_calls += judging
+        self._start(judging)
         with self._within_budget():
             shares, answer = await self._model.choose(messages, options, self.budget.seconds_left)
         self._count(answer)
         return shares
+
+    def _start(self, judging: bool) -> None:
+        self.budget.check()
+        self.budget.model_calls += 1
+        self.budget.judge_calls += judging
 
     @contextmanager
     def _within_budget(self) -> Iterator[None]:

@@ -38,10 +38,12 @@ from core.models import (
 )
 from core.ports import EvidenceSource, LanguageModel, Scorer
 from core.profiles import Profile
+from core.published import search, word_list
 from core.reading import Signals, check_text, decide, read_post, read_signals
 from core.receipts import factuality, verify, warnings_of
 from core.rewards import argument_quality, embedded_scorers, evaluate, missing, with_total
-from core.text import sentences, words
+from core.text import join, sentences, words
+from core.verdicts import Judge, JudgeFormat
 from core.vetted import Theme, load_themes, matching_themes
 
 MAX_DRAFTS = 4
@@ -82,12 +84,17 @@ class Request:
 
 @dataclass
 class Engine:
-    """The engine over its ports. One instance serves many posts; ``seed`` makes the search repeatable."""
+    """The engine over its ports. One instance serves many posts; ``seed`` makes the search repeatable.
+
+    ``judge`` compares the drafts; without one of its own the model that writes them does.
+    """
 
     model: LanguageModel
     evidence: EvidenceSource
     heads: Heads
     seed: int = 0
+    judge: LanguageModel | None = None
+    judge_format: JudgeFormat = JudgeFormat.LETTERS
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """Read the post, and unless that advises against it, draft, improve, judge and rank replies.
@@ -112,6 +119,8 @@ class _Run:
     def __post_init__(self) -> None:
         self.budget = Budget(self.request.profile)
         self.model = MeteredModel(self.engine.model, self.budget)
+        judge = MeteredModel(self.engine.judge or self.engine.model, self.budget)
+        self.judge = Judge(judge, self.engine.judge_format, self.engine.seed)
         self.scorers: list[Scorer] = embedded_scorers(self.engine.heads)
         self.chance = random.Random(f"{self.engine.seed}:{self.request.post.text}")  # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
@@ -129,7 +138,8 @@ class _Run:
         if reading.recommended_action is not Action.REPLY and not self.request.force:
             return self._suggestion(reading, stopped="a reply is advised against")
         brief, claims, queries, themes = await self._argue(self._writable(reading))
-        pool, rounds, stopped = await self._draft(brief, themes)
+        search = self._search_as_published if self.request.profile.is_published_loop else self._draft
+        pool, rounds, stopped = await search(brief, themes)
         drafts = await self._rank(pool, brief, themes)
         return self._suggestion(reading, brief, claims, queries, drafts, rounds, stopped)
 
@@ -224,20 +234,45 @@ class _Run:
         self._report("anneal", f"{rounds} rounds, {len(pool)} drafts, {stopped}")
         return pool, rounds, stopped
 
+    async def _search_as_published(self, brief: Brief, themes: Sequence[Theme]) -> tuple[list[Candidate], int, str]:
+        """Stage 4 of the ``paper`` profile: of its answers, the best that pass the gates, as many as are compared."""
+        background = join(passage.summary for passage in brief.evidence) or brief.claim
+        bag = word_list(brief)
+        answers, rounds, stopped = await search(background, brief, bag, self.model, self.judge, self.chance)
+        self._report("anneal", f"{rounds} rounds, {len(answers)} drafts, {stopped}")
+        candidates = [Candidate(answer.text, await self._intent_of(answer.text, brief), False) for answer in answers]
+        allowed = [candidate for candidate in candidates if candidate.intent in self.request.voice.intents]
+        pool = (await self._passing(allowed, brief, themes))[: self.request.profile.judge_candidates]
+        if not pool:
+            self.degraded.append("drafts: no answer of the published search passed the gates; vetted drafts are shown")
+            pool = await self._assess(compose(brief, themes, self.request.voice.intents, self.chance), brief, themes)
+        await self._show(pool, brief, themes)
+        return pool, rounds, stopped
+
+    async def _intent_of(self, text: str, brief: Brief) -> Intent:
+        """What the intent head takes a text for, among what it can be."""
+        if not self.engine.heads.knows(brief.language):
+            return Intent.INFORMATIVE
+        shares = await asyncio.to_thread(self.engine.heads.intents, text)
+        return max((intent for intent in shares if not intent_fault(text, intent)), key=lambda intent: shares[intent])
+
     async def _assess(self, candidates: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Candidate]:
-        """Gates on the text, rewards that cost no call of the model, gates on the scores; the best of each intent."""
+        """The candidates that pass the gates, the best of each intent."""
+        each = -(-MAX_DRAFTS // len(self.request.voice.intents))  # enough of each to fill the list
+        return best_of_each_intent(await self._passing(candidates, brief, themes), each)
+
+    async def _passing(self, candidates: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Candidate]:
+        """Gates on the text, rewards that cost no call of the model, gates on the scores; the order is kept."""
         vetted = _vetted_sentences(themes)
         named = frozenset(word for text in vetted for word in words(text))
         context = GateContext(brief, self.request.voice.max_characters, vetted, self.request.recent, named)
         passed = [c for c in candidates if self._passes(intent_fault(c.text, c.intent) or fault_of(c.text, context))]
         scored = await evaluate(brief, [c.text for c in passed], self.scorers) if passed else []
-        standing = [
+        return [
             replace(candidate, scores=scores)
             for candidate, scores in zip(passed, scored, strict=True)
             if candidate.is_vetted or self._passes(score_fault(scores))
         ]
-        each = -(-MAX_DRAFTS // len(self.request.voice.intents))  # enough of each to fill the list
-        return best_of_each_intent(standing, each)
 
     async def _finish(
         self, candidate: Candidate, brief: Brief, themes: Sequence[Theme], *, asks_model: bool = True
@@ -270,10 +305,10 @@ class _Run:
 
     async def _rank(self, pool: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Draft]:
         """Stage 5: the judge's tournament among the best, and at most four drafts."""
-        judged, lost = await judge(await self._entrants(pool, brief, themes), brief, self.model)
+        judged, lost = await judge(await self._entrants(pool, brief, themes), brief, self.judge)
         self.degraded += lost
         self.degraded += [f"rewards: no draft has a score for {name}" for name in missing([c.scores for c in judged])]
-        best = ranked(judged)[:MAX_DRAFTS]
+        best = ranked(judged, by_judge_alone=self.request.profile.is_published_loop)[:MAX_DRAFTS]
         self._report("judge", f"{self.budget.judge_calls} comparisons")
         return [_draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
 

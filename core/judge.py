@@ -1,40 +1,26 @@
-"""Stage 5: pairwise comparison, and the ranking that follows.
+"""Stage 5: which drafts are compared, and the order that follows.
 
-Owns the judge's reading of a pair (the share of "A" against "B" in one token: hard verdicts of a small model only tell
-the place), which drafts are compared, and their final order. Without an answer there is no score, never full marks.
+Owns the tournament among the best drafts and their final order. Without an answer there is no score, never full marks.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import permutations
 from statistics import fmean
 
-from core.budget import MeteredModel
 from core.drafting import Candidate
 from core.errors import ModelUnavailable
 from core.models import Brief, Intent
-from core.prompting import load_prompt, quoted
 from core.ranking import Tournament
+from core.verdicts import HIGHEST, Comparison, Judge
 
 VERDICTS_EACH = 2
 """The most verdicts, for each candidate, that an adaptive tournament asks for; a round robin of n asks for n - 1."""
-_SUREST = 0.999
-
-
-async def verdict(brief: Brief, first: str, second: str, model: MeteredModel) -> float | None:
-    """The logit of the share that the judge gives to what it reads first; ``None`` without an answer.
-
-    Raises:
-        ModelUnavailable: the budget is spent or the model is gone.
-    """
-    prompt = load_prompt("judge").fill(post=quoted(brief.post.text), first=first, second=second)
-    answer = await model.choose(prompt, ("A", "B"), judging=True)
-    if answer is None:
-        return None
-    share = min(max(answer["A"], 1 - _SUREST), _SUREST)
-    return math.log(share / (1 - share))
+_STOPPED = "judge: not every pair that matters was compared ({})"
+_UNREADABLE = "judge: a pair got no readable answer"
 
 
 def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[Candidate]:
@@ -52,58 +38,92 @@ def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
     return [*first, *rest][:count]
 
 
-async def judge(
-    candidates: Sequence[Candidate], brief: Brief, model: MeteredModel
-) -> tuple[list[Candidate], list[str]]:
-    """The candidates with the judge's score: ten times the chance of being better than another candidate.
+async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tuple[list[Candidate], list[str]]:
+    """The candidates with the judge's score in [0, 10], and why some have none.
 
-    The profile says whether every pair is compared in both orders (CODEOFCONDUCT, section 3) or only as many as settle
-    the first places. A candidate that no verdict is about has no score, and the reason is given.
+    The profile says whether every pair is compared in both orders, as published, or only as many as settle the first
+    places. A candidate that no comparison is about has no score.
     """
     if len(candidates) < 2:
         return list(candidates), ["judge: one draft alone cannot be compared"] if candidates else []
-    is_full = model.budget.profile.is_round_robin
-    tournament = Tournament([candidate.energy for candidate in candidates], is_round_robin=is_full)
-    limit = len(candidates) * (len(candidates) - 1 if is_full else VERDICTS_EACH)
+    rank = _round_robin if by.model.budget.profile.is_round_robin else _adaptively
+    judged, degraded = await rank(candidates, brief, by)
+    return judged, sorted(set(degraded))
+
+
+async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tuple[list[Candidate], list[str]]:
+    """The score is ten times the chance of being better than another candidate."""
+    tournament = Tournament([candidate.energy for candidate in candidates])
+    limit = len(candidates) * VERDICTS_EACH
     degraded: list[str] = []
     while len(tournament.asked) + len(tournament.unread) < limit and (pair := tournament.next_pair()):
         first, second = pair
         try:
-            logit = await verdict(brief, candidates[first].text, candidates[second].text, model)
+            said = await by.compare(brief, candidates[first].text, candidates[second].text)
         except ModelUnavailable as err:
-            degraded.append(f"judge: stopped before the first places were settled ({err.message})")
+            degraded.append(_STOPPED.format(err.message))
             break
-        if logit is None:
-            degraded.append("judge: a pair got no readable verdict")
+        if said is None:
+            degraded.append(_UNREADABLE)
             tournament.skip(first, second)
         else:
-            tournament.tell(first, second, logit)
-    return [_with_judge(c, index, tournament) for index, c in enumerate(candidates)], sorted(set(degraded))
+            tournament.tell(first, second, said.logit)
+    scored = [
+        _with_judge(c, HIGHEST * tournament.chance_to_win(at), tournament.spread(at))
+        if tournament.is_compared(at)
+        else c
+        for at, c in enumerate(candidates)
+    ]
+    return scored, degraded
 
 
-def _with_judge(candidate: Candidate, index: int, tournament: Tournament) -> Candidate:
-    if not tournament.is_compared(index):
+async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tuple[list[Candidate], list[str]]:
+    """The score is the mean over all comparisons (CODEOFCONDUCT, Algorithm 3), of those that could be read."""
+    texts = [candidate.text for candidate in candidates]
+    pairs = list(permutations(range(len(texts)), 2))
+    said = await asyncio.gather(*(by.compare(brief, texts[a], texts[b]) for a, b in pairs), return_exceptions=True)
+    table: dict[tuple[int, int], Comparison] = {}
+    degraded = []
+    for pair, comparison in zip(pairs, said, strict=True):
+        if isinstance(comparison, ModelUnavailable):
+            degraded.append(_STOPPED.format(comparison.message))
+        elif isinstance(comparison, BaseException):
+            raise comparison
+        elif comparison is None:
+            degraded.append(_UNREADABLE)
+        else:
+            table[pair] = comparison
+    return [_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded
+
+
+def _from_table(candidate: Candidate, at: int, table: Mapping[tuple[int, int], Comparison]) -> Candidate:
+    as_first = {b: said.first for (a, b), said in table.items() if a == at}
+    as_second = {a: said.second for (a, b), said in table.items() if b == at}
+    if not as_first and not as_second:
         return candidate
-    spread = tournament.spread(index)
-    scores = replace(
-        candidate.scores,
-        judge=round(10 * tournament.chance_to_win(index), 3),
-        judge_spread=None if spread is None else round(10 * spread, 3),
-    )
-    return replace(candidate, scores=scores)
+    gaps = [abs(as_first[other] - as_second[other]) / HIGHEST for other in as_first.keys() & as_second.keys()]
+    return _with_judge(candidate, fmean([*as_first.values(), *as_second.values()]), fmean(gaps) if gaps else None)
 
 
-def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _with_judge(candidate: Candidate, score: float, spread: float | None) -> Candidate:
+    shown = None if spread is None else round(HIGHEST * spread, 3)
+    return replace(candidate, scores=replace(candidate.scores, judge=round(score, 3), judge_spread=shown))
+
+
+def ranked(candidates: Sequence[Candidate], *, by_judge_alone: bool = False) -> list[Candidate]:
     """Best first: drafts with an unsupported sentence come last, then by the mean of reward and judge.
 
     The mean, since the verdicts of a small judge carry little: where it is unsure the rewards decide. They decide alone
-    where the judge did not score every candidate, since its marks are lower than the rewards.
+    where the judge did not score every candidate, since its marks are lower than the rewards. In the published
+    algorithm the judge decides alone.
     """
     all_judged = all(candidate.scores.judge is not None for candidate in candidates)
 
     def order(candidate: Candidate) -> tuple[bool, float]:
         scores = candidate.scores
-        marks = [mark for mark in (scores.total, scores.judge if all_judged else None) if mark is not None]
+        judged = scores.judge if all_judged else None
+        reward = None if by_judge_alone and judged is not None else scores.total
+        marks = [mark for mark in (reward, judged) if mark is not None]
         return candidate.is_unsupported, -(fmean(marks) if marks else 0.0)
 
     return sorted(candidates, key=order)

@@ -38,6 +38,8 @@ class Profile:
         voting_rounds: ballots on the claims, each with another order; at most one for each claim.
         written: intents that the model writes a draft for, those first where the vetted draft is weakest.
         writes_queries: whether the model writes queries, or the post, its meaning and the claims are searched for.
+        is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 as published (``core.published``), or the
+            reduced loop of ``core.anneal``.
         is_round_robin: whether the judge compares every pair in both orders, or as few as settle the first places.
         target_score: the loop stops at a draft with this score, in [0, 10].
         temperature: how freely the model writes; 0 is greedy.
@@ -60,6 +62,7 @@ class Profile:
     voting_rounds: int = 5
     written: int = 5
     writes_queries: bool = True
+    is_published_loop: bool = False
     is_round_robin: bool = False
     target_score: float = 9.0
     temperature: float = 0.5
@@ -138,6 +141,7 @@ PAPER: Final = Profile(
     max_model_calls=2_000,
     max_tokens=1_000_000,
     judge_candidates=6,
+    is_published_loop=True,
     is_round_robin=True,
 )
 PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({p.name: p for p in (QUICK, LIVE, STANDARD, THOROUGH, PAPER)})

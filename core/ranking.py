@@ -38,12 +38,11 @@ Pair = tuple[int, int]
 class Tournament:
     """The state of one ranking. ``seeds``: one reward for each candidate, in any unit; higher is better.
 
-    ``places`` is how many of the first places must be settled; a round robin asks every pair in both orders.
+    ``places`` is how many of the first places must be settled.
     """
 
     seeds: Sequence[float]
     places: int = SETTLED_PLACES
-    is_round_robin: bool = False
     asked: dict[Pair, float] = field(default_factory=dict)
     unread: set[Pair] = field(default_factory=set)
 
@@ -73,8 +72,6 @@ class Tournament:
         """
         pairs = permutations(range(len(self.seeds)), 2)
         open_pairs = [pair for pair in pairs if pair not in self.asked and pair not in self.unread]
-        if self.is_round_robin:
-            return next(iter(open_pairs), None)
         unsettled = [(self._certainty(*pair), pair) for pair in open_pairs if self._matters(*pair)]
         unsettled = [(certainty, pair) for certainty, pair in unsettled if certainty < self._sure or not self.asked]
         if not unsettled:

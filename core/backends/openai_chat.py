@@ -38,6 +38,7 @@ class ChatModel:
         concurrency: calls that are sent at once; the others wait, within their time. 1 for llama.cpp on a CPU: only
             one after the other do calls reuse the prompt that they share.
         remedy: how to start this server, for the errors of an unreachable one.
+        section: the table of config.toml that describes this server, for what errors name.
     """
 
     def __init__(
@@ -49,10 +50,12 @@ class ChatModel:
         timeout_seconds: float = 120,
         concurrency: int = 16,
         remedy: str = "",
+        section: str = "llm",
     ) -> None:
         self._base_url = base_url
         self._model = model
-        self._remedy = remedy or "Start the server, or correct llm.base_url."
+        self._section = section
+        self._remedy = remedy or f"Start the server, or correct {section}.base_url."
         self._longest_seconds = timeout_seconds
         self._free = asyncio.Semaphore(concurrency)
         self._client = openai.AsyncOpenAI(
@@ -131,11 +134,14 @@ class ChatModel:
             case openai.APIConnectionError():
                 return ModelUnavailable(f"{where} cannot be reached.", remedy=self._remedy)
             case openai.AuthenticationError() | openai.PermissionDeniedError():
-                return ModelUnavailable(f"{where} refuses the API key.", remedy="Set ANTIPHON__LLM__API_KEY.")
+                return ModelUnavailable(
+                    f"{where} refuses the API key.", remedy=f"Set ANTIPHON__{self._section.upper()}__API_KEY."
+                )
             case openai.NotFoundError():
                 return ModelUnavailable(
                     f"{where} does not know the model {self._model!r}.",
-                    remedy=f"Correct llm.model or llm.base_url; {self._base_url}/models lists what it has.",
+                    remedy=f"Correct {self._section}.model or {self._section}.base_url; "
+                    f"{self._base_url}/models lists what it has.",
                 )
             case openai.BadRequestError():
                 return ModelUnavailable(
@@ -152,7 +158,7 @@ class ChatModel:
     def _not_openai(self) -> ModelUnavailable:
         return ModelUnavailable(
             f"What answers at {self._base_url} is not an OpenAI-compatible server.",
-            remedy="Correct llm.base_url; it usually ends with /v1.",
+            remedy=f"Correct {self._section}.base_url; it usually ends with /v1.",
         )
 
 

@@ -59,7 +59,7 @@ def test_doctor_finds_all_well(drafter: Antiphon):
     assert (result.code, result.err) == (0, "")
     assert result.document["ok"] is True
     assert {check["name"] for check in result.document["checks"]} == {
-        "settings", "disk", "database", "embedding model", "knowledge base", "language model"
+        "settings", "disk", "database", "embedding model", "knowledge base", "language model", "judge"
     }  # fmt: skip
     assert all(check["ok"] and not check["remedy"] for check in result.document["checks"])
 
@@ -73,16 +73,18 @@ def test_doctor_names_every_fault(drafter: Antiphon, tmp_path: Path):
             ANTIPHON__KB__CACHE_FOLDER=str(tmp_path / "file"),
             ANTIPHON__DESK__DATABASE=str(tmp_path / "file" / "antiphon.db"),
             ANTIPHON__LLM__BASE_URL=f"http://127.0.0.1:{taken.getsockname()[1]}/v1",
+            ANTIPHON__JUDGE__BASE_URL=f"http://127.0.0.1:{taken.getsockname()[1]}/v1",
         )
         result = sick("doctor", "--json")
     assert (result.code, result.err) == (4, "")
     assert not result.document["ok"]
     remedies = {check["name"]: check["remedy"] for check in result.document["checks"] if not check["ok"]}
-    assert remedies.keys() == {"disk", "database", "knowledge base", "language model"}
+    assert remedies.keys() == {"disk", "database", "knowledge base", "language model", "judge"}
     assert "kb.cache_folder" in remedies["disk"]
     assert "desk.database" in remedies["database"]
     assert "cache folder" in remedies["knowledge base"]
     assert "llm.base_url" in remedies["language model"]
+    assert "judge.base_url" in remedies["judge"]
 
 
 def test_moderator_approves_declines_and_edits(drafter: Antiphon):

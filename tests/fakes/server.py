@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +16,8 @@ from typing import Any
 from core.ports import Answer, Generation, Message
 from tests.fakes.model import FakeModel, kind_of
 
-_OPTIONS = {"judge": ("A", "B"), "vote": tuple(ascii_uppercase[:5])}
 _YES_OR_NO = ("yes", "no")
+_REPLY_NAME = re.compile(r"^Reply (\w): ", re.MULTILINE)
 
 
 class ChatServer:
@@ -40,11 +41,22 @@ class ChatServer:
         if messages[0].role != "system":  # the doctor's question, which has no prompt of its own
             return _completion(Answer(("Yes",), 10, 1), {"yes": 0.9, "no": 0.1})
         if request["max_tokens"] == 1:
-            options = _OPTIONS.get(kind_of(messages), _YES_OR_NO)
+            options = _options(messages)
             shares, answer = asyncio.run(self.model.choose(messages, options, math.inf))
             return _completion(answer, shares or {})
         how = Generation(max_tokens=request["max_tokens"], n=request["n"])
         return _completion(asyncio.run(self.model.generate(messages, how, math.inf)), None)
+
+
+def _options(messages: list[Message]) -> tuple[str, ...]:
+    """The one-token answers that a prompt asks for."""
+    match kind_of(messages):
+        case "judge" | "judge_loop":
+            return tuple(_REPLY_NAME.findall(messages[-1].content))
+        case "vote":
+            return tuple(ascii_uppercase[:5])
+        case _:
+            return _YES_OR_NO
 
 
 @contextmanager

@@ -15,7 +15,9 @@ from core.heads import Heads
 from core.language import detect
 from core.models import Action, Intent, Progress, Suggestion, TargetGroup
 from core.ports import EvidenceSource, Message
+from core.profiles import PAPER
 from core.text import sentences
+from core.verdicts import JudgeFormat
 from core.vetted import load_themes
 from tests.fakes.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.model import FakeModel, Shares
@@ -405,3 +407,48 @@ async def test_a_claim_that_a_moderator_chose_is_argued_without_a_vote(heads: He
     assert suggestion.drafts
     assert model.calls["claims"] == model.calls["vote"] == 0
     assert all(chosen in messages[-1].content for kind, messages, _ in model.asked if kind == "draft")
+
+
+async def test_a_judge_of_its_own_compares_in_its_own_format(heads: Heads, knowledge: EvidenceSource) -> None:
+    """One server writes, another one ranks; neither is asked for the other's work, and one budget counts both."""
+    writer, judge = _helpful(), FakeModel(texts={"judgelm": "9 4"})
+    engine = Engine(writer, knowledge, heads, judge=judge, judge_format=JudgeFormat.SCORES)
+    suggestion = await engine.suggest(Request(post_of(), PATIENT))
+    assert set(judge.calls) == {"judgelm"}
+    assert writer.calls.keys().isdisjoint({"judgelm", "judge"})
+    assert suggestion.cost.judge_calls == judge.calls["judgelm"] > 0
+    assert suggestion.cost.model_calls == judge.calls.total() + writer.calls.total()
+    assert any(draft.scores.judge is not None for draft in suggestion.drafts)
+
+
+PUBLISHED = replace(PAPER, rounds=1, proposals=3)
+
+
+async def test_the_paper_profile_shows_what_the_published_search_wrote(heads: Heads, knowledge: EvidenceSource) -> None:
+    """Its answers pass the same gates, every pair is compared in both orders, and the judge alone decides."""
+    claims = [theme.claim for theme in load_themes("en")]
+    opposing = [claim for claim, share in zip(claims, heads.opposes(POST, claims), strict=True) if share > 0.9]
+    answers = cycle(opposing[:3])
+    model = _helpful(rewrite=lambda _: next(answers))
+    suggestion, _ = await _suggest(heads, knowledge, model, profile=PUBLISHED)
+    count = len(suggestion.drafts)
+    assert count == 3, suggestion.degraded
+    assert suggestion.cost.stopped_because == "round limit"
+    assert model.calls["judge_loop"] == 8
+    assert model.calls["judge"] == count * (count - 1)
+    assert model.calls["draft"] == 0
+    marks = [draft.scores.judge or 0.0 for draft in suggestion.drafts]
+    assert marks == sorted(marks, reverse=True)
+
+
+async def test_where_the_published_search_fails_the_gates_vetted_drafts_are_shown(
+    heads: Heads, knowledge: EvidenceSource
+) -> None:
+    """And said so: a moderator never gets what agrees with the post."""
+    group = TargetGroup.MIGRANTS
+    post, *agreeing = MILD[group]
+    suggestion, _ = await _suggest(heads, knowledge, _wrong_model(agreeing), post, profile=PUBLISHED)
+    assert any("vetted drafts are shown" in note for note in suggestion.degraded)
+    said = {sentence for draft in suggestion.drafts for sentence in sentences(draft.text)}
+    assert said
+    assert said <= _clean(suggestion)
