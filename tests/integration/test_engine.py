@@ -20,7 +20,7 @@ from core.text import sentences
 from core.verdicts import JudgeFormat
 from core.vetted import load_themes
 from tests.fakes.brief import EXPLAINED, PATIENT, POST, post_of
-from tests.fakes.model import FakeModel, Shares
+from tests.fakes.model import FakeModel, Shares, Text
 
 SURELY = {"yes": 1.0, "no": 0.0}
 NEVER = {"yes": 0.0, "no": 1.0}
@@ -85,7 +85,7 @@ async def _suggest(
     return await Engine(model, knowledge, heads).suggest(asked, seen.append), seen
 
 
-def _helpful(**texts: str) -> FakeModel:
+def _helpful(**texts: Text) -> FakeModel:
     """A model that reads well, and writes what a test tells it."""
     return FakeModel(
         texts={"reading": EXPLAINED, "queries": "jobs of newcomers"} | texts,

@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 import core
 from core.ports import Message
 from core.prompting import Prompt, load_prompt, quoted
+from core.verdicts import Rubric
 
 FILES = sorted(entry.name.removesuffix(".txt") for entry in resources.files("core").joinpath("prompts").iterdir())
 BLANK = re.compile(r"\{([a-z_]+)\}")
-NAMED_BY_VARIABLE = {"prompt": ("hateful", "violent")}
-"""``core.reading`` asks two prompts in the same way."""
+NAMED_BY_VARIABLE = {"prompt": ("hateful", "violent"), "rubric": tuple(Rubric)}
+"""``core.reading`` asks two prompts in the same way, and ``core.verdicts`` its rubrics."""
+WITHOUT_SYSTEM_TEXT = ("judgelm",)
+"""JudgeLM knows no roles: all of its prompt is one text."""
 
 
 def blanks(name: str) -> set[str]:
@@ -44,7 +47,7 @@ def fillings() -> list[tuple[str, set[str]]]:
 def test_every_prompt_loads(name: str) -> None:
     """Each file is well formed: a system text first, and the last word is the user's."""
     prompt = load_prompt(name)
-    assert prompt.messages[0].role == "system"
+    assert prompt.messages[0].role == ("user" if name in WITHOUT_SYSTEM_TEXT else "system")
     assert prompt.messages[-1].role == "user"
     assert all(message.content for message in prompt.messages)
     assert not any(line.startswith("#") for message in prompt.messages for line in message.content.splitlines())
