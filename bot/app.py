@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from bot.desk import Desk
+from bot.exemplars import MAX_REPLIES, remember
 from bot.outbox import Outbox
 from bot.settings import Settings
 from bot.store.database import Database
@@ -181,11 +182,14 @@ async def open_application(
         desk = Desk(database, now, undo_seconds=settings.desk.undo_seconds if undo_seconds is None else undo_seconds)
         voice = voice_of(settings, platform.max_characters)
 
-        async def suggest(post: FlaggedPost, report: Callable[[object], None]) -> Suggestion:
+        async def suggest(post: FlaggedPost, claim: str | None, report: Callable[[object], None]) -> Suggestion:
             def on_step(step: Progress) -> None:
                 report(step)
 
-            return await engine.suggest(Request(post, profile, voice), on_step)
+            posted = await desk.posted_replies(post.ref, MAX_REPLIES)
+            memory = await asyncio.to_thread(remember, post.text, posted, voice.language)
+            request = Request(post, profile, voice, claim=claim, recent=memory.recent, exemplars=memory.exemplars)
+            return await engine.suggest(request, on_step)
 
         worker = Worker(desk, suggest, on_progress)
         outbox = Outbox(database, {platform.name: platform}, now)

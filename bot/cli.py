@@ -21,6 +21,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from importlib import metadata
 from io import TextIOWrapper
 from pathlib import Path
@@ -32,12 +33,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from bot.app import open_embedder, open_engine, open_knowledge, voice_of
+from bot.chosen_claim import checked_claim, warning_about
 from bot.render import show_evidence, show_progress, show_suggestion
 from bot.report import document, evidence_document
 from bot.settings import Settings, load_settings
 from core.engine import Request
 from core.errors import AntiphonError, BadInput
-from core.language import NAMES
+from core.language import NAMES, detect
 from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
 from core.models import Progress as Step
 from core.ports import EvidenceQuery
@@ -164,6 +166,9 @@ def draft(
     ] = None,
     language: Annotated[str, typer.Option("--language", help="en, es, it or eu; detected if not given.")] = "",
     profile: ProfileOption = "",
+    claim: Annotated[
+        str | None, typer.Option("--claim", help="Argue this counter-claim of yours; no vote is held.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Draft even where a reply is advised against.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -176,7 +181,8 @@ def draft(
 
     def begin() -> Coroutine[Any, Any, int]:
         settings = load_settings(config)
-        return work(settings, _request(settings, _post(text), intent or [], language, profile, force))
+        request = _request(settings, _post(text), intent or [], language, profile, force)
+        return work(settings, request if claim is None else _arguing(settings, request, claim))
 
     run_to_exit(begin)
 
@@ -206,6 +212,15 @@ def _request(
     if intents:
         voice = type(voice)(voice.language, voice.style, tuple(dict.fromkeys(intents)), voice.max_characters)
     return Request(post, settings.profile_named(profile), voice, language or None, force)
+
+
+def _arguing(settings: Settings, request: Request, claim: str) -> Request:
+    """The request with a claim that the person chose, who is told if it would have lost."""
+    chosen, post = checked_claim(_given(claim)), request.post.text
+    warning = warning_about(chosen, post, request.language or detect(post, settings.community.language))
+    if warning:
+        _err().print(Text(warning, style="yellow"), soft_wrap=True)
+    return replace(request, claim=chosen)
 
 
 async def _suggest(settings: Settings, request: Request) -> Suggestion:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import sys
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.rule import Rule
@@ -16,15 +17,19 @@ from rich.text import Text
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
 from bot.app import Application, OnPreparing, open_application, open_engine
+from bot.chosen_claim import warning_about
 from bot.outbox import Delivery
 from bot.render import show_progress, show_suggestion, show_thread
 from bot.settings import Settings
 from bot.store.cases import Case, StoredSuggestion
-from core.errors import AntiphonError
+from core.errors import AntiphonError, BadInput
 from core.models import Progress
 from core.review import CaseState, text_hash
 
-HELP = "a N = approve draft N, e N = edit draft N, d REASON = decline, s REASON = stay silent, q = quit"
+HELP = (
+    "a N = approve draft N, e N = edit draft N, c = argue another claim, d REASON = decline, s REASON = stay silent, "
+    "q = quit"
+)
 SEND_POLL_SECONDS = 0.5
 
 
@@ -50,12 +55,21 @@ async def review_in_terminal(
         for message in SAMPLE_FLAGS:
             case = await application.desk.flag(community.flag(message, by="sample volunteer"))
             console.print(Rule(Text(f"Case {case.id[:8]}: message {message} by {case.post.author}")))
-            if case.state is CaseState.QUEUED:
-                await application.worker.step()
-            if not await _decide(console, application, case.id):
+            if not await _review(console, application, case.id):
                 break
         await community.close()
     show_thread(console, community.thread())
+
+
+async def _review(console: Console, application: Application, case_id: str) -> bool:
+    """Draft one case while it is queued, and ask about it; ``False`` to quit."""
+    while True:
+        if (await application.desk.case(case_id)).state is CaseState.QUEUED:
+            await application.worker.step()
+        if not await _decide(console, application, case_id):
+            return False
+        if (await application.desk.case(case_id)).state is not CaseState.QUEUED:
+            return True
 
 
 async def _decide(console: Console, application: Application, case_id: str) -> bool:
@@ -68,6 +82,8 @@ async def _decide(console: Console, application: Application, case_id: str) -> b
         console.print(Text(f"This case is {case.state}: {entry.reason.rstrip('.')}."))
         return True
     show_suggestion(console, stored.suggestion)
+    if await application.desk.chosen_claim(case_id) not in {None, stored.suggestion.claim}:
+        console.print(Text((await application.desk.history(case_id))[-1].reason, style="yellow"))
     if not sys.stdin.isatty():
         console.print(Text("It waits in review: run this in a terminal to decide."))
         return True
@@ -99,6 +115,8 @@ async def _carry_out(
         close = application.desk.decline if command == "d" else application.desk.stay_silent
         await close(case.id, case.version, moderator, rest)
         return True
+    if command == "c":
+        return await _redraft(console, application, case, stored, rest)
     drafts = {str(draft.rank): draft for draft in stored.suggestion.drafts}
     if command not in {"a", "e"} or rest not in drafts:
         console.print(Text("Not understood."))
@@ -114,6 +132,31 @@ async def _carry_out(
     )
     await _send(console, application, case.id, moderator)
     return True
+
+
+async def _redraft(
+    console: Console, application: Application, case: Case, stored: StoredSuggestion, answer: str
+) -> bool:
+    """Queue the case for drafts that argue another claim; ``False`` if the person goes back."""
+    claims = await application.desk.claims(case.id)
+    if not answer:
+        for number, claim in enumerate(claims, start=1):
+            console.print(Text(f"  {number}  {claim}"), soft_wrap=True)
+        answer = await _ask(console, "The claim's number, or a sentence of your own; q = back: ")
+    if answer in {"", "q"}:
+        return False
+    chosen = _numbered(claims, int(answer)) if answer.isdecimal() else answer
+    await application.desk.redraft(case.id, case.version, chosen, getpass.getuser())
+    warning = warning_about(chosen, case.post.text, stored.suggestion.reading.language)
+    if warning:
+        console.print(Text(warning, style="yellow"))
+    return True
+
+
+def _numbered(claims: Sequence[str], number: int) -> str:
+    if not 1 <= number <= len(claims):
+        raise BadInput(f"There is no claim {number}.", remedy=f"Take one of the {len(claims)}, or write a sentence.")
+    return claims[number - 1]
 
 
 async def _sent(application: Application) -> list[Delivery]:

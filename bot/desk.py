@@ -1,7 +1,7 @@
 """What people, and the worker for them, can do with a case.
 
-Owns the decisions: flag, suggest, approve, undo, decline, stay silent, withdraw. Each is one transaction, committed
-before the call returns. Must never post anything: an approval only puts a reply into the outbox.
+Owns the decisions: flag, suggest, redraft, approve, undo, decline, stay silent, withdraw. Each is one transaction,
+committed before the call returns. Must never post anything: an approval only puts a reply into the outbox.
 
 Every decision names the version of the case that the person saw. ``Conflict`` says that somebody was faster,
 ``NotAllowed`` that the rules forbid it, ``BadInput`` that the call is wrong, ``StoreUnavailable`` that the database
@@ -16,13 +16,14 @@ from uuid import uuid4
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from bot.chosen_claim import checked_claim
 from bot.store import cases as store
-from bot.store.cases import AuditEntry, Case, StoredSuggestion
+from bot.store.cases import AuditEntry, Case, PostedReply, StoredSuggestion
 from bot.store.database import Database
 from bot.store.documents import suggestion_from_json, suggestion_to_json
 from bot.store.schema import ApprovalRow, OutboxRow, OutboxState, SuggestionRow
 from core.errors import BadInput, NotAllowed
-from core.models import FlaggedPost, Suggestion
+from core.models import FlaggedPost, PostRef, Suggestion
 from core.review import ApprovedReply, CaseState, approve, text_hash
 
 
@@ -94,6 +95,23 @@ class Desk:
 
         return await self._database.run(work)
 
+    async def claims(self, case_id: str) -> list[str]:
+        """Every counter-claim that was proposed or chosen for a case, the one argued now first."""
+
+        async def work(session: AsyncSession) -> list[str]:
+            await store.load(session, case_id)
+            return await store.claims(session, case_id)
+
+        return await self._database.run(work)
+
+    async def chosen_claim(self, case_id: str) -> str | None:
+        """The counter-claim that a moderator chose for a case, or ``None`` to let the engine write some and vote."""
+        return await self._database.run(lambda session: store.chosen_claim(session, case_id))
+
+    async def posted_replies(self, ref: PostRef, limit: int) -> list[PostedReply]:
+        """The replies posted in the community of ``ref``, at most ``limit``, latest first."""
+        return await self._database.run(lambda s: store.posted_replies(s, ref.platform, ref.community, limit))
+
     async def take_next(self) -> Case | None:
         """Take the case that has waited longest, for drafting; ``None`` when none waits."""
 
@@ -108,28 +126,69 @@ class Desk:
     async def store_suggestion(self, case_id: str, version: int, suggestion: Suggestion) -> Case:
         """Keep what the engine said, and put the case before a moderator.
 
-        Without a draft the case needs a person, and the reason says what the engine found.
+        An earlier suggestion is kept, and is no longer shown. Without a draft the case needs a person, and the reason
+        says what the engine found; if a moderator had asked for other drafts, those that there were stand instead.
         """
-        to, reason = CaseState.IN_REVIEW, f"{len(suggestion.drafts)} drafts"
-        if not suggestion.drafts:
-            to = CaseState.NEEDS_PERSON
-            reason = " ".join(("The engine has no draft to offer.", *suggestion.degraded))
         document = suggestion_to_json(suggestion)
 
         async def work(session: AsyncSession) -> Case:
             await store.load_expected(session, case_id, version, CaseState.DRAFTING)
-            session.add(SuggestionRow(id=uuid4().hex, case_id=case_id, document=document, created_at=self._clock()))
+            to, reason = CaseState.IN_REVIEW, f"{len(suggestion.drafts)} drafts"
+            if not suggestion.drafts:
+                reason = " ".join(("The engine has no draft to offer.", *suggestion.degraded))
+                to, reason = await _without_drafts(session, case_id, reason)
+            if suggestion.drafts or to is CaseState.NEEDS_PERSON:
+                session.add(SuggestionRow(id=uuid4().hex, case_id=case_id, document=document, created_at=self._clock()))
             return await self._move(session, case_id, version, to, "worker", reason)
 
         return await self._database.run(work)
 
     async def give_up(self, case: Case, reason: str) -> Case:
-        """Hand a case that could not be drafted to a person, with the reason."""
-        return await self._end_drafting(case, CaseState.NEEDS_PERSON, reason)
+        """Hand a case that could not be drafted to a person, with the reason; drafts of before stand."""
+
+        async def work(session: AsyncSession) -> Case:
+            await store.load_expected(session, case.id, case.version, CaseState.DRAFTING)
+            to, why = await _without_drafts(session, case.id, reason)
+            return await self._move(session, case.id, case.version, to, "worker", why)
+
+        return await self._database.run(work)
 
     async def release(self, case: Case) -> Case:
         """Put a case whose drafting was interrupted back into the queue."""
-        return await self._end_drafting(case, CaseState.QUEUED, "drafting was interrupted")
+
+        async def work(session: AsyncSession) -> Case:
+            await store.load_expected(session, case.id, case.version, CaseState.DRAFTING)
+            reason = "drafting was interrupted"
+            return await self._move(session, case.id, case.version, CaseState.QUEUED, "worker", reason)
+
+        return await self._database.run(work)
+
+    async def redraft(self, case_id: str, version: int, claim: str, moderator: str) -> Case:
+        """Put a case in review back into the queue, for drafts that argue another counter-claim.
+
+        Args:
+            case_id: the case, which must be in review.
+            version: the case's version that the moderator saw.
+            claim: another of the case's claims, or one of the moderator's own; 300 characters at most.
+            moderator: who chose it; recorded with the claim.
+
+        Raises:
+            BadInput: the claim is empty, too long, or the one that is argued already.
+        """
+        _check_decision(moderator, "redraft")
+        _check_text(claim)
+        chosen = checked_claim(claim)
+
+        async def work(session: AsyncSession) -> Case:
+            await store.load_expected(session, case_id, version, CaseState.IN_REVIEW)
+            stored = await store.latest_suggestion(session, case_id)
+            if stored is not None and chosen.casefold() == (stored.suggestion.claim or "").casefold():
+                raise BadInput("The drafts argue this claim already.", remedy="Choose another, or write one.")
+            moved = await self._move(session, case_id, version, CaseState.QUEUED, moderator, f"to argue: {chosen}")
+            await store.choose_claim(session, moved, chosen)
+            return moved
+
+        return await self._database.run(work)
 
     async def approve(
         self,
@@ -212,13 +271,6 @@ class Desk:
         _check_decision(moderator, reason)
         return await self._database.run(lambda session: self._move(session, case_id, version, to, moderator, reason))
 
-    async def _end_drafting(self, case: Case, to: CaseState, reason: str) -> Case:
-        async def work(session: AsyncSession) -> Case:
-            await store.load_expected(session, case.id, case.version, CaseState.DRAFTING)
-            return await self._move(session, case.id, case.version, to, "worker", reason)
-
-        return await self._database.run(work)
-
     async def _move(
         self, session: AsyncSession, case_id: str, version: int, to: CaseState, actor: str, reason: str
     ) -> Case:
@@ -234,6 +286,16 @@ class Desk:
             attempts=0,
             updated_at=now,
         )
+
+
+async def _without_drafts(session: AsyncSession, case_id: str, reason: str) -> tuple[CaseState, str]:
+    """Where a case goes for which there is no new draft, and why.
+
+    A chosen claim says that it was in review before, and so has drafts, which a moderator must not lose by asking.
+    """
+    if await store.chosen_claim(session, case_id) is None:
+        return CaseState.NEEDS_PERSON, reason
+    return CaseState.IN_REVIEW, f"{reason} The drafts of before stand."
 
 
 async def _draft_text(session: AsyncSession, case_id: str, suggestion_id: str | None, rank: int | None) -> str | None:

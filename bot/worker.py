@@ -19,14 +19,15 @@ from core.review import CaseState
 _LOG = logging.getLogger(__name__)
 
 OnProgress = Callable[[object], None]
-Suggest = Callable[[FlaggedPost, OnProgress], Awaitable[Suggestion]]
+Suggest = Callable[[FlaggedPost, str | None, OnProgress], Awaitable[Suggestion]]
 
 
 class Worker:
     """Drafts replies for queued cases, oldest first.
 
     Args:
-        suggest: the engine; it is called with the post and with ``on_progress``.
+        suggest: the engine; it is called with the post, the counter-claim that a moderator chose (or ``None``) and
+            ``on_progress``.
         poll_seconds: how long to wait before looking again when no case is queued.
     """
 
@@ -74,7 +75,8 @@ class Worker:
     async def _draft(self, case: Case) -> None:
         """Run the engine on a case and keep its answer, or the reason why there is none."""
         try:
-            suggestion = await self._suggest(case.post, self._on_progress)
+            claim = await self._desk.chosen_claim(case.id)
+            suggestion = await self._suggest(case.post, claim, self._on_progress)
             await self._desk.store_suggestion(case.id, case.version, suggestion)
         except (Conflict, StoreUnavailable):
             raise

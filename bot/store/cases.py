@@ -14,7 +14,15 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.store.documents import suggestion_from_json
-from bot.store.schema import ApprovalRow, AuditRow, CaseRow, OutboxRow, OutboxState, SuggestionRow
+from bot.store.schema import (
+    ApprovalRow,
+    AuditRow,
+    CaseRow,
+    ClaimChoiceRow,
+    OutboxRow,
+    OutboxState,
+    SuggestionRow,
+)
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost, PostRef, Suggestion, ThreadMessage
 from core.review import CaseState, check_transition
@@ -51,6 +59,14 @@ class StoredSuggestion:
     id: str
     suggestion: Suggestion
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PostedReply:
+    """A reply that a moderator approved and that was posted, with the text of the post that it answered."""
+
+    post: str
+    text: str
 
 
 async def capture(session: AsyncSession, post: FlaggedPost, at: datetime) -> Case:
@@ -147,6 +163,40 @@ async def latest_suggestion(session: AsyncSession, case_id: str) -> StoredSugges
     query = select(SuggestionRow).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc()).limit(1)
     row = await session.scalar(query)
     return None if row is None else StoredSuggestion(row.id, suggestion_from_json(row.document), row.created_at)
+
+
+async def claims(session: AsyncSession, case_id: str) -> list[str]:
+    """Every counter-claim of a case, each once: those of its newest suggestion first, the one argued before others."""
+    query = select(SuggestionRow.document).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
+    suggestions = [suggestion_from_json(document) for document in await session.scalars(query)]
+    return list(dict.fromkeys(claim.text for suggestion in suggestions for claim in suggestion.claims))
+
+
+async def choose_claim(session: AsyncSession, case: Case, claim: str) -> None:
+    """Keep the counter-claim that a moderator chose in the move that gave the case its version."""
+    session.add(ClaimChoiceRow(case_id=case.id, version=case.version, claim=claim))
+    await session.flush()
+
+
+async def chosen_claim(session: AsyncSession, case_id: str) -> str | None:
+    """The counter-claim that a moderator chose last, or ``None`` if nobody chose any."""
+    query = select(ClaimChoiceRow.claim).filter_by(case_id=case_id).order_by(ClaimChoiceRow.version.desc()).limit(1)
+    return await session.scalar(query)
+
+
+async def posted_replies(session: AsyncSession, platform: str, community: str, limit: int) -> list[PostedReply]:
+    """The replies of a community that certainly stand there, as they were approved; at most ``limit``, latest first."""
+    query = (
+        select(CaseRow.text, ApprovalRow.text)
+        .select_from(OutboxRow)
+        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
+        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
+        .where(CaseRow.platform == platform, CaseRow.community == community)
+        .where(CaseRow.state == CaseState.POSTED, OutboxRow.state == OutboxState.POSTED)
+        .order_by(OutboxRow.updated_at.desc(), OutboxRow.id)
+        .limit(limit)
+    )
+    return [PostedReply(post, text) for post, text in await session.execute(query)]
 
 
 async def history(session: AsyncSession, case_id: str) -> list[AuditEntry]:

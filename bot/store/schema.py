@@ -103,6 +103,16 @@ class SuggestionRow(Base):
     created_at: Mapped[datetime]
 
 
+class ClaimChoiceRow(Base):
+    """A counter-claim that a moderator chose; who and when stands in the audit line of the same ``version``."""
+
+    __tablename__ = "claim_choices"
+
+    case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    claim: Mapped[str]
+
+
 class ApprovalRow(Base):
     """A person's approval of one exact text; ``target_sha256`` is the hash of the post that it answers."""
 

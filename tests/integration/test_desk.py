@@ -13,7 +13,7 @@ from bot.store.cases import Case
 from bot.store.database import Database
 from bot.store.documents import suggestion_to_json
 from core.errors import AntiphonError, BadAnswer, BadInput, Conflict, NotAllowed
-from core.models import FlaggedPost
+from core.models import Claim, FlaggedPost
 from core.review import CaseState, text_hash
 from tests.fakes import DRAFT_TEXTS, suggestion_for
 from tests.fakes.clock import FakeClock
@@ -228,6 +228,71 @@ async def test_a_late_suggestion_does_not_disturb_an_approval(desk: Desk, in_rev
         await desk.store_suggestion(in_review.id, in_review.version - 1, suggestion_for(post))
     with pytest.raises(NotAllowed):
         await desk.store_suggestion(in_review.id, in_review.version + 1, suggestion_for(post))
+
+
+async def test_another_claim_brings_other_drafts(
+    desk: Desk, in_review: Case, clock: FakeClock, database: Database
+) -> None:
+    """The audit says who chose which claim; the new drafts are shown, the old ones and every claim are kept."""
+    queued = await desk.redraft(in_review.id, in_review.version, " Newcomers\n work. ", "moderator_two")
+    assert (queued.state, await desk.chosen_claim(in_review.id)) == (CaseState.QUEUED, "Newcomers work.")
+    entry = (await desk.history(in_review.id))[-1]
+    assert (entry.actor, entry.reason) == ("moderator_two", "to argue: Newcomers work.")
+    taken = await desk.take_next()
+    assert taken is not None
+    clock.advance(1)
+    chosen = Claim("Newcomers work.", None)
+    made = replace(suggestion_for(in_review.post, ("They work.",)), claims=(chosen,), claim=chosen.text)
+    await desk.store_suggestion(taken.id, taken.version, made)
+    stored = await desk.suggestion(in_review.id)
+    assert stored is not None
+    assert stored.suggestion == made
+    assert await desk.claims(in_review.id) == ["Newcomers work.", "Newcomers pay taxes."]
+    assert await one_row(database, "SELECT count(*) FROM suggestions") == (2,)
+
+
+async def test_the_claim_chosen_last_is_argued(desk: Desk, in_review: Case, clock: FakeClock) -> None:
+    """A moderator may try one claim after the other, and without a choice there is none."""
+    assert await desk.chosen_claim(in_review.id) is None
+    case = in_review
+    for claim in ("Newcomers work.", "Everybody was new once."):
+        await desk.redraft(case.id, case.version, claim, "moderator_one")
+        assert await desk.chosen_claim(case.id) == claim
+        taken = await desk.take_next()
+        assert taken is not None
+        clock.advance(1)
+        case = await desk.store_suggestion(case.id, taken.version, suggestion_for(case.post))
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (" \u200b\n", "empty"),
+        ("word " * 61, "304 characters; 300 at most"),
+        ("newcomers  pay taxes.", "argue this claim already"),
+        ("half \ud83d", "surrogate"),
+    ],
+    ids=["empty", "long", "current", "broken"],
+)
+async def test_a_claim_that_cannot_be_argued_is_refused(desk: Desk, in_review: Case, claim: str, said: str) -> None:
+    """The moderator reads what to do, and the drafts are still there."""
+    with pytest.raises(BadInput, match=said) as caught:
+        await desk.redraft(in_review.id, in_review.version, claim, "moderator_one")
+    assert caught.value.remedy
+    assert await desk.case(in_review.id) == in_review
+    assert await desk.chosen_claim(in_review.id) is None
+
+
+async def test_only_a_case_in_review_is_drafted_again(desk: Desk, in_review: Case) -> None:
+    """Not one that is approved, nor one that somebody else moved, nor for nobody."""
+    with pytest.raises(NotAllowed):
+        await desk.redraft(in_review.id, in_review.version, "Newcomers work.", " ")
+    await approve(desk, in_review)
+    with pytest.raises(Conflict):
+        await desk.redraft(in_review.id, in_review.version, "Newcomers work.", "moderator_two")
+    with pytest.raises(NotAllowed):
+        await desk.redraft(in_review.id, in_review.version + 1, "Newcomers work.", "moderator_two")
+    assert await desk.chosen_claim(in_review.id) is None
 
 
 @pytest.mark.parametrize("decision", ["decline", "stay_silent", "withdraw"])

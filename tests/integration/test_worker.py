@@ -19,6 +19,7 @@ from core.errors import AntiphonError, BadInput, ModelUnavailable
 from core.models import FlaggedPost, Suggestion
 from core.review import CaseState
 from tests.fakes import suggestion_for
+from tests.fakes.clock import FakeClock
 
 
 class _Engine:
@@ -29,8 +30,10 @@ class _Engine:
         self.waits = False
         self.drafts: tuple[str, ...] = ("We all live here.",)
         self.started = asyncio.Event()
+        self.claims: list[str | None] = []
 
-    async def suggest(self, post: FlaggedPost, on_progress: Callable[[object], None]) -> Suggestion:
+    async def suggest(self, post: FlaggedPost, claim: str | None, on_progress: Callable[[object], None]) -> Suggestion:
+        self.claims.append(claim)
         on_progress("reading")
         self.started.set()
         if self.waits:
@@ -166,10 +169,10 @@ async def test_a_cancellation_passes_even_if_the_case_was_moved(
 async def test_a_case_withdrawn_meanwhile_stays_withdrawn(desk: Desk, case: Case, engine: _Engine) -> None:
     """A moderator's decision outweighs a draft that comes after it, and the worker goes on."""
 
-    async def suggest(post: FlaggedPost, on_progress: Callable[[object], None]) -> Suggestion:
+    async def suggest(post: FlaggedPost, claim: str | None, on_progress: Callable[[object], None]) -> Suggestion:
         drafting = await desk.case(case.id)
         await desk.withdraw(case.id, drafting.version, "moderator_one", "the author took it back")
-        return await engine.suggest(post, on_progress)
+        return await engine.suggest(post, claim, on_progress)
 
     assert await Worker(desk, suggest, lambda _: None).step()
     assert (await desk.case(case.id)).state is CaseState.WITHDRAWN
@@ -183,6 +186,40 @@ async def test_a_killed_worker_is_recovered_from(worker: Worker, desk: Desk, cas
     assert [recovered.id for recovered in await worker.recover()] == [case.id]
     assert await worker.step()
     assert (await desk.case(case.id)).state is CaseState.IN_REVIEW
+
+
+async def test_a_chosen_claim_reaches_the_engine(
+    worker: Worker, desk: Desk, case: Case, engine: _Engine, clock: FakeClock
+) -> None:
+    """Also after a stop: the choice is the case's, not the process's."""
+    await worker.step()
+    reviewed = await desk.case(case.id)
+    await desk.redraft(case.id, reviewed.version, "Newcomers teach our children.", "moderator_one")
+    await desk.take_next()
+    await worker.recover()
+    clock.advance(1)
+    engine.drafts = ("They teach our children.",)
+    assert await worker.step()
+    assert engine.claims == [None, "Newcomers teach our children."]
+    stored = await desk.suggestion(case.id)
+    assert stored is not None
+    assert [draft.text for draft in stored.suggestion.drafts] == ["They teach our children."]
+
+
+@pytest.mark.parametrize("fault", [ModelUnavailable("The model is not there."), KeyError("x"), None])
+async def test_new_drafts_that_fail_leave_those_of_before(
+    worker: Worker, desk: Desk, case: Case, engine: _Engine, clock: FakeClock, fault: Exception | None
+) -> None:
+    """To ask for other drafts must cost a moderator nothing: the case is in review, and the reason says why."""
+    await worker.step()
+    before, reviewed = await desk.suggestion(case.id), await desk.case(case.id)
+    await desk.redraft(case.id, reviewed.version, "Newcomers teach our children.", "moderator_one")
+    clock.advance(1)
+    engine.fault, engine.drafts = fault, ()
+    assert await worker.step()
+    assert (await desk.case(case.id)).state is CaseState.IN_REVIEW
+    assert await desk.suggestion(case.id) == before
+    assert (await _reason(desk, case)).endswith("The drafts of before stand.")
 
 
 async def test_the_worker_runs_until_it_is_stopped(worker: Worker, desk: Desk, engine: _Engine) -> None:

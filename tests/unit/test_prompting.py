@@ -118,6 +118,16 @@ def test_a_beginning_ends_before_the_first_unknown_blank() -> None:
     assert prompt.beginning() == [Message("system", "Write ")]
 
 
+def test_exemplars_leave_the_kept_beginning_of_a_draft_as_it_is() -> None:
+    """They stand last in the rules, so what was read before any post is known serves with them too."""
+    prompt = load_prompt("draft")
+    values = dict.fromkeys(blanks("draft"), "something") | {"language": "English", "style": "warm"}
+    filled = prompt.fill(**values | {"exemplars": "\n- in this community's own voice: We all live here."})
+    kept = prompt.beginning(language="English", style="warm", exemplars="")[0].content
+    assert filled[0].content.startswith(kept)
+    assert len(kept) > 1000
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_filled_prompt_begins_with_its_beginning(name: str) -> None:
     """Or the model would read it again for every post."""
