@@ -109,6 +109,38 @@ def test_moderator_approves_declines_and_edits(drafter: Antiphon):
     assert bot_replies(rest) == {SAMPLE_FLAGS[0]: draft, SAMPLE_FLAGS[2]: EDITED}
 
 
+def test_moderator_argues_another_claim(drafter: Antiphon):
+    """By its number or in words of one's own, with a word of warning; a slip of the finger changes nothing."""
+    proposed, own = (
+        "Everybody who lives here deserves respect and a fair chance.",
+        "Migrants do not live off our welfare.",
+    )
+    with drafter.at_terminal("run") as terminal:
+        shown = terminal.read_to(ASKED)
+        argued = re.search(r"We say instead: (.*)\n", shown)
+        assert argued
+        terminal.types("c")
+        listed = re.findall(r"^  (\d)  (.*)$", terminal.read_to("q = back: "), re.MULTILINE)
+        assert listed[0] == ("1", argued.group(1))
+        terminal.types("q")
+        terminal.read_to(ASKED)
+        for wrong, said in (("9", "There is no claim 9."), ("1", "The drafts argue this claim already.")):
+            terminal.types(f"c {wrong}")
+            assert said in terminal.read_to(ASKED)
+        terminal.types(f"c {own}")
+        assert "would have lost before the vote (restates the stereotype)" in terminal.read_to("We say instead: ")
+        shown = terminal.read_to(ASKED)
+        assert shown.startswith(own)
+        first_draft(shown)
+        terminal.types("c")
+        listed = re.findall(r"^  (\d)  (.*)$", terminal.read_to("q = back: "), re.MULTILINE)
+        assert listed[0] == ("1", own)
+        terminal.types(next(number for number, claim in listed if claim == proposed))
+        assert f"We say instead: {proposed}\n" in terminal.read_to(ASKED)
+        terminal.types("q")
+        assert terminal.read_to_end()[0] == 0
+
+
 def test_ctrl_c_takes_an_approval_back(drafter: Antiphon):
     """Within the undo window nothing is posted; the case waits for its moderator, who may leave at any time."""
     with drafter.having(ANTIPHON__DESK__UNDO_SECONDS="3600").at_terminal("run") as terminal:

@@ -49,13 +49,15 @@ def test_post_that_is_better_left_alone(drafter: Antiphon, post: str, language: 
 
 
 def test_force_drafts_what_was_asked_for(drafter: Antiphon):
-    """The person decides, and names the kinds; the advice stays on record. Standard input serves as well."""
-    asked = ("--intent", "questioning", "--intent", "empathetic", "--force")
+    """The person decides, names the kinds and the claim; the advice stays on record. Standard input serves as well."""
+    claim = "People of every kind bake bread."
+    asked = ("--intent", "questioning", "--intent", "empathetic", "--claim", claim, "--force")
     result = drafter("draft", "-", "--json", *asked, stdin=f"{HARMLESS}\n".encode())
     assert (result.code, result.err) == (0, "")
     assert result.document["post"]["text"] == HARMLESS
     assert result.document["reading"]["recommended_action"] == "stay_silent"
     assert {draft["intent"] for draft in result.document["drafts"]} == {"questioning", "empathetic"}
+    assert (result.document["claim"], result.document["claims"]) == (claim, [{"text": claim, "votes": None}])
 
 
 def test_interrupt_while_the_model_works(drafter: Antiphon, server: ChatServer):

@@ -1,0 +1,156 @@
+"""The parts put together over a real database: what a community said before, and what a moderator chose, is drafted."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adapters.sample.community import SampleCommunity
+from bot.app import Application, open_application
+from bot.desk import Desk
+from bot.outbox import Outbox
+from bot.settings import Settings
+from bot.store.cases import Case, PostedReply
+from bot.store.database import Database
+from core.engine import Engine
+from core.heads import Heads
+from core.models import FlaggedPost
+from core.ports import EvidenceSource
+from core.review import CaseState, text_hash
+from tests.fakes import suggestion_for
+from tests.fakes.brief import EXPLAINED, PATIENT
+from tests.fakes.clock import FakeClock
+from tests.fakes.model import FakeModel
+
+CHOSEN = "Newcomers bring up their children in this town."
+
+
+class _Community:
+    """A desk and an outbox over the sample community; every reply is approved word for word."""
+
+    def __init__(self, database: Database, clock: FakeClock) -> None:
+        self.platform = SampleCommunity()
+        self.desk = Desk(database, clock, undo_seconds=0)
+        self.outbox = Outbox(database, {"sample": self.platform}, clock)
+        self.clock = clock
+
+    async def approved(self, text: str, reply: str) -> Case:
+        post = self.platform.flag(self.platform.add("somebody", text).id, "mill_pond")
+        await self.desk.flag(post)
+        taken = await self.desk.take_next()
+        assert taken is not None
+        case = await self.desk.store_suggestion(taken.id, taken.version, suggestion_for(post))
+        await self.desk.approve(case.id, case.version, reply, text_hash(reply), "moderator_one")
+        self.clock.advance(1)
+        return await self.desk.case(case.id)
+
+    async def remembers(self, limit: int = 10, **place: str) -> list[PostedReply]:
+        return await self.desk.posted_replies(replace(self.platform.ref("1"), **place), limit)
+
+
+@pytest.fixture
+def community(database: Database, clock: FakeClock) -> _Community:
+    return _Community(database, clock)
+
+
+async def test_a_community_remembers_what_it_posted(community: _Community) -> None:
+    """As it was approved, with the post that it answered, latest first; and no other community sees it."""
+    for number in range(3):
+        await community.approved(f"post {number}", f"Reply {number}.")
+        await community.outbox.send_due()
+    assert await community.remembers(2) == [PostedReply("post 2", "Reply 2."), PostedReply("post 1", "Reply 1.")]
+    assert len(await community.remembers()) == 3
+    assert await community.remembers(community="elsewhere") == await community.remembers(platform="telegram") == []
+
+
+async def test_what_was_not_posted_is_not_remembered(community: _Community) -> None:
+    """A reply that failed, that was withdrawn or that still waits is nobody's example."""
+    failed = await community.approved("post 1", "too long " * 60)
+    await community.outbox.send_due()
+    assert (await community.desk.case(failed.id)).state is CaseState.FAILED
+    withdrawn = await community.approved("post 2", "We take this back.")
+    await community.desk.withdraw(withdrawn.id, withdrawn.version, "moderator_two", "the person asked us to")
+    await community.approved("post 3", "This one waits.")
+    assert await community.remembers() == []
+
+
+@asynccontextmanager
+async def _running(engine: Engine, platform: SampleCommunity, folder: Path) -> AsyncIterator[Application]:
+    path = folder / "antiphon.db"
+    async with open_application(
+        engine, Settings(), platform, PATIENT, lambda _: None, database_path=path, undo_seconds=0
+    ) as application:
+        yield application
+
+
+async def _drafted(application: Application, post: FlaggedPost) -> Case:
+    case = await application.desk.flag(post)
+    assert await application.worker.step()
+    return await application.desk.case(case.id)
+
+
+async def _texts(application: Application, case: Case) -> list[str]:
+    stored = await application.desk.suggestion(case.id)
+    assert stored is not None
+    return [draft.text for draft in stored.suggestion.drafts]
+
+
+@pytest.fixture
+def model() -> FakeModel:
+    return FakeModel(
+        texts={"reading": EXPLAINED, "draft": "Everybody here was a newcomer once."},
+        shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
+    )
+
+
+def _draft_prompts(model: FakeModel) -> list[str]:
+    return ["\n".join(message.content for message in asked) for kind, asked, _ in model.asked if kind == "draft"]
+
+
+async def test_a_posted_reply_is_an_example_for_the_next_draft_and_is_not_said_again(
+    heads: Heads, knowledge: EvidenceSource, model: FakeModel, tmp_path: Path
+) -> None:
+    """The words that the moderator approved, not those of the draft; the same post again is answered otherwise."""
+    platform = SampleCommunity()
+    async with _running(Engine(model, knowledge, heads), platform, tmp_path) as application:
+        case = await _drafted(application, platform.flag("103", "mill_pond"))
+        first = (await _texts(application, case))[0]
+        edited = f"{first} Come and say hello."
+        assert _draft_prompts(model)
+        assert not any("own voice" in prompt for prompt in _draft_prompts(model))
+        await application.desk.approve(case.id, case.version, edited, text_hash(edited), "moderator_one")
+        assert [delivery.state for delivery in await application.outbox.send_due()] == [CaseState.POSTED]
+        model.asked.clear()
+        again = platform.add("slate_roof", case.post.text)
+        texts = await _texts(application, await _drafted(application, platform.flag(again.id, "mill_pond")))
+    assert _draft_prompts(model)
+    assert all(f"- in this community's own voice: {edited}\n" in prompt for prompt in _draft_prompts(model))
+    assert texts
+    assert first not in texts
+
+
+async def test_a_chosen_claim_is_argued_in_the_new_drafts(
+    heads: Heads, knowledge: EvidenceSource, model: FakeModel, tmp_path: Path
+) -> None:
+    """From the desk to the prompt and back to the moderator, in a database made before claims could be chosen."""
+    platform = SampleCommunity()
+    async with _running(Engine(model, knowledge, heads), platform, tmp_path) as application:
+        case = await _drafted(application, platform.flag("103", "mill_pond"))
+    with sqlite3.connect(tmp_path / "antiphon.db") as old:
+        old.execute("DROP TABLE claim_choices")
+    old.close()
+    async with _running(Engine(model, knowledge, heads), platform, tmp_path) as application:
+        model.asked.clear()
+        await application.desk.redraft(case.id, case.version, CHOSEN, "moderator_one")
+        assert await application.worker.step()
+        stored = await application.desk.suggestion(case.id)
+        assert (await application.desk.claims(case.id))[0] == CHOSEN
+    assert stored is not None
+    assert (stored.suggestion.claim, bool(stored.suggestion.drafts)) == (CHOSEN, True)
+    assert not {"claims", "vote"} & {kind for kind, _, _ in model.asked}
+    assert all(f"Counter-claim: {CHOSEN}" in prompt for prompt in _draft_prompts(model))
