@@ -38,7 +38,7 @@ OnPreparing = Callable[[str, int, int], None]
 """Called with "weights" and bytes, or with "prompts" and their number: what is done, and of how much."""
 _WARMED = (
     "reading", "claims", "vote", "draft", "rewrite", "judge", "quality", "entailment", "hateful", "queries", "violent",
-    "summary",
+    "summary", "personal",
 )  # fmt: skip
 
 

@@ -153,13 +153,13 @@ class _Run:
 
     async def _first_draft(self, signals: Signals) -> None:
         """Show a vetted draft with evidence at once, before the model is asked anything."""
-        likely_silent = signals.calls_for_violence or (signals.hateful or 0) < 0.5
+        likely_silent = signals.calls_for_violence or signals.may_name_person or (signals.hateful or 0) < 0.5
         if likely_silent or signals.target_group is None or signals.language is None:
             return
         themes = await self._themes(signals.language, signals.target_group)
         if not themes:
             return
-        reading = decide(signals, {}, violent=False)
+        reading = decide(signals, {})
         evidence, _ = await find_evidence([self.post.text], reading, themes[0].claim, self.engine.evidence)
         brief = Brief(self.post, reading, themes[0].claim, tuple(evidence))
         start = compose(brief, themes, self.request.voice.intents, self.chance)

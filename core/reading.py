@@ -1,7 +1,7 @@
 """Stage 1: what does the post say and do, and should anybody reply at all?
 
-Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice. Threats and
-calls for violence are never debated; a post that is not hateful gets no reply.
+Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice. Threats, calls
+for violence and attacks on a person by name are never debated; a post that is not hateful gets no reply.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ _NOT_HATEFUL = 0.18
 _SURELY_HATEFUL = 0.6
 _GROUP_IS_CLEAR = 0.5
 _VIOLENT = 0.6
+_PERSONAL = 0.6
 
 _ASKED_AS = {
     "harm": "offensiveness",
@@ -86,6 +87,10 @@ _WISH_OF_DEATH = re.compile(
     r"|\b(?:deberían|merecen|ojalá se|que se) (?:morir|muer[ae]n)\b|\b(?:devono|dovrebbero|meritano di) morire\b",
     re.IGNORECASE,
 )
+_PERSON = re.compile(
+    r"\b[A-ZÀ-Þ][a-zß-ÿ]+(?: (?:de|del|da|la|las|los|della|di|von|van|el|al))* [A-ZÀ-Þ][a-zß-ÿ]+\b|(?<!\w)@\w+"
+)
+"""A first and a last name, or an account; many a place looks the same, so it is only a reason to ask."""
 _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget) (?:all |any |the |your |previous |prior |above )*(?:instructions?|prompts?|rules)\b"
     r"|\bsystem prompt\b|\byou are now\b|\bas an ai\b|</?(?:post|system|user|assistant)>|<\|im_",
@@ -102,6 +107,7 @@ class Signals:
     target_group: TargetGroup | None
     calls_for_violence: bool
     notes: tuple[str, ...]
+    may_name_person: bool = False
 
 
 def check_text(text: str) -> tuple[str, list[str]]:
@@ -147,18 +153,18 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
             notes.append(
                 f"reading: no built-in scorer knows {NAMES.get(language, language)}; stance and toxicity are unverified"
             )
-        return Signals(language, None, None, violent, tuple(notes))
+        return Signals(language, None, None, violent, tuple(notes), bool(_PERSON.search(text)))
     groups = heads.target_groups(text)
     likeliest = max(groups, key=lambda group: groups[group])
     clear = likeliest if groups[likeliest] >= _GROUP_IS_CLEAR else None
     worst = float(heads.hateful([text, *sentences(text)]).max())  # one hateful sentence among friendly ones is enough
-    return Signals(language, worst, clear, violent, tuple(notes))
+    return Signals(language, worst, clear, violent, tuple(notes), bool(_PERSON.search(text)))
 
 
 async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:
     """The reading of a post, and what of it is missing and why.
 
-    One structured call gives the explanations; a bad answer is asked for once more, with another seed. What the
+    One structured call gives the explanations; a bad answer is asked for once more, with another prompt. What the
     model cannot give stays ``None``. Where the head is sure that the post is hateful, the model is not asked that.
 
     Raises:
@@ -172,15 +178,20 @@ async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) ->
     if not violent and _VIOLENCE.search(post.text):
         share, unsaid = await _ask("violent", post.text, model)
         violent = (share or 0.0) >= _VIOLENT
+    personal, untold = 0.0, list[str]()
+    if not violent and signals.may_name_person:
+        share, untold = await _ask("personal", post.text, model)
+        personal = share or 0.0
     signals = replace(signals, hateful=pooled(signals.hateful, opinion))
-    return decide(signals, answer, violent=violent), [*degraded, *unasked, *unsaid]
+    reading = decide(signals, answer, violent=violent, personal=personal >= _PERSONAL)
+    return reading, [*degraded, *unasked, *unsaid, *untold]
 
 
 async def _explain(text: str, model: MeteredModel) -> tuple[Mapping[str, Any], list[str]]:
-    messages = load_prompt("reading").fill(post=quoted(text))
+    attempts = (load_prompt("reading").fill(post=quoted(text)), load_prompt("reading_again").fill(post=quoted(text)))
     problem = ""
-    for attempt, temperature in enumerate((0.0, 0.4)):
-        how = Generation(max_tokens=220, temperature=temperature, seed=attempt, schema=SCHEMA)
+    for messages in attempts:
+        how = Generation(max_tokens=220, temperature=0.0, schema=SCHEMA)
         try:
             return parse_explanations((await model.generate(messages, how)).texts[0]), []
         except BadAnswer as err:
@@ -243,14 +254,14 @@ def _inside(probability: float | None) -> float | None:
     return None if probability is None else min(max(probability, 0.01), 0.99)
 
 
-def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool) -> Reading:
+def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False, personal: bool = False) -> Reading:
     """The reading from what the heads, the rules and the model say.
 
     Whether the post is hateful is not taken from the structured answer: a small model writes "hateful" of nearly every
     text, while the odds of its one-token answer and of the trained head tell them apart.
     """
     advised = Action(answer["recommended_action"]) if answer else None
-    action, reason = _advice(signals, advised, violent)
+    action, reason = _advice(signals, advised, violent=violent, personal=personal)
     group = signals.target_group or (TargetGroup(answer["target_group"]) if answer else None)
     severity = 5 if violent else answer.get("severity")
     return Reading(
@@ -263,7 +274,7 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool) -> Rea
     )
 
 
-def _advice(signals: Signals, advised: Action | None, violent: bool) -> tuple[Action, str]:
+def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal: bool) -> tuple[Action, str]:
     if violent:
         return Action.REPORT, "The post threatens or calls for violence: report it and stand by the people threatened."
     if signals.hateful is not None and signals.hateful < _NOT_HATEFUL:
@@ -271,6 +282,8 @@ def _advice(signals: Signals, advised: Action | None, violent: bool) -> tuple[Ac
     if signals.language not in NAMES:
         known = ", ".join(NAMES.values())
         return Action.STAY_SILENT, f"The post is in a language that Antiphon cannot check; it writes {known}."
+    if personal:
+        return Action.SUPPORT_TARGET, "The post names a person: stand by that person, and take the name out of sight."
     if advised is Action.SUPPORT_TARGET and (signals.hateful or 0) < _SURELY_HATEFUL:
         return Action.SUPPORT_TARGET, "The post seems to attack one person: stand by that person."
     return Action.REPLY, "The post demeans a group of people, and a calm reply can reach those who read along."

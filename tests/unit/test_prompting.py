@@ -18,8 +18,8 @@ from core.verdicts import Rubric
 
 FILES = sorted(entry.name.removesuffix(".txt") for entry in resources.files("core").joinpath("prompts").iterdir())
 BLANK = re.compile(r"\{([a-z_]+)\}")
-NAMED_BY_VARIABLE = {"prompt": ("hateful", "violent"), "rubric": tuple(Rubric)}
-"""``core.reading`` asks two prompts in the same way, and ``core.verdicts`` its rubrics."""
+NAMED_BY_VARIABLE = {"prompt": ("hateful", "violent", "personal"), "rubric": tuple(Rubric)}
+"""``core.reading`` asks three prompts in the same way, and ``core.verdicts`` its rubrics."""
 WITHOUT_SYSTEM_TEXT = ("judgelm",)
 """JudgeLM knows no roles: all of its prompt is one text."""
 

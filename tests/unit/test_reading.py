@@ -144,22 +144,20 @@ async def test_a_reading_holds_what_the_model_said() -> None:
 
 
 async def test_a_bad_answer_is_asked_for_once_more() -> None:
-    """The second try differs from the first, or it would end the same."""
-    model = FakeModel(texts={"reading": ["nonsense", GOOD]}, shares={"hateful": YES})
+    """By another prompt, or it would end the same."""
+    model = FakeModel(texts={"reading": "nonsense", "reading_again": GOOD}, shares={"hateful": YES})
     reading, degraded = await read_post(post_of(), SIGNALS, metered(model))
     assert reading.implied_meaning == READ["implied_meaning"]
     assert degraded == []
-    tries = [how for kind, _, how in model.asked if kind == "reading" and how]
-    assert [how.schema for how in tries] == [SCHEMA, SCHEMA]
-    assert tries[0].temperature != tries[1].temperature
-    assert tries[0].seed != tries[1].seed
+    tries = [(kind, how.schema) for kind, _, how in model.asked if how]
+    assert tries == [("reading", SCHEMA), ("reading_again", SCHEMA)]
 
 
 async def test_two_bad_answers_degrade_the_reading() -> None:
     """Without explanations the reading still stands on the heads, and the reason is told."""
-    model = FakeModel(texts={"reading": "nonsense"}, shares={"hateful": YES})
+    model = FakeModel(otherwise="nonsense", shares={"hateful": YES})
     reading, degraded = await read_post(post_of(), SIGNALS, metered(model))
-    assert model.calls["reading"] == 2
+    assert (model.calls["reading"], model.calls["reading_again"]) == (1, 1)
     assert degraded == ["reading: the model's explanations could not be used (the answer is not JSON)"]
     assert [getattr(reading, name) for name in (*EXPLANATIONS, "severity")] == [None] * 7
     assert (reading.target_group, reading.recommended_action) == (TargetGroup.MIGRANTS, Action.REPLY)
@@ -260,6 +258,41 @@ async def test_a_mild_post_is_not_asked_about_violence() -> None:
     model = FakeModel(texts={"reading": GOOD})
     await read_post(post_of("They take our seats."), SIGNALS, metered(model))
     assert model.calls["violent"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("Nobody wants you here, Ilse Brandvold.", True),
+        ("Vete a tu tierra, Ramira de la Quintana.", True),
+        ("@mossgarden go back to where you came from.", True),
+        ("Newcomers take our seats.", False),
+        ("Write to me@example.org about the Town.", False),
+    ],
+)
+async def test_a_full_name_or_an_account_may_be_a_person(text: str, may: bool) -> None:
+    """Places look the same, so that this only decides whether the model is asked."""
+    signals = await read_signals(post_of(text), heads_saying(), expected="en", language=None)
+    assert signals.may_name_person is may
+
+
+@pytest.mark.parametrize(("said", "action"), [(YES, Action.SUPPORT_TARGET), (NO, Action.REPLY), (None, Action.REPLY)])
+async def test_a_post_against_a_named_person_is_not_debated(said: dict[str, float] | None, action: Action) -> None:
+    """The person is to be stood by: a reply would spread the name."""
+    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "personal": said})
+    reading, degraded = await read_post(post_of(), replace(SIGNALS, may_name_person=True), metered(model))
+    assert model.calls["personal"] == 1
+    assert reading.recommended_action is action
+    assert bool(degraded) == (said is None)
+
+
+async def test_a_threat_against_a_person_is_reported() -> None:
+    """What is unlawful comes first, and nobody is asked about the name."""
+    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "personal": YES})
+    signals = replace(SIGNALS, may_name_person=True, calls_for_violence=True)
+    reading, _ = await read_post(post_of(), signals, metered(model))
+    assert reading.recommended_action is Action.REPORT
+    assert model.calls["personal"] == 0
 
 
 async def test_signals_of_a_known_language() -> None:
