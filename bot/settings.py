@@ -50,7 +50,7 @@ class LlmSettings(_Section):
         "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
     )
     context_tokens: Annotated[int, Field(ge=512)] = 12288
-    parallel: Annotated[int, Field(ge=1, le=64)] = 12
+    parallel: Annotated[int, Field(ge=1, le=64)] = 16
     threads: Annotated[int, Field(ge=0)] = 0
     timeout_seconds: Seconds = 120
 

@@ -81,7 +81,8 @@ async def anneal(
         ended = _ended(pool, model)
         if ended:
             return pool, done, ended
-        parents = pick(pool, profile.t0 + done * profile.t_step, profile.proposals, chance)
+        drawn = -(-profile.proposals // profile.samples)
+        parents = pick(pool, profile.t0 + done * profile.t_step, drawn, chance)
         proposals = await _rewrite(parents, brief, bag, model, chance)
         seen = {candidate.text for candidate in pool}
         fresh = await assess([proposal for proposal in proposals if proposal.text not in seen])
@@ -99,13 +100,15 @@ def _ended(pool: Sequence[Candidate], model: MeteredModel) -> str | None:
 async def _rewrite(
     parents: Sequence[Candidate], brief: Brief, bag: Sequence[str], model: MeteredModel, chance: random.Random
 ) -> list[Candidate]:
-    jobs = []
+    profile, left, jobs = model.budget.profile, model.budget.profile.proposals, []
     for parent in parents:
         hints = chance.sample(bag, min(SAMPLED_WORDS, len(bag)))
         prompt = load_prompt("rewrite").fill(
             post=quoted(brief.post.text), reply=parent.text, words=", ".join(hints), language=name_of(brief.language)
         )
-        how = Generation(max_tokens=64, temperature=model.budget.profile.temperature, seed=chance.randrange(2**31))
+        seed, samples = chance.randrange(2**31), min(profile.samples, left)
+        left -= samples
+        how = Generation(max_tokens=64, temperature=profile.temperature, n=samples, seed=seed)
         jobs.append(model.generate(prompt, how))
     answers = await asyncio.gather(*jobs, return_exceptions=True)
     rewritten = []
@@ -114,5 +117,5 @@ async def _rewrite(
             continue  # the budget is spent or the server is gone: the loop ends with the best so far
         if isinstance(answer, BaseException):
             raise answer
-        rewritten.append(Candidate(tidy(answer.texts[0]), parent.intent, is_vetted=False))
+        rewritten += [Candidate(tidy(text), parent.intent, is_vetted=False) for text in answer.texts]
     return list({candidate.text: candidate for candidate in rewritten if candidate.text}.values())

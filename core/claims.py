@@ -62,7 +62,7 @@ async def propose_claims(
     vetted = [theme.claim for theme in themes[:2]]
     degraded = []
     try:
-        written = await _write(post, language, model, count)
+        written = await _write(post, language, model, max(1, count - len(vetted)))
     except ModelUnavailable as err:
         written = []
         degraded.append(f"claims: the model wrote none ({err.message}); vetted claims are used")

@@ -18,7 +18,7 @@ MAX_SCORE: Final = 10.0
 MAX_TEMPERATURE: Final = 2.0
 MAX_WRITTEN: Final = 5
 _AT_LEAST_ONE: Final = (
-    "claims", "voting_rounds", "rounds", "proposals", "max_model_calls", "max_tokens", "judge_candidates"
+    "claims", "voting_rounds", "rounds", "proposals", "samples", "max_model_calls", "max_tokens", "judge_candidates"
 )  # fmt: skip
 
 
@@ -32,6 +32,7 @@ class Profile:
         claims: counter-claims that are written and voted on (F2RL, section 3.1).
         rounds: rounds of the annealing loop.
         proposals: rewrites that are proposed in a round.
+        samples: rewrites of one draft and its words, asked for at once: servers read their prompt only once.
         max_model_calls: requests to the language model, of every kind.
         max_tokens: tokens read and written, over all requests.
         judge_candidates: drafts that enter the judge's tournament.
@@ -59,6 +60,7 @@ class Profile:
     max_model_calls: int
     max_tokens: int
     judge_candidates: int
+    samples: int = 1
     voting_rounds: int = 5
     written: int = 5
     writes_queries: bool = True
@@ -95,6 +97,7 @@ QUICK: Final = Profile(
     max_model_calls=40,
     max_tokens=12_000,
     judge_candidates=3,
+    samples=2,
     voting_rounds=2,
     written=2,
     writes_queries=False,
@@ -108,6 +111,7 @@ LIVE: Final = Profile(
     max_model_calls=60,
     max_tokens=20_000,
     judge_candidates=4,
+    samples=2,
     voting_rounds=2,
     written=2,
     writes_queries=False,
@@ -121,6 +125,7 @@ STANDARD: Final = Profile(
     max_model_calls=120,
     max_tokens=50_000,
     judge_candidates=6,
+    samples=2,
 )
 THOROUGH: Final = Profile(
     name="thorough",
@@ -131,6 +136,7 @@ THOROUGH: Final = Profile(
     max_model_calls=400,
     max_tokens=150_000,
     judge_candidates=6,
+    samples=2,
 )
 PAPER: Final = Profile(
     name="paper",

@@ -19,7 +19,7 @@ from core.vetted import Theme
 from tests.fakes.brief import CLAIM, POST, brief_of, metered, passage
 from tests.fakes.model import FakeModel
 
-PROFILE = replace(QUICK, deadline_seconds=3600, rounds=3, proposals=2, max_model_calls=100)
+PROFILE = replace(QUICK, deadline_seconds=3600, rounds=3, proposals=2, samples=1, max_model_calls=100)
 THEME = Theme(
     "migrants-welfare",
     TargetGroup.MIGRANTS,
@@ -122,6 +122,14 @@ async def test_a_rewrite_keeps_its_parents_intent_and_is_not_vetted() -> None:
     pool, _, _ = await _search(_numbered(), _Assess(9.5, 9.4))
     assert {candidate.intent for candidate in pool[:2]} == {FIRST.intent, SECOND.intent}
     assert not any(candidate.is_vetted for candidate in pool[:2])
+
+
+@pytest.mark.parametrize(("proposals", "samples", "asked"), [(2, 2, [2]), (3, 2, [2, 1]), (2, 4, [2]), (2, 1, [1, 1])])
+async def test_samples_of_one_draft_are_asked_for_in_one_call(proposals: int, samples: int, asked: list[int]) -> None:
+    """The server reads a prompt once for all of them; there are never more rewrites than the profile allows."""
+    model = _numbered()
+    await _search(model, _Assess(), replace(PROFILE, rounds=1, proposals=proposals, samples=samples))
+    assert [how.n for _, _, how in model.asked if how] == asked
 
 
 async def test_known_texts_are_not_scored_again() -> None:
