@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from core.figures import Kind
+from core.grounding import NAME, unsupported
 from core.language import detect
 from core.models import Brief, Intent, Scores
 from core.prompting import load_prompt
 from core.slurs import slurs_in
-from core.text import content_stems, longest_shared_run, names, numbers, sentences, stem, words
+from core.text import content_stems, longest_shared_run, sentences, stem, words
 from core.wordings import fault_in, wordings_of
 
 MAX_SENTENCES = 2
@@ -122,14 +124,12 @@ def _denies(sentence: str, shared: set[str], language: str | None) -> bool:
 
 def _unsupported_fault(own: str, context: GateContext) -> str | None:
     brief = context.brief
-    held = " ".join(
-        f"{passage.text} {passage.source.year or ''} {passage.source.publisher}" for passage in brief.evidence
-    )
-    counted = {match.group().casefold() for match in wordings_of(brief.reading.language).quantity.finditer(own)}
-    if not numbers(own) <= numbers(held) or any(quantity not in held.casefold() for quantity in counted):
+    known = frozenset(words(brief.post.text)) | context.known_names
+    strange = {item.kind for item in unsupported(own, brief.evidence, brief.language, known)}
+    if strange - {NAME, Kind.DATE}:
         return "a number that no evidence holds"
-    known = {word for part in (held, brief.post.text) for word in words(part)} | context.known_names
-    strange = {name for name in names(own) if not set(words(name)) <= known}
+    if Kind.DATE in strange:
+        return "a date that no evidence holds"
     return "a name that no evidence holds" if strange else None
 
 

@@ -11,12 +11,13 @@ from collections.abc import Iterable
 
 MAX_POST_CHARACTERS = 5000
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(¿¡]?[A-ZÀ-ÖØ-Þ0-9])")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])([\"'”’»)\]]*)\s+(?=[\"'“‘«(¿¡]?[A-ZÀ-ÖØ-Þ0-9])")
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|Art|vs|v|e\.g|i\.e|approx|Sr|Sra|U\.S|U\.K|U\.N)\.$")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?", re.UNICODE)
 _CONTRACTED = re.compile(r"'(?:s|re|ve|ll|d|m)$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘«¿¡])\b(?!I['’]|OK\b)[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W_]", re.UNICODE)
+NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘«¿¡])\b(?!I['’]|OK\b)[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W_]", re.UNICODE)
+"""A word with a capital that stands neither at the head of a sentence nor of a quotation."""
 _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that Unicode counts as letters or marks, but that show nothing."""
@@ -67,15 +68,28 @@ def clean(text: str) -> tuple[str, int]:
     return unicodedata.normalize("NFKC", "".join(kept)).strip(), removed
 
 
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Where the sentences of a text stand, in order, in code points: start and end, without white space around them."""
+    spans: list[tuple[int, int]] = []
+    start, last = 0, len(text.rstrip())
+    for end, following in [*((match.end(1), match.end()) for match in _SENTENCE_END.finditer(text)), (last, last)]:
+        begin = start + len(text[start:end]) - len(text[start:end].lstrip())
+        if spans and _ABBREVIATION.search(text[slice(*spans[-1])]):
+            spans[-1] = (spans[-1][0], end)
+        elif begin < end:
+            spans.append((begin, end))
+        start = following
+    return spans
+
+
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, in order, without the white space between them."""
-    found: list[str] = []
-    for part in _SENTENCE_END.split(" ".join(text.split())):
-        if found and _ABBREVIATION.search(found[-1]):
-            found[-1] = f"{found[-1]} {part}"
-        elif part.strip():
-            found.append(part.strip())
-    return found
+    """The sentences of a text, in order, each with single spaces between its words."""
+    return [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
+
+
+def stop_words(language: str | None) -> frozenset[str]:
+    """The words of a language that carry little meaning; none for a language that Antiphon does not write."""
+    return _STOP_WORDS.get(language or "", frozenset())
 
 
 def words(text: str) -> list[str]:
@@ -89,7 +103,7 @@ def content_stems(text: str, language: str | None = "en") -> list[str]:
     The stem (six letters at most, no plural s) is made to recognise that a reply repeats a post's words, not to
     search: both texts go through the same cut.
     """
-    stop = _STOP_WORDS.get(language or "", frozenset())
+    stop = stop_words(language)
     bare = (_CONTRACTED.sub("", word) for word in words(text) if not word.endswith("n't"))
     return [stem(word) for word in bare if len(word) > 2 and word not in stop]
 
@@ -128,7 +142,7 @@ def _plain_number(number: str) -> str:
 
 def names(text: str) -> set[str]:
     """The words written as names: capitalised, and not at the head of a sentence."""
-    return {match.group().casefold() for sentence in sentences(text) for match in _NAME.finditer(sentence)}
+    return {match.group().casefold() for sentence in sentences(text) for match in NAME.finditer(sentence)}
 
 
 def join(parts: Iterable[str]) -> str:

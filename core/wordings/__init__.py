@@ -28,7 +28,6 @@ class Wordings:
         negation: a word that denies what follows.
         mirror: one group set above another.
         absolutes: what is said of all, of none or of most.
-        quantity: a number in words.
         group_stems: the stems of the words for the groups themselves.
     """
 
@@ -36,7 +35,6 @@ class Wordings:
     negation: re.Pattern[str]
     mirror: re.Pattern[str]
     absolutes: re.Pattern[str]
-    quantity: re.Pattern[str]
     group_stems: frozenset[str]
 
 
@@ -50,7 +48,6 @@ def wordings_of(language: str | None) -> Wordings:
         negation=_any(rows["negation"]),
         mirror=_any(rows["mirror"]),
         absolutes=_any(*rows["absolutes"]),
-        quantity=_any(*rows["quantities"]),
         group_stems=frozenset(stem(word) for word in rows["groups"]),
     )
 
