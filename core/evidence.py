@@ -11,10 +11,12 @@ from dataclasses import replace
 
 from core.budget import MeteredModel
 from core.errors import IndexUnavailable, ModelUnavailable
+from core.grounding import same_figures
+from core.injection import instructs
 from core.models import Evidence, FlaggedPost, Reading
 from core.ports import EvidenceQuery, EvidenceSource, Generation
 from core.prompting import load_prompt, quoted
-from core.text import numbers, sentences
+from core.text import sentences
 
 QUERIES = 5
 KEPT = 3
@@ -48,7 +50,10 @@ async def write_queries(
 async def find_evidence(
     queries: Sequence[str], reading: Reading, claim: str, source: EvidenceSource
 ) -> tuple[list[Evidence], list[str]]:
-    """At most three passages that bear on the claim, best first, and why there are none if so."""
+    """At most three passages that bear on the claim, best first, and what was lost on the way.
+
+    A passage that speaks to a language model instead of to people is dropped: whoever wrote it was not informing.
+    """
     query = EvidenceQuery(tuple(queries), claim, reading.target_group, KEPT)
     try:
         found = await source.search(query)
@@ -56,13 +61,21 @@ async def find_evidence(
         return [], [f"evidence: none, the knowledge base is unavailable ({err.message})"]
     if not found:
         return [], ["evidence: none bears on the claim; the drafts state no facts"]
-    return found, []
+    plain = [passage for passage in found if not instructs(f"{passage.text}\n{passage.source.title}")]
+    dropped = [
+        f"evidence: {passage.id} was dropped, it reads as an instruction to a model"
+        for passage in found
+        if passage not in plain
+    ]
+    if not plain:
+        dropped.append("evidence: none is left; the drafts state no facts")
+    return plain, dropped
 
 
 async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[list[Evidence], list[str]]:
     """The passages, each longer one summarised in two sentences (RAG paper, Appendix B).
 
-    A summary that loses or adds a number is dropped for the passage's first two sentences.
+    A summary that loses or adds a figure is dropped for the passage's first two sentences.
     """
     kept, degraded = [], []
     for passage in evidence:
@@ -77,7 +90,7 @@ async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[
         except ModelUnavailable as err:
             degraded.append(f"evidence: {passage.id} is cut, not summarised ({err.message})")
         else:
-            faithful = len(sentences(written)) == 2 and numbers(written) == numbers(passage.text)
+            faithful = len(sentences(written)) == 2 and same_figures(written, passage.text)
             summary = written if faithful else summary
         kept.append(replace(passage, summary=summary))
     return kept, degraded

@@ -13,6 +13,7 @@ from functools import cache
 
 from core.figures import Kind
 from core.grounding import NAME, unsupported
+from core.injection import obeys
 from core.language import detect
 from core.models import Brief, Intent, Scores
 from core.prompting import load_prompt
@@ -86,6 +87,7 @@ def _wording_fault(text: str, context: GateContext) -> str | None:
         return None
     return (
         fault_in(own)
+        or ("obeys an instruction" if obeys(own) else None)
         or _echo_fault(own, context.brief)
         or _unsupported_fault(own, context)
         or _language_fault(own, context.brief)

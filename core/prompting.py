@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from core.injection import disarm
 from core.ports import Message
 
 _SECTION = re.compile(r"^\[\[(system|user|assistant)\]\]$")
@@ -27,10 +28,14 @@ class Prompt:
     def fill(self, **values: str) -> list[Message]:
         """The messages with every blank filled, in one pass: a value can never bring a blank of its own.
 
+        The control tokens of chat templates in a value are disarmed (``core.injection.disarm``).
+
         Raises:
             KeyError: a blank has no value.
         """
-        return [Message(m.role, _BLANK.sub(lambda match: values[match.group(1)], m.content)) for m in self.messages]
+        return [
+            Message(m.role, _BLANK.sub(lambda match: disarm(values[match.group(1)]), m.content)) for m in self.messages
+        ]
 
     def beginning(self, **known: str) -> list[Message]:
         """The messages up to the first blank that has no value in ``known``: what all uses share."""
@@ -38,7 +43,7 @@ class Prompt:
         for message in self.messages:
             unknown = (blank.start() for blank in _BLANK.finditer(message.content) if blank.group(1) not in known)
             cut = next(unknown, None)
-            text = _BLANK.sub(lambda blank: known[blank.group(1)], message.content[:cut])
+            text = _BLANK.sub(lambda blank: disarm(known[blank.group(1)]), message.content[:cut])
             shared.append(Message(message.role, text))
             if cut is not None:
                 break

@@ -103,7 +103,11 @@ def says(passage: Figure, draft: Figure) -> bool:
         if passage.kind is Kind.QUANTITY:
             return (passage.values, passage.below) == (draft.values, draft.below)
         least = min(draft.values)
-        return passage.unit == "" and passage.kind is not Kind.YEAR and any(least <= v < draft.below for v in passage.values)
+        return (
+            passage.unit == ""
+            and passage.kind is not Kind.YEAR
+            and any(least <= v < draft.below for v in passage.values)
+        )
     same_unit = passage.unit == draft.unit or (
         (draft.unit in _SOFT and passage.unit in _SOFT and "" in (draft.unit, passage.unit))
         or (draft.unit == "" and passage.unit == "ordinal")
@@ -194,9 +198,9 @@ def figures(text: str, language: str | None) -> list[Figure]:
     hedge (nearly half): whether a passage bears such a wording is for the checker to say.
     """
     lexicon = _lexicon(language)
-    found, rest = [], text
+    found, rest = list[Figure](), text
     for figure in _phrases(text, lexicon):
-        if not any(figure.start < other.end and other.start < figure.end for other in found if other):
+        if not any(figure.start < other.end and other.start < figure.end for other in found):
             found.append(figure)
     for figure in found:
         rest = _blanked(rest, figure.start, figure.end)
@@ -342,9 +346,7 @@ def _run(text: str, at: int) -> list[tuple[str, int]]:
     return run
 
 
-def _scaled(
-    values: frozenset[Fraction], text: str, at: int, lexicon: _Lexicon
-) -> tuple[frozenset[Fraction], int]:
+def _scaled(values: frozenset[Fraction], text: str, at: int, lexicon: _Lexicon) -> tuple[frozenset[Fraction], int]:
     """The values times the scales that follow them (1.2 thousand million)."""
     short = _SHORT_SCALE.match(text, at) if lexicon.code == "en" else None
     if short:
@@ -358,9 +360,7 @@ def _scaled(
     return values, at
 
 
-def _with_unit(
-    numeral: str, values: frozenset[Fraction], start: int, end: int, text: str, lexicon: _Lexicon
-) -> Figure:
+def _with_unit(numeral: str, values: frozenset[Fraction], start: int, end: int, text: str, lexicon: _Lexicon) -> Figure:
     before = next(((unit, m) for unit, form in _BEFORE if (m := form.search(text[max(0, start - 12) : start]))), None)
     after = next(((unit, m) for unit, form in lexicon.units if (m := form.match(text, end))), None)
     unit = after[0] if after else ""
@@ -398,7 +398,11 @@ def _like(first: Figure, last: Figure, text: str, lexicon: _Lexicon) -> Figure:
     values = first.values
     if last.unit == "share":
         return replace(first, kind=last.kind, values=frozenset(value / 100 for value in values), unit=last.unit)
-    scales = [lexicon.scales[w.casefold()] for w in _WORD.findall(text[last.start : last.end]) if w.casefold() in lexicon.scales]
+    scales = [
+        lexicon.scales[w.casefold()]
+        for w in _WORD.findall(text[last.start : last.end])
+        if w.casefold() in lexicon.scales
+    ]
     for scale in scales:
         values |= {value * scale for value in values}
     return replace(first, kind=last.kind if last.unit else first.kind, values=values, unit=last.unit)

@@ -52,7 +52,11 @@ class Value:
 
 
 def run_of(
-    run: Sequence[tuple[str, int]], code: str, words: Mapping[str, int], scales: Mapping[str, int], joins: AbstractSet[str]
+    run: Sequence[tuple[str, int]],
+    code: str,
+    words: Mapping[str, int],
+    scales: Mapping[str, int],
+    joins: AbstractSet[str],
 ) -> tuple[int, int]:
     """The number that a run of words begins with, and where it ends.
 
@@ -89,14 +93,20 @@ def _adds(group: int, value: Value, code: str, previous: str) -> bool:
         return False
     if code == "eu" and previous.endswith("ta"):
         return value.number < 20
-    return group % 10 ** len(str(value.number)) == 0
+    return group % int(f"1{'0' * len(str(value.number))}") == 0
 
 
 @cache
 def _italian() -> dict[str, int]:
     """Italian numbers below 1000 that are written as one word."""
     below = {_ITALIAN_UNITS[n]: n for n in range(1, 10)}
-    below |= dict(zip("dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove".split(), range(10, 20), strict=True))
+    below |= dict(
+        zip(
+            "dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove".split(),
+            range(10, 20),
+            strict=True,
+        )
+    )
     for ten, name in enumerate(_ITALIAN_TENS, start=2):
         below[name] = 10 * ten
         for n, unit in enumerate(_ITALIAN_UNITS[1:], start=1):

@@ -30,7 +30,7 @@ _SHORTEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The names that a text holds: ``acronyms`` as written, all its ``words`` casefolded, names in other languages too."""
+    """The names that a text holds, in the other languages too: ``acronyms`` as written, all ``words`` casefolded."""
 
     words: frozenset[str] = frozenset()
     acronyms: frozenset[str] = frozenset()
@@ -108,7 +108,9 @@ def _is_name_at_head(sentence: str, head: re.Match[str], language: str) -> bool:
     if word in _places() or (language == "eu" and _bent(word, _places())):
         return True
     lists = _lists()
-    return bool(re.match(lists["reporting"][_code(language)], rest)) and folded not in lists["speakers"][_code(language)]
+    return (
+        bool(re.match(lists["reporting"][_code(language)], rest)) and folded not in lists["speakers"][_code(language)]
+    )
 
 
 def _code(language: str) -> str:
