@@ -7,7 +7,6 @@ The gates run after retrieval, since evidence lowers safety a little (RAG paper,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -25,6 +24,8 @@ MAX_SENTENCES = 2
 LEAST_STANCE = 0.8
 LEAST_NON_TOXICITY = 0.5
 _LEAK = 8
+_NEARLY_SAME = 0.6
+"""The share of two texts' words of meaning, of those that either has, from which one is the other reworded."""
 
 _LINK = re.compile(
     r"\w+://|www\.|mailto:"
@@ -33,6 +34,10 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _MENTION = re.compile(r"@\w|(?<!\w)#\w|<[@#!&:]|\[[^\]]*\]\s*[(\[]")
+_EVERYBODY = frozenset(
+    map(stem, "person human child children kid persona pertsona country país paese herrialde".split())
+)
+"""Words in the lists of groups that name no group."""
 _REACH_OF_NEGATION = 5  # words
 _SHARE_OF_GROUP = re.compile(
     r"\b(?:some|(?:a |only )?few|most|(?:the |a )?(?:minority|majority|handful|part|number) of)\s+(?:the\s+)?"
@@ -61,7 +66,7 @@ def own_sentences(text: str, context: GateContext) -> list[str]:
 
 def fault_of(text: str, context: GateContext) -> str | None:
     """The first gate that a draft's text fails, in words, or ``None`` if it passes them all."""
-    return _form_fault(text, context) or _wording_fault(text, context) or _sameness_fault(text, context.recent)
+    return _form_fault(text, context) or _wording_fault(text, context) or _sameness_fault(text, context)
 
 
 def _form_fault(text: str, context: GateContext) -> str | None:
@@ -76,7 +81,7 @@ def _form_fault(text: str, context: GateContext) -> str | None:
         return "cut off"
     if _LINK.search(text) or _MENTION.search(text):
         return "link or mention"
-    if slurs_in(text):
+    if slurs_in(text, context.brief.language):
         return "slur or insult"
     return None
 
@@ -89,6 +94,7 @@ def _wording_fault(text: str, context: GateContext) -> str | None:
         fault_in(own)
         or ("obeys an instruction" if obeys(own) else None)
         or _echo_fault(own, context.brief)
+        or _mirror_fault(own, context.brief.language)
         or _unsupported_fault(own, context)
         or _language_fault(own, context.brief)
         or _leak_fault(own)
@@ -124,6 +130,13 @@ def _denies(sentence: str, shared: set[str], language: str | None) -> bool:
     return bool(negated) or len(set(content_stems(sentence, language)) & shared) > 1
 
 
+def _mirror_fault(own: str, language: str) -> str | None:
+    """One group set above another is the stereotype turned round."""
+    wordings = wordings_of(language)
+    below = {stem(word) for match in wordings.above.finditer(own) for word in words(match.group("whom"))}
+    return "sets one group above another" if below & (wordings.group_stems - _EVERYBODY) else None
+
+
 def _unsupported_fault(own: str, context: GateContext) -> str | None:
     brief = context.brief
     known = frozenset(words(brief.post.text)) | context.known_names
@@ -151,9 +164,17 @@ def _leak_fault(own: str) -> str | None:
     return "prompt text" if leaks else None
 
 
-def _sameness_fault(text: str, recent: Sequence[str]) -> str | None:
+def _sameness_fault(text: str, context: GateContext) -> str | None:
+    """A reply that begins like a recent one, or says the same in nearly the same words, looks like a bot's."""
     opening = words(text)[:5]
-    return "same skeleton as a recent reply" if any(words(old)[:5] == opening for old in recent) else None
+    if any(words(old)[:5] == opening for old in context.recent):
+        return "same skeleton as a recent reply"
+    mine = set(content_stems(text, context.brief.language))
+    for old in context.recent:
+        other = set(content_stems(old, context.brief.language))
+        if len(mine | other) > 3 and len(mine & other) >= _NEARLY_SAME * len(mine | other):
+            return "nearly a recent reply"
+    return None
 
 
 def intent_fault(text: str, intent: Intent) -> str | None:

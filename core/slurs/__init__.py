@@ -19,20 +19,23 @@ _STARRED = re.compile(r"(?<![\w*])[^\W\d_]+\*+[\w*]*(?![\w*])")
 
 
 @cache
-def _slurs() -> frozenset[str]:
+def _slurs(language: str | None = None) -> frozenset[str]:
+    """The words of the list, without those that are ordinary in the language (``word = es``)."""
     lines = resources.files("core.slurs").joinpath("words.txt").read_text(encoding="utf-8").splitlines()
-    return frozenset(line.strip().casefold() for line in lines if line.strip() and not line.startswith("#"))
+    rows = [line.casefold().partition("=") for line in lines if line.strip() and not line.startswith("#")]
+    return frozenset(word.strip() for word, _, ordinary_in in rows if language not in ordinary_in.split())
 
 
-def slurs_in(text: str) -> set[str]:
-    """The slurs and insults in a text, disguises undone.
+def slurs_in(text: str, language: str | None = None) -> set[str]:
+    """The slurs and insults in a text, disguises undone; in a text of a known language, less its ordinary words.
 
     Undone are signs and letters of other alphabets that look like letters, accents, letters that are repeated, spaced
     apart or invisible, marks inside a word, and stars in place of letters.
     """
     spellings = [variant for plain in _without_signs(text) for variant in _joined(plain)]
     found = {word.partition("'")[0] for spelling in spellings for word in words(spelling)}
-    return (found & _slurs()) | {slur for starred in _STARRED.findall(spellings[0]) for slur in _hidden_by(starred)}
+    hidden = {slur for starred in _STARRED.findall(spellings[0]) for slur in _hidden_by(starred)}
+    return (found | hidden) & _slurs(language)
 
 
 def _without_signs(text: str) -> list[str]:

@@ -26,7 +26,8 @@ class Wordings:
     Attributes:
         faults: what shows each fault, by the fault's name.
         negation: a word that denies what follows.
-        mirror: one group set above another.
+        mirror: one group set above another, by its mere words: for claims.
+        above: somebody set above others, the group ``whom``: for drafts.
         absolutes: what is said of all, of none or of most.
         group_stems: the stems of the words for the groups themselves.
     """
@@ -34,6 +35,7 @@ class Wordings:
     faults: Mapping[str, re.Pattern[str]]
     negation: re.Pattern[str]
     mirror: re.Pattern[str]
+    above: re.Pattern[str]
     absolutes: re.Pattern[str]
     group_stems: frozenset[str]
 
@@ -47,6 +49,7 @@ def wordings_of(language: str | None) -> Wordings:
         faults={name: _any(*expressions) for name, expressions in rows["faults"].items()},
         negation=_any(rows["negation"]),
         mirror=_any(rows["mirror"]),
+        above=_any(rows["above"]),
         absolutes=_any(*rows["absolutes"]),
         group_stems=frozenset(stem(word) for word in rows["groups"]),
     )

@@ -12,7 +12,7 @@ from core.text import content_stems
 from core.vetted import load_themes
 from core.wordings import FALLBACK, fault_in, wordings_of
 
-KEYS = {"negation", "mirror", "absolutes", "groups", "faults"}
+KEYS = {"negation", "mirror", "above", "absolutes", "groups", "faults"}
 
 
 def rows(language: str) -> dict[str, object]:
@@ -32,7 +32,7 @@ def test_every_language_has_every_list(language: str) -> None:
 def test_no_pattern_matches_nothing(language: str) -> None:
     """An empty branch in a pattern would call every draft bad."""
     known = wordings_of(language)
-    for pattern in (known.negation, known.mirror, known.absolutes, *known.faults.values()):
+    for pattern in (known.negation, known.mirror, known.above, known.absolutes, *known.faults.values()):
         assert not pattern.search("")
         assert not pattern.search("xyzzy 1 !")
 
