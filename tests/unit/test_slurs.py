@@ -69,6 +69,17 @@ def test_an_ordinary_text_is_left_alone(text: str) -> None:
     assert slurs_in(text) == set()
 
 
+def test_a_word_may_be_ordinary_in_one_language() -> None:
+    """What is a slur in English may be a colour or an animal elsewhere; where the language is unknown it is found."""
+    exempt = {language: _slurs() - _slurs(language) for language in LANGUAGES}
+    assert exempt["en"] == exempt["eu"] == set()
+    for language in ("es", "it"):
+        assert exempt[language]
+        for word in exempt[language]:
+            assert slurs_in(f"({word})") == slurs_in(f"({word})", "en") == {word}
+            assert slurs_in(f"({word})", language) == set()
+
+
 def test_every_listed_word_is_found() -> None:
     """Each word of the list can be matched at all: folded, and one word."""
     assert {slur for slur in _slurs() if slur not in slurs_in(f"so {slur} then")} == set()
