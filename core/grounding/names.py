@@ -48,7 +48,9 @@ class NameSpan:
         """Whether a passage, or a set of casefolded words, holds this name; words that name nobody are known."""
         plain = _POSSESSIVE.sub("", self.text.replace("’", "'"))
         folded = plain.casefold()
-        if folded in _ordinary() or stem(folded) in wordings_of(language).group_stems or folded in known_words:
+        if folded in _ordinary() or stem(folded) in wordings_of(language).group_stems:
+            return True
+        if folded in known_words and folded not in stop_words(language):
             return True
         if _ACRONYM.fullmatch(plain):
             return plain in known.acronyms

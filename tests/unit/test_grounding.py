@@ -71,6 +71,7 @@ def test_a_pronoun_is_no_institution() -> None:
     """Small letters do not hold an acronym."""
     people = passage("It is for us to say who may come.")
     assert [item.text for item in unsupported("Ask the WHO and the US.", [people], "en")] == ["WHO", "US"]
+    assert [item.text for item in unsupported("Ask the WHO.", [], "en", {"who"})] == ["WHO"]
 
 
 def test_without_evidence_everything_is_strange() -> None:

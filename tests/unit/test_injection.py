@@ -119,7 +119,7 @@ def test_the_vetted_bank_obeys_nobody() -> None:
     assert [text for text in texts if obeys(text)] == []
 
 
-@settings(database=None, derandomize=True)
+@settings(database=None, derandomize=True, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(TOKENS), st.text(alphabet="<>|[]/sINST a", max_size=6))))
 def test_no_control_token_reaches_a_model(parts: list[str]) -> None:
     """However tokens are nested or parted, none is left in a filled prompt, and every other sign stays in its place."""
@@ -133,7 +133,7 @@ def test_no_control_token_reaches_a_model(parts: list[str]) -> None:
     assert {(a, b) for a, b in zip(text, user.content, strict=True) if a != b} <= {("<", "‹"), (">", "›"), ("[", "［")}
 
 
-@settings(database=None, derandomize=True)
+@settings(database=None, derandomize=True, deadline=None)
 @given(st.text(alphabet=st.characters(exclude_characters="<>[")))
 def test_ordinary_text_is_not_altered(text: str) -> None:
     """Without brackets there is no token, so nothing changes."""
