@@ -7,20 +7,14 @@ says what another says. It knows nothing of evidence: ``core.grounding`` compare
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from functools import cache
-from importlib import resources
 
-from babel import Locale
-
+from core.figures.lexicon import Lexicon, lexicon_of
 from core.figures.words import Value, run_of
-from core.language import NAMES
 
-_FALLBACK = "en"
 _NUMERAL = re.compile(
     r"(?<![^\W\d_])(?<![A-Z]-)(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3})+(?![\d.,]\d|\d)"
     r"|(?<![^\W\d_])(?<![A-Z]-)(?<!\d)\d+(?:[.,]\d+)*"
@@ -119,85 +113,13 @@ def _covers(full: Day, part: Day) -> bool:
     return full.month == part.month and part.day in {None, full.day} and part.year in {None, full.year}
 
 
-@dataclass(frozen=True, slots=True)
-class _Lexicon:
-    """How one language writes figures: the lists of its file, compiled."""
-
-    code: str
-    words: Mapping[str, int]
-    scales: Mapping[str, int]
-    ordinals: Mapping[str, int]
-    parts: Mapping[str, int]
-    units: tuple[tuple[str, re.Pattern[str]], ...]
-    joins: frozenset[str]
-    alone: frozenset[str]
-    ranges: re.Pattern[str]
-    shares: tuple[re.Pattern[str], ...]
-    part_forms: tuple[re.Pattern[str], ...]
-    hedge: re.Pattern[str]
-    hedge_after: re.Pattern[str]
-    idioms: re.Pattern[str]
-    multiples: tuple[tuple[re.Pattern[str], int], ...]
-    decades: tuple[re.Pattern[str], ...]
-    centuries: tuple[re.Pattern[str], ...]
-    dates: tuple[re.Pattern[str], ...]
-    months: Mapping[str, int]
-    vague: tuple[tuple[re.Pattern[str], int, int], ...]
-
-
-@cache
-def _lexicon(language: str | None) -> _Lexicon:
-    code = language if language in NAMES else _FALLBACK
-    rows = tomllib.loads(resources.files("core.figures").joinpath(f"{code}.toml").read_text(encoding="utf-8"))
-    grammar, months = rows["grammar"], _months(code)
-    number = r"\d+(?:[.,]\d+)*|" + "|".join(sorted(rows["words"], key=len, reverse=True))
-    blanks = {"n": f"(?:{number})", "month": "(?:" + "|".join(sorted(months, key=len, reverse=True)) + ")"}
-
-    def compiled(expressions: list[str]) -> tuple[re.Pattern[str], ...]:
-        return tuple(re.compile(expression.format(**blanks), re.IGNORECASE) for expression in expressions)
-
-    return _Lexicon(
-        code=code,
-        words=rows["words"],
-        scales=rows["scales"],
-        ordinals=rows["ordinals"],
-        parts=rows["parts"],
-        units=tuple((unit, re.compile(rf"[\s-]?(?:{form})", re.IGNORECASE)) for unit, form in rows["units"].items()),
-        joins=frozenset(grammar["joins"]),
-        alone=frozenset(grammar["alone"]),
-        ranges=re.compile(grammar["ranges"], re.IGNORECASE),
-        shares=compiled(grammar["shares"]),
-        part_forms=compiled(grammar["parts"]),
-        hedge=re.compile(grammar["hedge"], re.IGNORECASE),
-        hedge_after=re.compile(grammar["hedge_after"], re.IGNORECASE),
-        idioms=re.compile("|".join(grammar["idioms"]), re.IGNORECASE),
-        multiples=tuple((re.compile(rf"\b{form}", re.IGNORECASE), n) for form, n in grammar["multiples"].items()),
-        decades=compiled(grammar["decades"]),
-        centuries=compiled(grammar["centuries"]),
-        dates=compiled(grammar["dates"]),
-        months=months,
-        vague=tuple((re.compile(form, re.IGNORECASE), *bounds) for form, bounds in rows["vague"].items()),
-    )
-
-
-def _months(code: str) -> dict[str, int]:
-    """The names of the months, from CLDR; in Basque without the article, so that their cases are found too."""
-    named = Locale(code).months["format"]
-    found = {str(name).casefold(): number for number, name in named["wide"].items()}
-    if code == "en":
-        found |= {str(name).casefold(): number for number, name in named["abbreviated"].items()}
-    if code == "eu":
-        found |= {name.removesuffix("a"): number for name, number in found.items()}
-    return found
-
-
 def figures(text: str, language: str | None) -> list[Figure]:
     """The figures in a text that is written in a language (ISO 639-1; English where Antiphon does not write it).
 
     Left out are words that only sometimes count (one, first, second), idioms (a thousand thanks), and parts behind a
     hedge (nearly half): whether a passage bears such a wording is for the checker to say.
     """
-    lexicon = _lexicon(language)
+    lexicon = lexicon_of(language)
     found, rest = list[Figure](), text
     for figure in _phrases(text, lexicon):
         if not any(figure.start < other.end and other.start < figure.end for other in found):
@@ -212,7 +134,7 @@ def _blanked(text: str, start: int, end: int) -> str:
     return f"{text[:start]}{chr(0) * (end - start)}{text[end:]}"
 
 
-def _phrases(text: str, lexicon: _Lexicon) -> Iterator[Figure]:
+def _phrases(text: str, lexicon: Lexicon) -> Iterator[Figure]:
     """Figures that take more than a number and its unit; one without a value marks words that count nothing."""
     for match in lexicon.idioms.finditer(text):
         yield Figure(Kind.NUMBER, *match.span())
@@ -245,7 +167,7 @@ def _phrases(text: str, lexicon: _Lexicon) -> Iterator[Figure]:
             yield Figure(Kind.ORDINAL, *match.span(), frozenset({_roman(match.group("roman"))}), "century")
 
 
-def _dates(text: str, lexicon: _Lexicon) -> Iterator[Figure]:
+def _dates(text: str, lexicon: Lexicon) -> Iterator[Figure]:
     for dates in lexicon.dates:
         for match in dates.finditer(text):
             named = match.groupdict()
@@ -262,7 +184,7 @@ def _dates(text: str, lexicon: _Lexicon) -> Iterator[Figure]:
             yield Figure(Kind.DATE, *match.span(), days=frozenset(readings))
 
 
-def _parts(text: str, lexicon: _Lexicon) -> Iterator[Figure]:
+def _parts(text: str, lexicon: Lexicon) -> Iterator[Figure]:
     for parts in lexicon.part_forms:
         for match in parts.finditer(text):
             count = match.groupdict().get("count")
@@ -273,7 +195,7 @@ def _parts(text: str, lexicon: _Lexicon) -> Iterator[Figure]:
             yield Figure(Kind.SHARE, *match.span(), values, "share")
 
 
-def _worth(written: str, lexicon: _Lexicon) -> Fraction | None:
+def _worth(written: str, lexicon: Lexicon) -> Fraction | None:
     if written[0].isdigit():
         return min(_readings(written, lexicon.code))
     value = lexicon.words.get(written.casefold())
@@ -304,7 +226,7 @@ def _readings(numeral: str, code: str) -> frozenset[Fraction]:
     return frozenset({plain}) if code == "en" and last == "," else frozenset({plain, decimal})
 
 
-def _numbers(text: str, lexicon: _Lexicon) -> Iterator[Figure]:
+def _numbers(text: str, lexicon: Lexicon) -> Iterator[Figure]:
     """Numbers in digits or words, each with its scale and unit."""
     at = 0
     while True:
@@ -326,7 +248,7 @@ def _numbers(text: str, lexicon: _Lexicon) -> Iterator[Figure]:
             return
 
 
-def _next_word(text: str, at: int, lexicon: _Lexicon) -> re.Match[str] | None:
+def _next_word(text: str, at: int, lexicon: Lexicon) -> re.Match[str] | None:
     for match in _WORD.finditer(text, at):
         word = match.group().casefold()
         if Value.of(word, lexicon.code, lexicon.words, lexicon.scales) or word in lexicon.ordinals:
@@ -346,7 +268,7 @@ def _run(text: str, at: int) -> list[tuple[str, int]]:
     return run
 
 
-def _scaled(values: frozenset[Fraction], text: str, at: int, lexicon: _Lexicon) -> tuple[frozenset[Fraction], int]:
+def _scaled(values: frozenset[Fraction], text: str, at: int, lexicon: Lexicon) -> tuple[frozenset[Fraction], int]:
     """The values times the scales that follow them (1.2 thousand million)."""
     short = _SHORT_SCALE.match(text, at) if lexicon.code == "en" else None
     if short:
@@ -360,7 +282,7 @@ def _scaled(values: frozenset[Fraction], text: str, at: int, lexicon: _Lexicon) 
     return values, at
 
 
-def _with_unit(numeral: str, values: frozenset[Fraction], start: int, end: int, text: str, lexicon: _Lexicon) -> Figure:
+def _with_unit(numeral: str, values: frozenset[Fraction], start: int, end: int, text: str, lexicon: Lexicon) -> Figure:
     before = next(((unit, m) for unit, form in _BEFORE if (m := form.search(text[max(0, start - 12) : start]))), None)
     after = next(((unit, m) for unit, form in lexicon.units if (m := form.match(text, end))), None)
     unit = after[0] if after else ""
@@ -379,7 +301,7 @@ def _with_unit(numeral: str, values: frozenset[Fraction], start: int, end: int, 
     return Figure(kind, start, end, values, unit)
 
 
-def _joined(found: Iterator[Figure], text: str, lexicon: _Lexicon) -> list[Figure]:
+def _joined(found: Iterator[Figure], text: str, lexicon: Lexicon) -> list[Figure]:
     """The figures, with the unit of a range's end given to its beginning, and its century to a short year."""
     kept = list(found)
     for index in range(len(kept) - 2, -1, -1):
@@ -394,7 +316,7 @@ def _joined(found: Iterator[Figure], text: str, lexicon: _Lexicon) -> list[Figur
     return kept
 
 
-def _like(first: Figure, last: Figure, text: str, lexicon: _Lexicon) -> Figure:
+def _like(first: Figure, last: Figure, text: str, lexicon: Lexicon) -> Figure:
     values = first.values
     if last.unit == "share":
         return replace(first, kind=last.kind, values=frozenset(value / 100 for value in values), unit=last.unit)
