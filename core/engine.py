@@ -19,7 +19,6 @@ from core.drafting import Candidate, compose, weakest, write
 from core.evidence import find_evidence, summarise, write_queries
 from core.gates import GateContext, fault_of, intent_fault, score_fault
 from core.heads import Heads
-from core.injection import instructs
 from core.judge import best_of_each_intent, judge, ranked, seeded
 from core.models import (
     Action,
@@ -129,10 +128,7 @@ class _Run:
 
     async def suggest(self) -> Suggestion:
         text, notes = check_text(self.request.post.text)
-        self.degraded += [
-            *notes,
-            *(["post: holds instructions to a model; they are treated as text"] * instructs(text)),
-        ]
+        self.degraded += notes
         self.post = replace(self.request.post, text=text)
         signals = await self._signals()
         await self._first_draft(signals)

@@ -17,6 +17,7 @@ from typing import Any
 from core.budget import MeteredModel
 from core.errors import BadAnswer, BadInput, BudgetExhausted, ModelUnavailable
 from core.heads import Heads
+from core.injection import instructs
 from core.language import NAMES, detect
 from core.models import Action, FlaggedPost, Reading, TargetGroup
 from core.ports import Generation
@@ -91,11 +92,6 @@ _PERSON = re.compile(
     r"\b[A-ZÀ-Þ][a-zß-ÿ]+(?: (?:de|del|da|la|las|los|della|di|von|van|el|al))* [A-ZÀ-Þ][a-zß-ÿ]+\b|(?<!\w)@\w+"
 )
 """A first and a last name, or an account; many a place looks the same, so it is only a reason to ask."""
-_INJECTION = re.compile(
-    r"\b(?:ignore|disregard|forget) (?:all |any |the |your |previous |prior |above )*(?:instructions?|prompts?|rules)\b"
-    r"|\bsystem prompt\b|\byou are now\b|\bas an ai\b|</?(?:post|system|user|assistant)>|<\|im_",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +123,7 @@ def check_text(text: str) -> tuple[str, list[str]]:
     notes = []
     if removed:
         notes.append(f"post: {removed} control or bidirectional characters were taken out")
-    if _INJECTION.search(cleaned):
+    if instructs(cleaned):
         notes.append("post: it tries to give the model instructions; they are read as text and not followed")
     return cleaned, notes
 
