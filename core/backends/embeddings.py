@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from core.backends.quiet import quiet
 from core.errors import IndexUnavailable
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ class SentenceEmbedder:
             where = self._where()
             local = isinstance(where, Path)
             try:
-                with _quiet():
+                with quiet():
                     from sentence_transformers import SentenceTransformer
 
                     self._model = SentenceTransformer(str(where), device="cpu", local_files_only=local)
@@ -158,19 +157,3 @@ def _fingerprint(folder: Path) -> str:
     files = sorted(path for path in folder.iterdir() if path.is_file())
     seen = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     return hashlib.sha256(repr(seen).encode()).hexdigest()[:12]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Hold back the bars and notices that transformers writes to stderr while it loads; restore them after."""
-    from transformers.utils import logging as notices
-
-    had_bars, level = notices.is_progress_bar_enabled(), notices.get_verbosity()
-    notices.disable_progress_bar()  # type: ignore[no-untyped-call]
-    notices.set_verbosity(logging.ERROR)
-    try:
-        yield
-    finally:
-        notices.set_verbosity(level)
-        if had_bars:
-            notices.enable_progress_bar()  # type: ignore[no-untyped-call]
