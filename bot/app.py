@@ -6,12 +6,14 @@ The only place where objects are built. Owns no rule of its own.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from bot.desk import Desk
 from bot.exemplars import MAX_REPLIES, remember
@@ -19,26 +21,31 @@ from bot.outbox import Outbox
 from bot.settings import Settings
 from bot.store.database import Database
 from bot.worker import OnProgress, Worker
+from core.backends.classifiers import DetoxifyScorer, NliCrossEncoder, QualityCrossEncoder
 from core.backends.embeddings import SentenceEmbedder
 from core.backends.llamacpp import EmbeddedServer
 from core.backends.openai_chat import ChatModel
 from core.backends.prompt_cache import warm
 from core.backends.weights import WeightsWanted, find_weights
 from core.engine import Engine, Request, Voice
-from core.errors import StoreUnavailable
+from core.errors import ScorerUnavailable, StoreUnavailable
 from core.heads import Heads
 from core.language import detect, name_of
 from core.models import FlaggedPost, Progress, Suggestion
 from core.ports import ChatPlatform, LanguageModel, Message
 from core.profiles import Profile
 from core.prompting import load_prompt
+from core.rewards import Scorers
 from kb.search import HybridSearch, open_starter
+
+logger = logging.getLogger(__name__)
 
 OnPreparing = Callable[[str, int, int], None]
 """Called with "weights" and bytes, or with "prompts" and their number: what is done, and of how much."""
+Loadable = TypeVar("Loadable", DetoxifyScorer, QualityCrossEncoder, NliCrossEncoder)
 _WARMED = (
     "reading", "claims", "vote", "draft", "rewrite", "judge", "quality", "entailment", "hateful", "queries", "violent",
-    "summary", "personal",
+    "summary", "personal", "triplets",
 )  # fmt: skip
 
 
@@ -68,6 +75,33 @@ def wanted_weights(settings: Settings) -> WeightsWanted:
     """Which weights the embedded model needs."""
     llm = settings.llm
     return WeightsWanted(settings.model_path, llm.hub_repo, llm.hub_file, llm.sha256)
+
+
+async def open_scorers(settings: Settings) -> Scorers:
+    """The configured classifiers, loaded; one that cannot be is left out and named in ``notes``."""
+    wanted, notes = settings.scorers, list[str]()
+    toxicity = DetoxifyScorer(wanted.toxicity, settings.cache_folder) if wanted.toxicity else None
+    quality = QualityCrossEncoder(wanted.argument_quality, wanted.languages) if wanted.argument_quality else None
+    nli = NliCrossEncoder(wanted.nli, wanted.languages) if wanted.nli else None
+    return Scorers(
+        await _loaded(toxicity, "the model of toxicity", "the built-in head stands in", notes),
+        await _loaded(quality, "the model of argument quality", "the language model stands in", notes),
+        await _loaded(nli, "the model of inference", "the built-in head and the language model stand in", notes),
+        tuple(notes),
+    )
+
+
+async def _loaded(part: Loadable | None, what: str, stand_in: str, notes: list[str]) -> Loadable | None:
+    """The part, once it is loaded; ``None``, with a note, if it cannot be."""
+    if part is None:
+        return None
+    try:
+        await asyncio.to_thread(part.load)
+    except ScorerUnavailable as err:
+        logger.info("%s %s", err, err.__cause__ or "")
+        notes.append(f"rewards: {what} could not be loaded ({err.message}); {stand_in}")
+        return None
+    return part
 
 
 @asynccontextmanager
@@ -146,8 +180,9 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
     embedder = open_embedder(settings)
     knowledge, heads = open_knowledge(settings, embedder), Heads.load(embedder)
     await asyncio.to_thread(embedder.encode, ["warm"])  # a missing model must show before anything is asked
+    scorers = await open_scorers(settings)
     async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
-        yield Engine(model, knowledge, heads, judge=judge, judge_format=settings.judge.format)
+        yield Engine(model, knowledge, heads, scorers=scorers, judge=judge, judge_format=settings.judge.format)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bot.app import make_folder, open_embedder, open_judge, open_knowledge, open_model
+from bot.app import make_folder, open_embedder, open_judge, open_knowledge, open_model, open_scorers
 from bot.settings import Settings
 from bot.store.database import Database
 from core.errors import AntiphonError
@@ -45,6 +45,7 @@ async def examine(settings: Settings) -> list[Check]:
         ("disk", _disk),
         ("database", _database),
         ("embedding model", _heads),
+        ("scorers", _scorers),
         ("knowledge base", _knowledge),
         ("language model", _model),
         ("judge", _judge),
@@ -99,6 +100,18 @@ async def _heads(settings: Settings) -> str:
     heads = Heads.load(embedder)
     await asyncio.to_thread(heads.hateful, ["Good morning."])
     return f"{embedder.name} for {', '.join(sorted(embedder.languages))}"
+
+
+async def _scorers(settings: Settings) -> str:
+    scorers = await open_scorers(settings)
+    if scorers.notes:
+        raise AntiphonError(
+            f"{'; '.join(scorers.notes)}.",
+            remedy="Correct [scorers]: name a folder, connect to the network, or run: pip install 'antiphon[scorers]'.",
+        )
+    wanted = settings.scorers
+    named = {"toxicity": wanted.toxicity, "inference": wanted.nli, "argument quality": wanted.argument_quality}
+    return "; ".join(f"{what}: {model or 'built-in'}" for what, model in named.items())
 
 
 async def _knowledge(settings: Settings) -> str:

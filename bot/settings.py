@@ -25,6 +25,7 @@ from core.verdicts import JudgeFormat
 SECRETS: Final = frozenset({"llm.api_key", "judge.api_key"})
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 
 
 def _words(value: object) -> object:
@@ -77,6 +78,15 @@ class KbSettings(_Section):
     embedding_model: str = ""
 
 
+class ScorerSettings(_Section):
+    """Trained classifiers in place of the built-in scorers; "" keeps the built-in one."""
+
+    toxicity: str = ""
+    nli: str = ""
+    argument_quality: str = ""
+    languages: Annotated[tuple[LanguageCode, ...], BeforeValidator(_words), Field(min_length=1)] = ("en",)
+
+
 class DeskSettings(_Section):
     """What moderators work with."""
 
@@ -88,7 +98,7 @@ class CommunitySettings(_Section):
     """Who speaks, and how."""
 
     name: str = ""
-    language: Annotated[str, Field(pattern=r"^[a-z]{2}$")] = "en"
+    language: LanguageCode = "en"
     style: str = "warm, plain, brief"
     intents: Annotated[tuple[Intent, ...], BeforeValidator(_words), Field(min_length=1)] = tuple(Intent)
 
@@ -110,6 +120,7 @@ class Settings(_Section):
     llm: LlmSettings = LlmSettings()
     judge: JudgeSettings = JudgeSettings()
     kb: KbSettings = KbSettings()
+    scorers: ScorerSettings = ScorerSettings()
     desk: DeskSettings = DeskSettings()
     community: CommunitySettings = CommunitySettings()
     profiles: ProfilesSettings = ProfilesSettings()

@@ -36,12 +36,12 @@ from core.models import (
     TargetGroup,
     Verdict,
 )
-from core.ports import EvidenceSource, LanguageModel, Scorer
+from core.ports import EvidenceSource, LanguageModel
 from core.profiles import Profile
 from core.published import search, word_list
 from core.reading import Signals, check_text, decide, read_post, read_signals
 from core.receipts import factuality, verify, warnings_of
-from core.rewards import argument_quality, embedded_scorers, evaluate, missing, with_total
+from core.rewards import BUILT_IN, Scorers, argument_quality, evaluate, missing, with_total
 from core.text import join, sentences, words
 from core.verdicts import Judge, JudgeFormat
 from core.vetted import Theme, load_themes, matching_themes
@@ -93,6 +93,7 @@ class Engine:
     evidence: EvidenceSource
     heads: Heads
     seed: int = 0
+    scorers: Scorers = BUILT_IN
     judge: LanguageModel | None = None
     judge_format: JudgeFormat = JudgeFormat.LETTERS
 
@@ -121,7 +122,7 @@ class _Run:
         self.model = MeteredModel(self.engine.model, self.budget)
         judge = MeteredModel(self.engine.judge or self.engine.model, self.budget)
         self.judge = Judge(judge, self.engine.judge_format, self.engine.seed)
-        self.scorers: list[Scorer] = embedded_scorers(self.engine.heads)
+        self.degraded += self.engine.scorers.notes
         self.chance = random.Random(f"{self.engine.seed}:{self.request.post.text}")  # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
         self.shown = ""
@@ -147,8 +148,7 @@ class _Run:
         voice, named = self.request.voice, self.request.language
         signals = await read_signals(self.post, self.engine.heads, expected=voice.language, language=named)
         self.degraded += signals.notes
-        if not self.engine.heads.knows(signals.language):  # the stance head reads the post too
-            self.scorers = [scorer for scorer in self.scorers if scorer.name != "stance"]
+        self.scorers = self.engine.scorers.over(self.engine.heads, signals.language)
         return signals
 
     async def _first_draft(self, signals: Signals) -> None:
@@ -267,7 +267,8 @@ class _Run:
         named = frozenset(word for text in vetted for word in words(text))
         context = GateContext(brief, self.request.voice.max_characters, vetted, self.request.recent, named)
         passed = [c for c in candidates if self._passes(intent_fault(c.text, c.intent) or fault_of(c.text, context))]
-        scored = await evaluate(brief, [c.text for c in passed], self.scorers) if passed else []
+        scored, failed = await evaluate(brief, [c.text for c in passed], self.scorers) if passed else ([], [])
+        self.degraded += failed
         return [
             replace(candidate, scores=scores)
             for candidate, scores in zip(passed, scored, strict=True)
@@ -279,8 +280,14 @@ class _Run:
     ) -> Candidate:
         """The receipts, the warnings, and the rewards that cost a call of the model."""
         model = self.model if asks_model else None
-        receipts = await verify(candidate.text, brief, _vetted_sentences(themes), model, self.engine.heads.embedder)
-        quality = await argument_quality(brief, candidate.text, model) if model else None
+        embedder, inference = self.engine.heads.embedder, self.engine.scorers.inference
+        receipts, whole = await verify(
+            candidate.text, brief, _vetted_sentences(themes), model, embedder, inference=inference
+        )
+        self.degraded += whole
+        quality = candidate.scores.argument_quality  # of a scorer of its own, or of an earlier call
+        if quality is None and model:
+            quality = await argument_quality(brief, candidate.text, model)
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
         warnings = (*warnings_of(receipts), *_cautions(receipts, brief.evidence))
         return replace(candidate, scores=with_total(scores), receipts=receipts, warnings=warnings)
@@ -307,7 +314,8 @@ class _Run:
         """Stage 5: the judge's tournament among the best, and at most four drafts."""
         judged, lost = await judge(await self._entrants(pool, brief, themes), brief, self.judge)
         self.degraded += lost
-        self.degraded += [f"rewards: no draft has a score for {name}" for name in missing([c.scores for c in judged])]
+        unscored = missing([candidate.scores for candidate in judged])
+        self.degraded += [f"rewards: no draft has a score for {name}; it is unverified" for name in unscored]
         best = ranked(judged, by_judge_alone=self.request.profile.is_published_loop)[:MAX_DRAFTS]
         self._report("judge", f"{self.budget.judge_calls} comparisons")
         return [_draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]

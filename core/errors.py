@@ -7,6 +7,7 @@
     |   +-- ModelUnavailable      the language model or its weights
     |   |   +-- BudgetExhausted   the deadline, or the limit of calls or tokens, is reached
     |   +-- IndexUnavailable      the knowledge base or its embedding model
+    |   +-- ScorerUnavailable     a classifier that scores drafts or checks facts
     |   +-- StoreUnavailable      the database
     |   +-- PlatformUnavailable   a chat platform: it was certainly not reached, or it refused
     +-- BadAnswer                 the model answered, but not in a form that can be used
@@ -55,6 +56,10 @@ class BudgetExhausted(ModelUnavailable):
 
 class IndexUnavailable(Unavailable):
     """The knowledge base or its embedding model cannot be had."""
+
+
+class ScorerUnavailable(Unavailable):
+    """A classifier that scores drafts or checks facts cannot be had."""
 
 
 class StoreUnavailable(Unavailable):

@@ -160,13 +160,31 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
+class Triplet:
+    """One statement of a sentence (F2RL, section 3.3); ``probability`` that the best passage entails it, in [0, 1]."""
+
+    subject: str
+    relation: str
+    object: str
+    probability: float
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.subject, self.relation, self.object) if part)
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
-    """What carries one factual sentence of a draft; ``probability`` that the evidence entails it, in [0, 1]."""
+    """What carries one factual sentence of a draft; ``probability`` that the evidence entails it, in [0, 1].
+
+    ``triplets`` are the statements that were checked one by one, of which ``probability`` is the mean; none where the
+    sentence was checked as a whole.
+    """
 
     sentence: str
     evidence_id: str | None
     verdict: Verdict
     probability: float | None
+    triplets: tuple[Triplet, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

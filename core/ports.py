@@ -1,6 +1,6 @@
 """What the engine and the application need from outside, as Protocols.
 
-Owns the shapes of the four ports and of what crosses them. Imports no vendor.
+Owns the shapes of the ports and of what crosses them. Imports no vendor.
 """
 
 from __future__ import annotations
@@ -106,7 +106,37 @@ class Scorer(Protocol):
         ...
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
-        """One number for each text; ``None`` where the scorer cannot tell (another language, no evidence)."""
+        """One number for each text; ``None`` where the scorer cannot tell (another language, no evidence).
+
+        Raises:
+            ScorerUnavailable: its model cannot be loaded, or fails.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What a premise says about a hypothesis, as probabilities in [0, 1]; what both leave to 1 is neutral."""
+
+    entailment: float
+    contradiction: float
+
+
+@runtime_checkable
+class Inference(Protocol):
+    """Natural language inference."""
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The ISO 639-1 codes of the languages that it can be trusted in."""
+        ...
+
+    async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inferred]:
+        """What each premise, the first of its pair, says about the hypothesis, the second.
+
+        Raises:
+            ScorerUnavailable: its model cannot be loaded, or fails.
+        """
         ...
 
 

@@ -39,6 +39,7 @@ class Profile:
         voting_rounds: ballots on the claims, each with another order; at most one for each claim.
         written: intents that the model writes a draft for, those first where the vetted draft is weakest.
         writes_queries: whether the model writes queries, or the post, its meaning and the claims are searched for.
+        extracts_triplets: whether facts are checked triplet by triplet (F2RL, section 3.3), or a sentence as a whole.
         is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 as published (``core.published``), or the
             reduced loop of ``core.anneal``.
         is_round_robin: whether the judge compares every pair in both orders, or as few as settle the first places.
@@ -64,6 +65,7 @@ class Profile:
     voting_rounds: int = 5
     written: int = 5
     writes_queries: bool = True
+    extracts_triplets: bool = True
     is_published_loop: bool = False
     is_round_robin: bool = False
     target_score: float = 9.0
@@ -101,6 +103,7 @@ QUICK: Final = Profile(
     voting_rounds=2,
     written=2,
     writes_queries=False,
+    extracts_triplets=False,
 )
 LIVE: Final = Profile(
     name="live",
@@ -115,6 +118,7 @@ LIVE: Final = Profile(
     voting_rounds=2,
     written=2,
     writes_queries=False,
+    extracts_triplets=False,
 )
 STANDARD: Final = Profile(
     name="standard",

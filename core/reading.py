@@ -147,7 +147,8 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
     if not heads.knows(language):
         if language is not None:
             notes.append(
-                f"reading: no built-in scorer knows {NAMES.get(language, language)}; stance and toxicity are unverified"
+                f"reading: no built-in scorer knows {NAMES.get(language, language)}; "
+                "whether the post is hateful is the language model's word alone"
             )
         return Signals(language, None, None, violent, tuple(notes), bool(_PERSON.search(text)))
     groups = heads.target_groups(text)

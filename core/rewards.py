@@ -1,7 +1,7 @@
 """What makes a draft good: CoARL's reward, F2RL's rewards, and the one weighted sum that the loop climbs.
 
-Owns the scorers over the built-in models and the weights. A score that cannot be told is ``None``; it is then left
-out of the sum, never guessed.
+Owns the scorers over the built-in models, which of them a configured one replaces, and the weights. A score that
+cannot be told is ``None``; it is then left out of the sum, never guessed.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from core.budget import MeteredModel
-from core.errors import ModelUnavailable
+from core.errors import ModelUnavailable, ScorerUnavailable
 from core.heads import Heads
 from core.models import Brief, Scores
-from core.ports import Embedder, Scorer
+from core.ports import Embedder, Inference, Scorer
 from core.prompting import load_prompt, quoted
 
 WEIGHTS = {
@@ -43,6 +43,24 @@ class StanceScorer:
         if not self.heads.knows(brief.reading.language):
             return [None] * len(texts)
         return [float(p) for p in await asyncio.to_thread(self.heads.opposes, brief.post.text, texts)]
+
+
+@dataclass(frozen=True)
+class InferredStanceScorer:
+    """CoARL's (1 - PC) / 2 by inference (section 4, Appendix E): topic = the post, sentence = the reply.
+
+    PC is the probability that the reply entails the post, less the probability that it contradicts it, in [-1, 1].
+    """
+
+    inference: Inference
+    name: str = "stance"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """How far each text opposes the post: 1 contradicts it, 0.5 is neutral, 0 says the same."""
+        if brief.reading.language not in self.inference.languages:
+            return [None] * len(texts)
+        found = await self.inference.infer([(text, brief.post.text) for text in texts])
+        return [(1.0 - (one.entailment - one.contradiction)) / 2 for one in found]
 
 
 @dataclass(frozen=True)
@@ -91,6 +109,38 @@ def embedded_scorers(heads: Heads) -> list[Scorer]:
     ]
 
 
+@dataclass(frozen=True)
+class Scorers:
+    """The configured scorers of a community; where one is ``None``, the built-in one stands.
+
+    Attributes:
+        non_toxicity: in place of the hate head.
+        argument_quality: in place of the language model's answer.
+        inference: stance and factuality, in place of the stance head and of the language model's answer.
+        notes: what could not be loaded, and what stands in for it.
+    """
+
+    non_toxicity: Scorer | None = None
+    argument_quality: Scorer | None = None
+    inference: Inference | None = None
+    notes: tuple[str, ...] = ()
+
+    def over(self, heads: Heads, language: str | None) -> list[Scorer]:
+        """The scorers of drafts that need no call of the language model, for a post in ``language``.
+
+        There is no stance where nobody can read the post.
+        """
+        own = [scorer for scorer in (self.non_toxicity, self.argument_quality) if scorer]
+        if self.inference and language in self.inference.languages:
+            own.append(InferredStanceScorer(self.inference))
+        settled = {scorer.name for scorer in own} | (set() if heads.knows(language) else {"stance"})
+        return [*own, *(scorer for scorer in embedded_scorers(heads) if scorer.name not in settled)]
+
+
+BUILT_IN = Scorers()
+"""Nothing configured: the heads and the language model score."""
+
+
 async def argument_quality(brief: Brief, text: str, model: MeteredModel) -> float | None:
     """Argument quality (CoARL, Appendix E) by the language model: the share of "Yes" in one token; ``None`` without."""
     prompt = load_prompt("quality").fill(post=quoted(brief.post.text), reply=text)
@@ -101,13 +151,22 @@ async def argument_quality(brief: Brief, text: str, model: MeteredModel) -> floa
     return None if shares is None else shares["yes"]
 
 
-async def evaluate(brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer]) -> list[Scores]:
-    """The rewards of each text that cost no call of the model; quality and factuality come later, for the best."""
-    columns = {scorer.name: await scorer.score(brief, texts) for scorer in scorers}
+async def evaluate(brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer]) -> tuple[list[Scores], list[str]]:
+    """The rewards of each text that cost no call of the model, and which scorers failed.
+
+    Factuality comes later, for the best, and so does argument quality where no scorer of its own is configured.
+    """
+    columns, failed = dict[str, list[float | None]](), list[str]()
+    for scorer in scorers:
+        try:
+            columns[scorer.name] = await scorer.score(brief, texts)
+        except ScorerUnavailable as err:
+            columns[scorer.name] = [None] * len(texts)
+            failed.append(f"rewards: some drafts have no score for {scorer.name} ({err.message})")
     if "stance" in columns:
         columns["faithfulness_post"] = columns["stance"]  # F2RL's P(oppose the post)
     rows = [{name: values[row] for name, values in columns.items()} for row in range(len(texts))]
-    return [with_total(Scores(**{name: _rounded(value) for name, value in row.items()})) for row in rows]
+    return [with_total(Scores(**{name: _rounded(value) for name, value in row.items()})) for row in rows], failed
 
 
 def with_total(scores: Scores) -> Scores:

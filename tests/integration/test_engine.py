@@ -174,8 +174,8 @@ async def test_other_languages_are_answered_in_kind(
         assert {detect(sentence, language) for sentence in sentences(draft.text)} == {language}
         assert draft.scores.stance is None
         assert draft.scores.non_toxicity is None
-    assert any("stance and toxicity are unverified" in reason for reason in suggestion.degraded)
-    assert "rewards: no draft has a score for stance" in suggestion.degraded
+    for score in ("stance", "non_toxicity"):
+        assert f"rewards: no draft has a score for {score}; it is unverified" in suggestion.degraded
 
 
 FINNISH = "Maahanmuuttajat tulevat tänne vain elämään meidän rahoillamme, eivätkä he tee töitä."
@@ -229,7 +229,7 @@ FIELDS = {
         "total", "stance", "argument_quality", "non_toxicity", "factuality", "faithfulness_post",
         "faithfulness_claim", "faithfulness_evidence", "judge", "judge_spread",
     },
-    "drafts.receipts": {"sentence", "evidence_id", "verdict", "probability"},
+    "drafts.receipts": {"sentence", "evidence_id", "verdict", "probability", "triplets"},
     "cost": {
         "profile", "seconds", "first_draft_seconds", "model_calls", "judge_calls", "prompt_tokens",
         "completion_tokens", "rounds", "stopped_because",

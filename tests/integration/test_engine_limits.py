@@ -11,11 +11,11 @@ import pytest
 from core.engine import Engine, Request, Voice
 from core.errors import BadInput, ModelUnavailable
 from core.heads import Heads
-from core.models import Intent, Progress, Suggestion
+from core.models import Intent, Progress, Suggestion, Verdict
 from core.ports import EvidenceSource, Generation, Message
 from core.profiles import Profile
 from core.text import numbers
-from tests.fakes.brief import EXPLAINED, PATIENT, POST, post_of
+from tests.fakes.brief import EXPLAINED, PATIENT, POST, passage, post_of
 from tests.fakes.evidence import FakeEvidence
 from tests.fakes.model import FakeModel, Shares, kind_of
 
@@ -125,6 +125,36 @@ async def test_without_evidence_no_draft_states_a_fact(heads: Heads, source: Fak
         assert not numbers(draft.text)
 
 
+@pytest.mark.parametrize(
+    ("triplets", "taken_apart"),
+    [
+        ('{"t": [["newcomers", "find", "jobs"], ["newcomers", "add to", "the economy of the whole town"]]}', True),
+        ("no JSON", False),
+    ],
+)
+async def test_a_fact_is_checked_by_its_triplets_or_as_a_whole_and_that_is_said(
+    heads: Heads, triplets: str, taken_apart: bool
+) -> None:
+    """In a profile that takes facts apart, the receipt shows the parts; without them the moderator reads why."""
+    told = passage("A study shows that newcomers find jobs and add to the economy of the whole region.")
+    model = FakeModel(
+        texts={
+            "reading": EXPLAINED,
+            "draft": "Newcomers find jobs and add to the economy of the whole town.",
+            "triplets": triplets,
+        },
+        shares={"hateful": SURELY, "entailment": SURELY},
+    )
+    profile = replace(PATIENT, extracts_triplets=True)
+    request = Request(post_of(), profile, Voice(intents=(Intent.POSITIVE,)))
+    suggestion = await Engine(model, FakeEvidence([told]), heads).suggest(request)
+    [receipt] = [r for draft in suggestion.drafts for r in draft.receipts if r.sentence != told.text]
+    assert receipt.verdict is Verdict.SUPPORTED
+    assert len(receipt.triplets) == (2 if taken_apart else 0)
+    said = [reason for reason in suggestion.degraded if reason.startswith("receipts:")]
+    assert len(said) == (0 if taken_apart else 1)
+
+
 async def test_with_evidence_an_unsupported_fact_comes_last(heads: Heads, knowledge: EvidenceSource) -> None:
     """It is not hidden from the moderator, but marked, and never ahead of a draft that stands."""
 
@@ -176,7 +206,7 @@ async def test_a_model_that_dies_after_the_reading_leaves_the_vetted_drafts(
     for stage in ("claims", "evidence", "drafts", "judge"):
         assert any(reason.startswith(f"{stage}: ") for reason in suggestion.degraded), stage
     assert all(draft.scores.judge is None for draft in suggestion.drafts)
-    assert "rewards: no draft has a score for argument_quality" in suggestion.degraded
+    assert "rewards: no draft has a score for argument_quality; it is unverified" in suggestion.degraded
 
 
 @pytest.mark.parametrize("answers", [1, 2, 3, 5, 7, 9, 12, 15, 18])

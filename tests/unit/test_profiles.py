@@ -23,6 +23,17 @@ def test_paper_profile_keeps_the_published_settings():
     assert (PAPER.rounds, PAPER.judge_candidates, PAPER.target_score) == (8, 6, 9)
 
 
+def test_only_slow_profiles_take_facts_apart():
+    """Extraction costs a call of the model for each fact, which a running conversation cannot wait for."""
+    assert {name: profile.extracts_triplets for name, profile in PROFILES.items()} == {
+        "quick": False,
+        "live": False,
+        "standard": True,
+        "thorough": True,
+        "paper": True,
+    }
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [

@@ -309,7 +309,9 @@ async def test_signals_where_the_heads_know_nothing() -> None:
     text = "Los vecinos nuevos nos quitan los asientos del autobús."
     signals = await read_signals(post_of(text), heads_saying(), expected="en", language=None)
     assert (signals.language, signals.hateful, signals.target_group) == ("es", None, None)
-    assert signals.notes == ("reading: no built-in scorer knows Spanish; stance and toxicity are unverified",)
+    assert signals.notes == (
+        "reading: no built-in scorer knows Spanish; whether the post is hateful is the language model's word alone",
+    )
 
 
 async def test_a_named_language_is_believed() -> None:

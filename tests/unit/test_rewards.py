@@ -9,13 +9,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from core.errors import ScorerUnavailable
 from core.heads import Heads
 from core.models import Brief, Scores
+from core.ports import Inferred
 from core.profiles import QUICK
 from core.rewards import (
+    BUILT_IN,
     WEIGHTS,
     FaithfulnessScorer,
+    InferredStanceScorer,
     NonToxicityScorer,
+    Scorers,
     StanceScorer,
     argument_quality,
     embedded_scorers,
@@ -23,8 +28,9 @@ from core.rewards import (
     missing,
     with_total,
 )
-from tests.fakes.brief import CLAIM, HARBOUR, brief_of, metered, passage
+from tests.fakes.brief import CLAIM, HARBOUR, POST, brief_of, metered, passage
 from tests.fakes.embedder import DIMENSION, FakeEmbedder
+from tests.fakes.inference import FakeInference
 from tests.fakes.model import FakeModel
 
 TEXTS = ("We bake bread.", "They sing songs.", "You walk dogs.")
@@ -90,7 +96,7 @@ def test_what_no_draft_has_is_named() -> None:
 
 async def test_evaluate_gives_each_text_its_own_scores() -> None:
     """Scores stay with their text, F2RL's P(oppose) is the stance, and factuality is left to the receipts."""
-    rows = await evaluate(brief_of(), TEXTS, [StanceScorer(HEADS), NonToxicityScorer(HEADS)])
+    rows, _ = await evaluate(brief_of(), TEXTS, [StanceScorer(HEADS), NonToxicityScorer(HEADS)])
     assert [row.stance for row in rows] == [0.25, 0.5, 0.75]
     assert [row.non_toxicity for row in rows] == [1.0, 0.75, 0.5]
     assert [row.faithfulness_post for row in rows] == [0.25, 0.5, 0.75]
@@ -100,8 +106,73 @@ async def test_evaluate_gives_each_text_its_own_scores() -> None:
 
 async def test_a_scorer_that_cannot_tell_adds_nothing() -> None:
     """A ``None`` stays one, beside others that could tell."""
-    rows = await evaluate(brief_of(), TEXTS, [_Constant("stance", None), _Constant("argument_quality", 0.5)])
+    rows, _ = await evaluate(brief_of(), TEXTS, [_Constant("stance", None), _Constant("argument_quality", 0.5)])
     assert [(row.stance, row.faithfulness_post, row.total) for row in rows] == [(None, None, 5.0)] * 3
+
+
+class _Broken:
+    """A scorer whose model is gone."""
+
+    name = "non_toxicity"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        raise ScorerUnavailable("the model failed: MemoryError")
+
+
+async def test_a_scorer_that_fails_is_named_and_the_others_stand() -> None:
+    """Its score is unknown, not bad, and the moderator reads why."""
+    rows, failed = await evaluate(brief_of(), TEXTS, [_Broken(), _Constant("stance", 0.5)])
+    assert [(row.non_toxicity, row.stance) for row in rows] == [(None, 0.5)] * 3
+    assert failed == ["rewards: some drafts have no score for non_toxicity (the model failed: MemoryError)"]
+
+
+async def test_inferred_stance_takes_the_post_as_topic_and_the_reply_as_sentence() -> None:
+    """The reply is the premise: what it contradicts or repeats is the post, not the other way round."""
+    answers = {
+        (TEXTS[0], POST): Inferred(entailment=0.0, contradiction=1.0),
+        (TEXTS[1], POST): Inferred(entailment=1.0, contradiction=0.0),
+        (POST, TEXTS[2]): Inferred(entailment=0.0, contradiction=1.0),
+    }
+    inference = FakeInference(answers)
+    assert await InferredStanceScorer(inference).score(brief_of(), TEXTS) == [1.0, 0.0, 0.5]
+    assert inference.asked == [(text, POST) for text in TEXTS]
+
+
+async def test_inferred_stance_in_an_unknown_language_is_unknown() -> None:
+    """The model is not asked what it cannot read."""
+    inference = FakeInference()
+    assert await InferredStanceScorer(inference).score(brief_of(language="eu"), TEXTS) == [None] * 3
+    assert inference.asked == []
+
+
+async def test_configured_scorers_replace_the_built_in_ones() -> None:
+    """Each score comes from one scorer only; what is not configured stays."""
+    built_in = {scorer.name: type(scorer) for scorer in BUILT_IN.over(HEADS, "en")}
+    chosen = Scorers(_Constant("non_toxicity", 0.5), _Constant("argument_quality", 0.25), FakeInference())
+    found = chosen.over(HEADS, "en")
+    assert sorted(scorer.name for scorer in found) == sorted([*built_in, "argument_quality"])
+    types = {scorer.name: type(scorer) for scorer in found}
+    assert types["stance"] is InferredStanceScorer
+    assert types["non_toxicity"] is types["argument_quality"] is _Constant
+    assert types["faithfulness_claim"] is built_in["faithfulness_claim"]
+
+
+@pytest.mark.parametrize(
+    ("inference", "language", "stance"),
+    [
+        (None, "en", StanceScorer),
+        (None, "es", None),
+        (FakeInference(languages=["es"]), "es", InferredStanceScorer),
+        (FakeInference(languages=["es"]), "en", StanceScorer),
+        (FakeInference(languages=["es"]), None, None),
+    ],
+)
+def test_stance_is_told_by_whoever_reads_the_post(
+    inference: FakeInference | None, language: str | None, stance: type | None
+) -> None:
+    """Where nobody does, a draft in another language has none either."""
+    found = {scorer.name: type(scorer) for scorer in Scorers(inference=inference).over(HEADS, language)}
+    assert found.get("stance") is stance
 
 
 @pytest.mark.parametrize("language", ["es", "eu", "fi", None])
@@ -109,7 +180,7 @@ async def test_an_unknown_language_has_no_score_of_the_heads(language: str | Non
     """The heads would give a number for any text; outside English it means nothing."""
     brief = brief_of(passage(), language=language)
     scorers = embedded_scorers(HEADS)
-    assert await evaluate(brief, TEXTS, scorers) == [Scores()] * 3
+    assert await evaluate(brief, TEXTS, scorers) == ([Scores()] * 3, [])
 
 
 async def test_argument_quality_is_the_share_of_yes() -> None:
