@@ -1,213 +1,239 @@
-"""The engine against the plain model and against itself: time, calls, tokens, and what comes out first.
+"""The engine under each profile against the plain model: what a reply costs, and what comes out first.
 
-    python -m bench.engine --posts FILE --profiles live,plain [--limit 8] [--out FILE]
+    python -m bench.engine --posts FILE --profiles live,paper,plain --limits live=40,paper=8,plain=40 --resume LOG
 
-``FILE`` holds JSON lines with ``post`` and, for ROUGE-L, ``human_reply``. ``plain`` is the same model with the RAG
-paper's prompt without retrieval (Appendix B). All systems answer the same posts in one process, post by post, so that
-the machine's moods fall on all alike; the first post is answered once before, to warm the prompts.
-
-The judge that compares the systems' first replies uses the RAG paper's rubric of facts, which no stage of the engine
-uses; both orders, log-probabilities.
+``FILE`` holds JSON lines with ``post`` and, for the comparisons, ``id``, ``target_group`` and ``human_reply``. Posts
+are drawn by seed, spread over the target groups; a system with a lower limit gets the first of the same posts. Every
+answer is added to ``LOG`` at once, and a run that was killed goes on from there. One post that is not counted is
+answered first, to warm the prompts.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import math
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean, median
 
-from scipy.stats import friedmanchisquare, wilcoxon
-
-from bench.output import Row, save, show
-from bot.app import open_engine
+from bench.metrics import bleu_4, distinct, novelty, repetition_rate, rouge_l
+from bench.output import Row, note, save, show
+from bench.plots import plot
+from bench.referee import Referee
+from bench.runs import DUEL, answer_all, column, duel_all, open_bench_engine, outcomes_of, referee_all, rewards_of
+from bench.samples import Log, Sample, read_samples, spread
+from bench.significance import compare, percentile, signed_rank
+from bench.systems import PLAIN, Outcome, answer, system_named
+from bench.token_match import TokenMatcher
 from bot.settings import load_settings
-from core.engine import Engine, Request
-from core.models import FlaggedPost, PostRef
-from core.ports import Generation, Message
-from core.profiles import PROFILES
-from core.prompting import quoted
-from core.text import sentences, words
+from core.errors import AntiphonError, BadInput
+from core.profiles import LIVE, PAPER
+from core.text import words
 
-PLAIN = "plain"
-_PLAIN_SYSTEM = (
-    "You answer hateful posts with counterspeech that is concise, respectful, persuasive and self-contained, in at "
-    "most two sentences, fit for social media."
-)
-_FACTS_SYSTEM = (
-    "You compare two replies to a hateful post. The better one states correct and checkable facts, more of them, that "
-    "bear on the post and are specific. A reply that agrees with the post or repeats it is worse. Answer A or B."
-)
-_SECONDS = 600.0
+POSTS = 8
+Likeness = Callable[[str, str], float]
+Rewards = Mapping[tuple[str, str], float]
+"""The composite reward by system and post."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What one system made of one post; ``reply`` is empty where it advised against one."""
-
-    system: str
-    post: str
-    reply: str
-    seconds: float
-    first_draft_seconds: float | None
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    dropped: int
-
-
-async def answer(engine: Engine, system: str, post: str) -> Outcome:
-    """One system's answer to one post."""
-    started = time.monotonic()
-    if system == PLAIN:
-        messages = [Message("system", _PLAIN_SYSTEM), Message("user", f"{quoted(post)}\nWrite the reply.")]
-        said = await engine.model.generate(messages, Generation(max_tokens=150, temperature=0.5), _SECONDS)
-        reply = " ".join(sentences(" ".join(said.texts[0].split()))[:2])
-        took = time.monotonic() - started
-        return Outcome(system, post, reply, took, took, 1, said.prompt_tokens, said.completion_tokens, 0)
-    flagged = FlaggedPost(PostRef("bench", "bench", "bench", "1"), post, "author", "bench", "bench")
-    made = await engine.suggest(Request(flagged, PROFILES[system]))
-    cost = made.cost
-    dropped = next((int(text.split()[1]) for text in made.degraded if text.startswith("gates: ")), 0)
-    return Outcome(
-        system,
-        post,
-        made.drafts[0].text if made.drafts else "",
-        cost.seconds,
-        cost.first_draft_seconds,
-        cost.model_calls,
-        cost.prompt_tokens,
-        cost.completion_tokens,
-        dropped,
-    )
+async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, seed: int) -> None:
+    """Ask whatever the log does not hold yet: answers first, then the referee."""
+    profiles = load_settings().profile_named
+    async with open_bench_engine() as engine:
+        warming = samples[min(max(limits.values()), len(samples) - 1)]
+        await answer("warm", system_named(LIVE.name, profiles), engine, warming)
+        systems = {name: system_named(name, profiles) for name in limits}
+        await answer_all(engine, systems, samples, limits, log)
+        note("All answers are there; the referee reads them.")
+        referee = Referee(engine.model, seed)
+        await referee_all(referee, samples, limits, log)
+        await duel_all(referee, samples, list(limits), log)
 
 
-async def prefers(engine: Engine, post: str, left: str, right: str) -> float | None:
-    """The share that the judge of facts gives to ``left``, both orders averaged."""
-    shares = []
-    for first, second, letter in ((left, right, "A"), (right, left, "B")):
-        text = f"{quoted(post)}\nReply A: {first}\nReply B: {second}\nThe better reply is"
-        messages = [Message("system", _FACTS_SYSTEM), Message("user", text)]
-        found, _ = await engine.model.choose(messages, ("A", "B"), _SECONDS)
-        if found is None:
-            return None
-        shares.append(found[letter])
-    return fmean(shares)
-
-
-async def run(rows: Sequence[Mapping[str, str]], systems: Sequence[str]) -> dict[str, object]:
-    """All systems on all posts, and who wins against whom."""
-    outcomes: list[Outcome] = []
-    duels: list[dict[str, object]] = []
-    async with open_engine(load_settings()) as engine:
-        for system in systems:
-            await answer(engine, system, rows[0]["post"])
-        for row in rows:
-            fresh = {system: await answer(engine, system, row["post"]) for system in systems}
-            outcomes += fresh.values()
-            for left, right in combinations(systems, 2):
-                if fresh[left].reply and fresh[right].reply:
-                    share = await prefers(engine, row["post"], fresh[left].reply, fresh[right].reply)
-                    duels.append({"left": left, "right": right, "post": row["post"], "share": share})
-    return {"summary": [_summary(system, outcomes, rows) for system in systems], "duels": _duels(duels),
-            "tests": _tests(outcomes, systems), "outcomes": [asdict(outcome) for outcome in outcomes]}  # fmt: skip
-
-
-def _summary(system: str, outcomes: Sequence[Outcome], rows: Sequence[Mapping[str, str]]) -> Row:
+def costs(system: str, outcomes: Sequence[Outcome]) -> Row:
+    """What one system took for a post; ``own ms`` is the engine's time outside model calls."""
     own = [outcome for outcome in outcomes if outcome.system == system]
-    said = [outcome.reply for outcome in own if outcome.reply]
-    seconds = sorted(outcome.seconds for outcome in own)
+    seconds, overhead = [o.seconds for o in own], [1000 * o.overhead_seconds for o in own]
     first = [outcome.first_draft_seconds for outcome in own if outcome.first_draft_seconds is not None]
-    human = {row["post"]: row.get("human_reply", "") for row in rows}
     return {
         "system": system,
         "posts": len(own),
-        "replies": len(said),
-        "seconds p50": median(seconds),
-        "seconds p95": seconds[math.ceil(0.95 * len(seconds)) - 1],
-        "first draft p50": median(first) if first else None,
-        "calls": fmean(outcome.calls for outcome in own),
-        "tokens": fmean(outcome.prompt_tokens + outcome.completion_tokens for outcome in own),
-        "dropped": fmean(outcome.dropped for outcome in own),
-        "words": fmean(len(words(text)) for text in said) if said else None,
-        "distinct-1": distinct(said, 1),
-        "distinct-2": distinct(said, 2),
-        "ROUGE-L": fmean(rouge_l(o.reply, human[o.post]) for o in own if o.reply) if said else None,
-        "novelty": fmean(1 - shared_words(o.reply, o.post) for o in own if o.reply) if said else None,
+        "s p50": percentile(seconds, 0.5),
+        "s p95": percentile(seconds, 0.95),
+        "first draft p50": percentile(first, 0.5),
+        "first draft p95": percentile(first, 0.95),
+        "own ms p50": percentile(overhead, 0.5),
+        "own ms p95": percentile(overhead, 0.95),
+        "calls": _mean([o.calls for o in own]),
+        "tokens in": _mean([o.prompt_tokens for o in own]),
+        "tokens out": _mean([o.completion_tokens for o in own]),
+        "peak MiB": max((o.peak_mib for o in own), default=None),
     }
 
 
-def _duels(duels: Sequence[Mapping[str, object]]) -> list[Row]:
+def texts(
+    system: str, outcomes: Sequence[Outcome], rewards: Rewards, samples: Sequence[Sample], likeness: Likeness
+) -> Row:
+    """What one system said first; ``dropped`` counts the drafts that a gate stopped on the way."""
+    own = [outcome for outcome in outcomes if outcome.system == system]
+    sample_of = {sample.id: sample for sample in samples}
+    said = [(outcome.reply, sample_of[outcome.id]) for outcome in own if outcome.reply]
+    paired = [(reply, sample.human_reply) for reply, sample in said if sample.human_reply]
+    replies, human = [reply for reply, _ in said], [sample.human_reply for sample in samples if sample.human_reply]
+    return {
+        "system": system,
+        "replies": len(replies),
+        "composite": _mean([share for (name, _), share in rewards.items() if name == system]),
+        "dropped": _mean([o.dropped for o in own]),
+        "flagged": _mean([bool(o.flags) for o in own if o.reply]),
+        "words": _mean([len(words(text)) for text in replies]),
+        "distinct-1": distinct(replies, 1),
+        "distinct-2": distinct(replies, 2),
+        "RR": repetition_rate(replies),
+        "ROUGE-L": _mean([rouge_l(*pair) for pair in paired]),
+        "BLEU-4": bleu_4([reply for reply, _ in paired], [reference for _, reference in paired]),
+        "token match": _mean([likeness(*pair) for pair in paired]),
+        "novelty, post": _mean([novelty(reply, [sample.post]) for reply, sample in said]),
+        "novelty, human": _mean([novelty(text, human) for text in replies]),
+    }
+
+
+def ratios(systems: Sequence[str], outcomes: Sequence[Outcome], against: str = PAPER.name) -> list[Row]:
+    """What each system costs beside another one, over the posts that both replied to."""
+    seconds, calls, tokens_in, tokens_out = (
+        {system: column(outcomes, system, figure) for system in systems}
+        for figure in ("seconds", "calls", "prompt_tokens", "completion_tokens")
+    )
     rows: list[Row] = []
-    for left, right in dict.fromkeys((str(duel["left"]), str(duel["right"])) for duel in duels):
-        shares = [d["share"] for d in duels if (d["left"], d["right"]) == (left, right)]
-        known = [float(share) for share in shares if isinstance(share, float)]
-        test = wilcoxon([share - 0.5 for share in known]).pvalue if len(known) > 5 else None
-        rows.append({"first replies": f"{left} against {right}", "posts": len(known),
-                     "wins": fmean(share > 0.5 for share in known) if known else None,
-                     "mean share": fmean(known) if known else None, "Wilcoxon p": test})  # fmt: skip
+    for system in systems if against in systems else ():
+        posts = [post for post in seconds[system] if post in seconds[against]]
+        if system == against or not posts:
+            continue
+        mine, theirs = ([seconds[name][post] for post in posts] for name in (system, against))
+        spent, beside = (
+            sum(tokens_in[name][post] + tokens_out[name][post] for post in posts) for name in (system, against)
+        )
+        rows.append({
+            "system": system,
+            "beside": against,
+            "posts": len(posts),
+            "calls %": 100 * sum(calls[system][post] for post in posts) / sum(calls[against][post] for post in posts),
+            "tokens %": 100 * spent / beside,
+            "times faster (medians)": median(theirs) / median(mine),
+            "times faster (totals)": sum(theirs) / sum(mine),
+        })  # fmt: skip
     return rows
 
 
-def _tests(outcomes: Sequence[Outcome], systems: Sequence[str]) -> Row:
-    """Friedman over the systems' seconds; pairwise Wilcoxon with Bonferroni's correction."""
-    columns = [[o.seconds for o in outcomes if o.system == system] for system in systems]
-    found: dict[str, float] = {}
-    if len(systems) > 2:
-        found["Friedman p (seconds)"] = float(friedmanchisquare(*columns).pvalue)
-    pairs = list(combinations(range(len(systems)), 2))
-    for a, b in pairs:
-        p = float(wilcoxon(columns[a], columns[b]).pvalue) * len(pairs)
-        found[f"Wilcoxon p (seconds), {systems[a]} and {systems[b]}"] = min(1.0, p)
+def duels(systems: Sequence[str], log: Log) -> list[Row]:
+    """How often the referee prefers one system's first reply to another's."""
+    rows: list[Row] = []
+    pairs = list(combinations(systems, 2))
+    for left, right in pairs:
+        found = [row["share"] for row in log.of_kind(DUEL) if (row["left"], row["right"]) == (left, right)]
+        shares = [share for share in found if share is not None]
+        if shares:
+            p = signed_rank([share - 0.5 for share in shares])
+            rows.append({
+                "first replies": f"{left} against {right}", "posts": len(shares),
+                "wins": fmean((share > 0.5) + 0.5 * (share == 0.5) for share in shares), "mean share": fmean(shares),
+                "Wilcoxon p": None if p is None else min(1.0, p * len(pairs)),
+            })  # fmt: skip
+    return rows
+
+
+def failures(outcomes: Sequence[Outcome]) -> list[Row]:
+    """Every first reply that a person should look at, by the row's id; the text stands in the log."""
+    return [
+        {"id": outcome.id, "system": outcome.system, "flags": "; ".join(outcome.flags)}
+        for outcome in outcomes
+        if outcome.flags
+    ]
+
+
+def results(systems: Sequence[str], samples: Sequence[Sample], log: Log, likeness: Likeness) -> dict[str, list[Row]]:
+    """All tables."""
+    outcomes, rewards = [o for o in outcomes_of(log) if o.system in systems], rewards_of(log)
+    composite = {
+        system: {post: share for (name, post), share in rewards.items() if name == system} for system in systems
+    }
+    seconds = {system: column(outcomes, system, "seconds") for system in systems}
+    return {
+        "costs": [costs(system, outcomes) for system in systems],
+        "first replies": [texts(system, outcomes, rewards, samples, likeness) for system in systems],
+        f"beside {PAPER.name}": ratios(systems, outcomes),
+        "duels": duels(systems, log),
+        "tests": [*compare("seconds", seconds), *compare("composite", composite)],
+        "failures": failures(outcomes),
+    }
+
+
+def panels(systems: Sequence[str], log: Log) -> dict[str, dict[str, list[float]]]:
+    """What the plot shows."""
+    outcomes, rewards = outcomes_of(log), rewards_of(log)
+    return {
+        "seconds a post": {name: [*column(outcomes, name, "seconds").values()] for name in systems},
+        "model calls a post": {name: [*column(outcomes, name, "calls").values()] for name in systems},
+        "tokens read a post": {name: [*column(outcomes, name, "prompt_tokens").values()] for name in systems},
+        "composite reward": {name: [share for (own, _), share in rewards.items() if own == name] for name in systems},
+    }
+
+
+def limits_of(profiles: str, limit: int, limits: str) -> dict[str, int]:
+    """How many posts each system gets: ``limits`` ("paper=8,live=40") where it names one, else ``limit``.
+
+    Raises:
+        BadInput: a limit is no number above 0, or is for a system that does not run.
+    """
+    found = dict.fromkeys(profiles.split(","), limit)
+    for part in filter(None, limits.split(",")):
+        name, _, count = part.partition("=")
+        if name not in found or not count.isdecimal() or not int(count):
+            raise BadInput(f"--limits {part} is wrong.", remedy=f"Write name=posts for one of {', '.join(found)}.")
+        found[name] = int(count)
+    for name in found:
+        if name != PLAIN:
+            load_settings().profile_named(name)  # a name that does not exist must show before an hour is spent
     return found
 
 
-def distinct(texts: Sequence[str], size: int) -> float:
-    """The share of different runs of ``size`` words among all (distinct-n)."""
-    runs = [tuple(own[at : at + size]) for own in map(words, texts) for at in range(len(own) - size + 1)]
-    return len(set(runs)) / len(runs) if runs else 0.0
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
-def shared_words(text: str, other: str) -> float:
-    """The share of a text's different words that the other has too."""
-    own = set(words(text))
-    return len(own & set(words(other))) / len(own) if own else 0.0
-
-
-def rouge_l(text: str, reference: str) -> float:
-    """ROUGE-L: the F-measure of the longest common subsequence of words."""
-    own, other = words(text), words(reference)
-    best = [0] * (len(other) + 1)
-    for word in own:
-        corner = 0
-        for at, theirs in enumerate(other, start=1):
-            corner, best[at] = best[at], corner + 1 if word == theirs else max(best[at], best[at - 1])
-    return 2 * best[-1] / (len(own) + len(other)) if own and other else 0.0
-
-
-def main() -> None:
-    """Run, print the tables, and write the JSON."""
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--posts", type=Path, required=True)
     parser.add_argument("--profiles", default="live,plain", help="profiles, and plain, with commas between them")
-    parser.add_argument("--limit", type=int, default=8)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    lines = options.posts.read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines if line.strip()]
-    step = max(1, len(rows) // options.limit)
-    results = asyncio.run(run(rows[::step][: options.limit], options.profiles.split(",")))
-    for title in ("summary", "duels"):
-        found = results[title]
-        if isinstance(found, list) and found:
-            show(title, found)
-    save(options.out, results)
+    parser.add_argument("--limit", type=int, default=POSTS, help="posts for each system")
+    parser.add_argument("--limits", default="", help="posts for some systems: live=40,paper=8")
+    parser.add_argument("--resume", type=Path, help="a log that is added to, and gone on from")
+    parser.add_argument("--seed", type=int, default=0, help="draws the posts and the referee's names")
+    parser.add_argument("--failures", action="store_true", help="list the first replies that a person should look at")
+    parser.add_argument("--plot", type=Path, help="write a picture here: .svg or .png")
+    parser.add_argument("--out", type=Path, help="write the JSON here instead of standard output")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run, print the tables, and write JSON and picture."""
+    options = _options()
+    try:
+        limits = limits_of(options.profiles, options.limit, options.limits)
+        samples = spread(read_samples(options.posts), options.seed)
+        log = Log(options.resume, {"bench": "engine", "posts": options.posts.name, "seed": options.seed})
+        asyncio.run(run(samples, limits, log, options.seed))
+    except AntiphonError as err:
+        raise SystemExit(str(err)) from err
+    found = results(list(limits), samples, log, TokenMatcher().f1)
+    for title, rows in found.items():
+        if title != "failures" or options.failures:
+            show(title, rows)
+    if options.plot:
+        plot(options.plot, panels(list(limits), log))
+    save(options.out, {**found, "outcomes": log.rows})
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,7 +30,9 @@ def machine() -> dict[str, object]:
 
 
 def show(title: str, rows: Sequence[Row]) -> None:
-    """One table; every row has the keys of the first."""
+    """One table; every row has the keys of the first. Without rows there is none."""
+    if not rows:
+        return
     table = Table(title=title)
     for name in rows[0]:
         table.add_column(name, justify="left" if isinstance(rows[0][name], str) else "right")
@@ -39,6 +42,11 @@ def show(title: str, rows: Sequence[Row]) -> None:
     if not console.is_terminal:
         console = Console(width=WIDE)
     console.print(table)
+
+
+def note(text: str) -> None:
+    """A line about how far a run is, beside the results."""
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - for the person who waits
 
 
 def save(path: Path | None, results: Mapping[str, object]) -> None:

@@ -1,0 +1,45 @@
+"""What a person should look at in a reply that comes first: automatic flags, wide rather than exact.
+
+A flag is no verdict. Sentences that people vetted are held to the gates here too, although the engine exempts them, so
+that the bank's own slips show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.gates import LEAST_STANCE, GateContext, fault_of
+from core.heads import Heads
+from core.models import Brief, Evidence
+from core.slurs import slurs_in
+from core.text import numbers
+from core.wordings import wordings_of
+
+NO_STANCE = "may not oppose the post"
+SLUR = "slur"
+MIRROR = "sets one group above another"
+FIGURE = "figure without evidence"
+
+
+def flags_of(text: str, brief: Brief, heads: Heads, max_characters: int = 2000) -> list[str]:
+    """Why a person should look at a reply, in words; empty where nothing stood out. Blocking: call it in a thread."""
+    flags = []
+    if heads.knows(brief.reading.language) and heads.opposes(brief.post.text, [text])[0] < LEAST_STANCE:
+        flags.append(NO_STANCE)
+    fault = fault_of(text, GateContext(brief, max_characters))
+    if fault:
+        flags.append(f"gate: {fault}")
+    if slurs_in(text):
+        flags.append(SLUR)
+    if wordings_of(brief.reading.language).mirror.search(text):
+        flags.append(MIRROR)
+    if strange_figures(text, brief.evidence, brief.reading.language):
+        flags.append(FIGURE)
+    return flags
+
+
+def strange_figures(text: str, evidence: Sequence[Evidence], language: str | None) -> set[str]:
+    """The numbers, in digits or in words, that neither a passage nor its year holds."""
+    held = " ".join(f"{passage.text} {passage.source.year or ''}" for passage in evidence)
+    spoken = {match.group().casefold() for match in wordings_of(language).quantity.finditer(text)}
+    return (numbers(text) - numbers(held)) | {quantity for quantity in spoken if quantity not in held.casefold()}

@@ -1,0 +1,68 @@
+"""Every verdict of the configured judge on real drafts: what the ranking methods are replayed on."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any
+
+from bench.output import note
+from bench.samples import Log, Sample
+from bench.systems import brief_of
+from core.budget import Budget, MeteredModel
+from core.drafting import compose
+from core.engine import Engine
+from core.evidence import find_evidence
+from core.judge import verdict
+from core.models import Brief, Intent
+from core.profiles import PAPER
+from core.rewards import embedded_scorers, evaluate
+from core.vetted import load_themes, matching_themes
+
+MATRIX = "matrix"
+
+
+async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log) -> None:
+    """The logits of all ordered pairs of ``size`` drafts for each post, with their rewards as seeds.
+
+    A post that the log holds already is not asked about again; one with fewer drafts is left out. The log holds
+    rewards and logits, no text.
+    """
+    done = {row["id"] for row in log.of_kind(MATRIX)}
+    for place, sample in enumerate(samples, start=1):
+        if sample.id in done:
+            continue
+        brief, texts = await drafts_for(engine, sample, size)
+        if len(texts) < size:
+            note(f"{place}/{len(samples)} {sample.id}: only {len(texts)} drafts, left out")
+            continue
+        scores = await evaluate(brief, texts, embedded_scorers(engine.heads))
+        model = MeteredModel(engine.model, Budget(PAPER))
+        logits = [await verdict(brief, texts[a], texts[b], model) for a, b in permutations(range(size), 2)]
+        if None in logits:
+            note(f"{place}/{len(samples)} {sample.id}: an unreadable verdict, left out")
+            continue
+        row: dict[str, Any] = {"id": sample.id, "seeds": [score.total or 0.0 for score in scores], "logits": logits}
+        log.add({"kind": MATRIX, **row})
+        note(f"{place}/{len(samples)} {sample.id}: {len(logits)} verdicts in {model.budget.seconds:.0f} s")
+
+
+async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, list[str]]:
+    """What the engine would start from: vetted sentences and evidence, of the closest theme first, then of others."""
+    brief = brief_of(sample)
+    group = brief.reading.target_group
+    if group is None:
+        return brief, []
+    close = await asyncio.to_thread(matching_themes, sample.post, "en", group, engine.heads.embedder)
+    evidence, _ = await find_evidence([sample.post], brief.reading, close[0].claim, engine.evidence)
+    brief = Brief(brief.post, brief.reading, close[0].claim, tuple(evidence))
+    rest = [theme for theme in load_themes("en") if theme.target_group is group and theme not in close]
+    found: dict[str, None] = {}
+    for theme in [*close, *rest]:
+        composed = compose(brief, [theme], tuple(Intent), random.Random(sample.id))  # noqa: S311 - repeatable, no secret
+        found |= dict.fromkeys(candidate.text for candidate in composed)
+        if len(found) >= size:
+            break
+    return brief, list(found)[:size]
