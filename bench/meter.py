@@ -76,12 +76,14 @@ class MeasuredModel:
 def measured(engine: Engine) -> tuple[Engine, Meter]:
     """The same engine with every language model of it counted by one meter."""
     meter = Meter()
-    models: dict[str, Any] = {
-        part.name: MeasuredModel(getattr(engine, part.name), meter)
-        for part in fields(engine)
-        if hasattr(getattr(engine, part.name), "choose")
-    }
-    return replace(engine, **models), meter
+    return with_models(engine, lambda model: MeasuredModel(model, meter)), meter
+
+
+def with_models(engine: Engine, wrap: Callable[[LanguageModel], LanguageModel]) -> Engine:
+    """The same engine with every language model of it wrapped, however many it has."""
+    parts = {part.name: getattr(engine, part.name) for part in fields(engine)}
+    models: dict[str, Any] = {name: wrap(part) for name, part in parts.items() if hasattr(part, "choose")}
+    return replace(engine, **models)
 
 
 @dataclass

@@ -23,7 +23,7 @@ QUESTIONS = {
     "effect": "Imagine a silent reader of the thread. Prefer what would make that reader side calmly with the people "
     "under attack; scorn, preaching and anger would not.",
 }
-_ROLE = "Two comments were written under a message that attacks people."
+_ROLE = "Two comments stand under a message that attacks people. Answer with the letter of one comment."
 NAMES = ("A", "B", "M", "N", "P", "Q", "X", "Y")
 _SUREST = 0.999
 _SECONDS = 600.0
@@ -37,28 +37,33 @@ class Referee:
     seed: int = 0
 
     async def share(self, post: str, left: str, right: str) -> float | None:
-        """What ``left`` gets of the preference against ``right``, in [0, 1]; ``None`` if any answer is unreadable."""
-        chance = random.Random(f"{self.seed}:{post}:{left}:{right}")  # noqa: S311 - repeatable, no secret
-        shares = [await self._ask(question, post, left, right, chance) for question in QUESTIONS.values()]
-        known = [share for share in shares if share is not None]
-        return fmean(known) if len(known) == len(shares) else None
+        """What ``left`` gets of the preference against ``right``, in [0, 1]; ``None`` if any answer is unreadable.
 
-    async def _ask(self, question: str, post: str, left: str, right: str, chance: random.Random) -> float | None:
-        """Both orders under the same two names: what is owed to a place or a name cancels out."""
+        Both orders are asked under the same two names, so what is owed to a place or a name cancels out. The questions
+        come last in the prompt: a server then reads post and replies once for all of them.
+        """
+        chance = random.Random(f"{self.seed}:{post}:{left}:{right}")  # noqa: S311 - repeatable, no secret
         names = chance.sample(NAMES, 2)
-        logits = [await self._logit(question, post, pair, names) for pair in ((left, right), (right, left))]
-        there, back = logits
-        return None if there is None or back is None else 1 / (1 + math.exp(-(there - back) / 2))
+        there = [await self._logit(question, post, (left, right), names) for question in QUESTIONS.values()]
+        back = [await self._logit(question, post, (right, left), names) for question in QUESTIONS.values()]
+        if None in there or None in back:
+            return None
+        return fmean(_share((one or 0.0) - (other or 0.0)) for one, other in zip(there, back, strict=True))
 
     async def _logit(self, question: str, post: str, replies: tuple[str, str], names: list[str]) -> float | None:
         """The logit of the share of the reply that is read first."""
         told = "\n".join(f"Comment {name}: {text}" for name, text in zip(names, replies, strict=True))
         messages = [
-            Message("system", f"{_ROLE} {question} Answer with the letter of one comment."),
-            Message("user", f"{quoted(post)}\n{told}\nThe preferred comment is"),
+            Message("system", _ROLE),
+            Message("user", f"{quoted(post)}\n{told}\n{question}"),
         ]
         shares, _ = await self.model.choose(messages, tuple(names), _SECONDS)
         if shares is None:
             return None
         share = min(max(shares[names[0]], 1 - _SUREST), _SUREST)
         return math.log(share / (1 - share))
+
+
+def _share(gap: float) -> float:
+    """The share at the mean of two logits, the second taken the other way round."""
+    return 1 / (1 + math.exp(-gap / 2))

@@ -1,0 +1,334 @@
+"""How the benchmarks run: which posts, what is measured at the ports, what is kept, and what a person should look at."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from bench import ablations
+from bench.engine import costs, duels, failures, limits_of, panels, ratios, results
+from bench.failures import FIGURE, MIRROR, NO_STANCE, SLUR, flags_of, strange_figures
+from bench.meter import Meter, watched_memory
+from bench.metrics import rouge_l
+from bench.plots import plot
+from bench.referee import Referee
+from bench.runs import ANSWER, REWARD, answer_all, duel_all, outcomes_of, referee_all, rewards_of
+from bench.samples import Log, Sample, read_samples, spread
+from bench.systems import Outcome, answer, plain, under
+from core import rewards
+from core.engine import Engine
+from core.errors import BadInput
+from core.ports import Answer
+from core.profiles import LIVE
+from core.prompting import load_prompt
+from core.slurs import slurs_in
+from tests.fakes.brief import POST, brief_of, passage
+from tests.fakes.evidence import FakeEvidence
+from tests.fakes.heads import heads_saying
+from tests.fakes.model import FakeModel
+
+REPLY = "Newcomers open shops and pay rent like all of us."
+OUTCOME = Outcome("live", "1", REPLY, 4.0, 0.5, 3.9, 10, 900, 100, 1500.0, 2, 1, 1, [])
+
+
+class Letters(FakeModel):
+    """Prefers the comment that holds ``best``, and besides likes the first one; it knows prompts of the bench too."""
+
+    def __init__(self, best: str) -> None:
+        super().__init__()
+        self.best = best
+        self.texts: list[str] = []
+
+    async def choose(self, messages, options, timeout_seconds):
+        self.texts.append(messages[-1].content)
+        first, second = (line for line in messages[-1].content.splitlines() if line.startswith("Comment"))
+        logit = 1.0 * (self.best in first) - 1.0 * (self.best in second) + 0.5
+        share = 1 / (1 + 2.718281828**-logit)
+        return {options[0]: share, options[1]: 1 - share}, Answer(("",), 10, 1)
+
+
+def _samples(count: int, groups: int = 2) -> list[Sample]:
+    return [Sample(str(at), f"Post {at}.", f"group {at % groups}", f"Answer {at}.") for at in range(count)]
+
+
+def test_every_beginning_holds_the_groups_evenly_and_the_seed_decides() -> None:
+    """So the eight posts of one system are the first of another's forty, and no group is left out."""
+    samples = _samples(12, groups=3)
+    dealt = spread(samples, seed=1)
+    assert sorted(dealt, key=lambda sample: int(sample.id)) == samples
+    assert set(Counter(sample.target_group for sample in dealt[:6]).values()) == {2}
+    assert dealt == spread(samples, seed=1) != spread(samples, seed=2)
+
+
+def test_a_log_goes_on_after_a_torn_line(tmp_path: Path) -> None:
+    """The row that was being written when the run was killed is dropped, and the next one stands on its own line."""
+    path = tmp_path / "log.jsonl"
+    log = Log(path, {"seed": 0})
+    log.add({"kind": "answer", "id": "1"})
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"kind": "ans')
+    again = Log(path, {"seed": 0})
+    again.add({"kind": "answer", "id": "2"})
+    assert [row["id"] for row in Log(path, {"seed": 0}).of_kind("answer")] == ["1", "2"]
+
+
+def test_a_log_torn_at_its_first_line_begins_again(tmp_path: Path) -> None:
+    """Nothing was kept yet, so nothing is lost."""
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"abo', encoding="utf-8")
+    Log(path, {"seed": 0}).add({"kind": "answer"})
+    assert Log(path, {"seed": 0}).rows == [{"kind": "answer"}]
+
+
+def test_a_log_of_another_run_is_refused(tmp_path: Path) -> None:
+    """Figures of two seeds must not be mixed."""
+    path = tmp_path / "log.jsonl"
+    Log(path, {"seed": 0})
+    with pytest.raises(BadInput, match="another run"):
+        Log(path, {"seed": 1})
+
+
+def test_a_file_without_posts_is_refused(tmp_path: Path) -> None:
+    """With the name of the field that is missing."""
+    path = tmp_path / "posts.jsonl"
+    path.write_text(json.dumps({"text": "no post"}) + "\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="no post"):
+        read_samples(path)
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(BadInput):
+        read_samples(path)
+
+
+def test_limits_name_systems_that_run() -> None:
+    """One that is not named gets the limit of all; a name that does not exist shows before anything is asked."""
+    assert limits_of("live,paper,plain", 40, "paper=8") == {"live": 40, "paper": 8, "plain": 40}
+    for profiles, limits in (("live", "paper=8"), ("live", "live=0"), ("live", "live"), ("lively", "")):
+        with pytest.raises(BadInput):
+            limits_of(profiles, 40, limits)
+
+
+def test_calls_in_flight_together_are_timed_once() -> None:
+    """Two calls from 1 to 5 and from 3 to 8, and one from 10 to 12, are nine seconds of model work."""
+    times = iter([1.0, 8.0, 10.0, 12.0])
+    meter = Meter(clock=lambda: next(times))
+    first, second, third = meter.running(), meter.running(), meter.running()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    with third:
+        pass
+    assert (meter.seconds, meter.calls) == (9.0, 3)
+
+
+async def test_the_memory_of_this_process_is_seen() -> None:
+    """More than an interpreter needs."""
+    async with watched_memory() as peak:
+        pass
+    assert peak.mib > 10
+
+
+async def test_an_answer_counts_every_call_at_the_port() -> None:
+    """What the engine's own budget counts, and no less: tokens of every call, and time within the whole."""
+    model = FakeModel(shares={"hateful": {"yes": 0.9, "no": 0.1}})
+    engine = Engine(model, FakeEvidence([passage()]), heads_saying())
+    found = await answer("live", under(LIVE), engine, Sample("1", POST))
+    assert found.calls == len(model.asked) > 0
+    assert found.prompt_tokens == 10 * found.calls
+    assert found.reply
+    assert 0 <= found.model_seconds <= found.seconds
+
+
+class Spoken(FakeModel):
+    """Says the same to any prompt."""
+
+    async def generate(self, messages, how, timeout_seconds):
+        return Answer(("One is here. Two is here. Three is here.",), 30, 12)
+
+
+async def test_the_plain_model_is_one_call_cut_to_two_sentences() -> None:
+    """As the RAG paper's prompt asks."""
+    found = await answer("plain", plain, Engine(Spoken(), FakeEvidence(), heads_saying()), Sample("1", POST))
+    assert found.reply == "One is here. Two is here."
+    assert (found.calls, found.prompt_tokens, found.completion_tokens) == (1, 30, 12)
+
+
+async def test_a_run_that_goes_on_asks_only_what_is_missing(tmp_path: Path) -> None:
+    """Each system gets the first of the same posts, up to its limit; a second run answers nothing again."""
+    asked: list[tuple[str, str]] = []
+
+    def system(name: str):
+        async def answering(engine, sample):
+            asked.append((name, sample.id))
+            return await plain(engine, sample)
+
+        return answering
+
+    samples, path = _samples(3), tmp_path / "log.jsonl"
+    engine = Engine(Spoken(), FakeEvidence(), heads_saying())
+    systems = {"a": system("a"), "b": system("b")}
+    await answer_all(engine, systems, samples, {"a": 2, "b": 1}, Log(path, {}))
+    assert asked == [("a", "0"), ("b", "0"), ("a", "1")]
+    await answer_all(engine, systems, samples, {"a": 3, "b": 1}, Log(path, {}))
+    assert asked[3:] == [("a", "2")]
+    assert [outcome.id for outcome in outcomes_of(Log(path, {}))] == ["0", "0", "1", "2"]
+
+
+async def test_the_referee_asks_both_orders_and_a_liking_for_a_place_cancels() -> None:
+    """The better reply gets as much in either place; equal ones get half. The names are drawn, the same each time."""
+    model = Letters("kind")
+    referee = Referee(model, seed=1)
+    left = await referee.share("A post.", "A kind reply.", "A rude reply.")
+    right = await referee.share("A post.", "A rude reply.", "A kind reply.")
+    assert left == pytest.approx(1 / (1 + 2.718281828**-1))
+    assert right == pytest.approx(1 - left)
+    assert await referee.share("A post.", "Dull.", "Dull.") == pytest.approx(0.5)
+    again = Letters("kind")
+    await Referee(again, seed=1).share("A post.", "A kind reply.", "A rude reply.")
+    assert again.texts == model.texts[:6]
+
+
+async def test_the_referee_uses_no_prompt_of_the_engine() -> None:
+    """Not the judge's, nor any that the loop climbs."""
+    model = Letters("kind")
+    await Referee(model).share("A post.", "One.", "Other.")
+    judge = load_prompt("judge").messages[0].content
+    assert all(judge not in text for text in model.texts)
+
+
+async def test_equal_replies_are_rewarded_once_and_duel_evenly() -> None:
+    """Many variants come to the same reply; the referee reads it once."""
+    samples, log = [Sample("1", "A post.", "", "A rude reply.")], Log(None, {})
+    for system in ("a", "b"):
+        log.add({"kind": ANSWER, **asdict(replace(OUTCOME, system=system, reply="A kind reply."))})
+    model = Letters("kind")
+    await referee_all(Referee(model), samples, ["a", "b"], log)
+    await duel_all(Referee(model), samples, ["a", "b"], log)
+    assert len(model.texts) == 6
+    assert rewards_of(log)["a", "1"] == rewards_of(log)["b", "1"] > 0.5
+    (row,) = duels(["a", "b"], log)
+    assert (row["wins"], row["mean share"], row["Wilcoxon p"]) == (0.5, 0.5, 1)
+
+
+def _paired() -> list[Outcome]:
+    slow = replace(OUTCOME, system="paper", seconds=40.0, calls=500, prompt_tokens=30_000, completion_tokens=10_000)
+    silent = replace(slow, id="2", reply="", seconds=1.0)
+    return [OUTCOME, slow, replace(OUTCOME, id="2"), silent, replace(OUTCOME, id="3", seconds=400.0)]
+
+
+def test_ratios_are_over_the_posts_that_both_replied_to() -> None:
+    """Not over one where paper stayed silent, nor over one that it never saw."""
+    (row,) = ratios(["live", "paper"], _paired())
+    assert (row["system"], row["posts"]) == ("live", 1)
+    assert (row["calls %"], row["tokens %"]) == (2, 2.5)
+    assert (row["times faster (medians)"], row["times faster (totals)"]) == (10, 10)
+    assert ratios(["live", "plain"], _paired()) == []
+
+
+def test_the_engine_s_own_time_is_what_no_call_explains() -> None:
+    """In milliseconds."""
+    row = costs("live", [OUTCOME])
+    assert row["own ms p50"] == pytest.approx(100)
+    assert (row["s p50"], row["calls"], row["tokens in"]) == (4.0, 10, 900)
+
+
+def test_all_tables_and_the_picture_come_from_the_log_alone(tmp_path: Path) -> None:
+    """So that a finished log can be shown again without a model; flagged replies are listed by id, without text."""
+    samples, log = _samples(4), Log(None, {})
+    for outcome in [*_paired(), replace(OUTCOME, id="0", flags=["slur", "gate: empty"])]:
+        log.add({"kind": ANSWER, **asdict(outcome)})
+    log.add({"kind": REWARD, "id": "1", "reply": REPLY, "share": 0.75})
+    found = results(["live", "paper"], samples, log, rouge_l)
+    live, paper = found["first replies"]
+    assert (live["composite"], paper["composite"]) == (0.75, 0.75)
+    assert (live["replies"], live["flagged"], paper["replies"]) == (4, 0.25, 1)
+    assert (
+        found["failures"] == failures(outcomes_of(log)) == [{"id": "0", "system": "live", "flags": "slur; gate: empty"}]
+    )
+    picture = tmp_path / "engine.svg"
+    plot(picture, panels(["live", "paper"], log))
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_flags_name_what_a_person_should_look_at() -> None:
+    """A plain kind reply has none."""
+    brief = brief_of(passage())
+    assert flags_of("Everyone at our table brought something to eat.", brief, heads_saying()) == []
+    assert NO_STANCE in flags_of("Everyone brought something.", brief, heads_saying(opposing=0.5))
+    assert MIRROR in flags_of("Newcomers are better than locals.", brief, heads_saying())
+    assert FIGURE in flags_of("Of them 77 percent work.", brief, heads_saying())
+    slur = next(word for word in ("bastards", "scum", "vermin", "idiot", "idiots") if slurs_in(word))
+    assert SLUR in flags_of(f"You {slur}.", brief, heads_saying())
+    repeats = flags_of("Migrants only come here to live off our welfare.", brief, heads_saying())
+    assert any(flag.startswith("gate: ") for flag in repeats)
+
+
+def test_figures_of_the_evidence_are_not_strange() -> None:
+    """Nor its year; a number in words counts as well."""
+    held = [passage()]
+    assert strange_figures("In 2021, 340 of 900 jobs; counted in 2022.", held, "en") == set()
+    assert strange_figures("About 341 jobs.", held, "en") == {"341"}
+    assert strange_figures("340 jobs.", [], "en") == {"340"}
+
+
+def test_every_stage_and_every_reward_can_be_left_out() -> None:
+    """And the weights stand as before afterwards, also after an error."""
+    before = dict(rewards.WEIGHTS)
+    names = list(ablations.variants(LIVE))
+    assert names[0] == ablations.AS_IS
+    assert {f"no {name}" for name in before} < set(names)
+    with pytest.raises(RuntimeError), ablations.without_weight("stance"):
+        assert "stance" not in rewards.WEIGHTS
+        raise RuntimeError
+    assert before == rewards.WEIGHTS
+
+
+@pytest.mark.parametrize(
+    ("variant", "kinds", "rounds"),
+    [
+        ("no judge", {"judge"}, True),
+        ("no claim guidance", {"claims", "vote"}, True),
+        ("no annealing", {"rewrite"}, False),
+    ],
+)
+async def test_what_is_left_out_is_not_asked(variant: str, kinds: set[str], rounds: bool) -> None:
+    """The engine as it is asks for all of it."""
+    asked = []
+    for name in (ablations.AS_IS, variant):
+        model = FakeModel(
+            shares={"hateful": {"yes": 0.9, "no": 0.1}}, texts={"claims": "Newcomers work in our harbour."}
+        )
+        engine = Engine(model, FakeEvidence([passage()]), heads_saying())
+        found = await ablations.variants(LIVE)[name](engine, Sample("1", POST))
+        assert found.reply
+        asked.append({kind for kind, _, _ in model.asked})
+    assert kinds <= asked[0]
+    assert not kinds & asked[1]
+
+
+async def test_without_evidence_none_is_found() -> None:
+    """And the reply states no fact that only a passage could carry."""
+    engine = Engine(FakeModel(shares={"hateful": {"yes": 0.9, "no": 0.1}}), FakeEvidence([passage()]), heads_saying())
+    found = await ablations.variants(LIVE)["no evidence"](engine, Sample("1", POST))
+    assert found.brief.evidence == ()
+
+
+def test_an_ablation_is_compared_with_the_engine_as_it_is_post_by_post() -> None:
+    """What the part adds is the mean gap over the posts that both replied to."""
+    log = Log(None, {})
+    for at in range(3):
+        for name, calls in ((ablations.AS_IS, 20), ("no judge", 12)):
+            reply = f"{name} {at}"
+            log.add({"kind": ANSWER, **asdict(replace(OUTCOME, system=name, id=str(at), reply=reply, calls=calls))})
+            share = 0.7 if name == ablations.AS_IS else 0.5
+            log.add({"kind": REWARD, "id": str(at), "reply": reply, "share": share})
+    names = [ablations.AS_IS, "no judge"]
+    as_is, less = ablations.summary(names, outcomes_of(log), log)
+    assert (as_is["the part adds"], as_is["other reply"]) == (0, 0)
+    assert (less["the part adds"], less["other reply"], less["calls"]) == (pytest.approx(0.2), 1, 12)
+    tests = {row["measure"]: row for row in ablations.tests(names, outcomes_of(log), log)}
+    assert (tests["calls"]["median gap"], tests["seconds"]["p"]) == (8, 1)
