@@ -51,7 +51,7 @@ def measures(found: Labelled) -> Row:
 
 
 def auc(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
-    """The chance that a row of class 1 gets more than a row of class 0 (Mann and Whitney); NaN where a class is missing.
+    """The chance that a row of class 1 gets more than one of class 0 (Mann and Whitney); NaN where a class is missing.
 
     From ranks, since the bootstrap asks a thousand times.
     """

@@ -55,7 +55,7 @@ def test_both_truths_see_through_a_liking_for_the_first_place() -> None:
 def test_recorded_verdicts_are_cut_down_to_the_best_seeds() -> None:
     """The two with the best rewards stay, with their own verdicts; a post with too few drafts is left out."""
     logits = [10 * a + b for a, b in permutations(range(3), 2)]
-    records = [{"seeds": [1.0, 3.0, 2.0], "logits": logits}, {"seeds": [1.0], "logits": []}]
+    records: list[dict[str, Any]] = [{"seeds": [1.0, 3.0, 2.0], "logits": logits}, {"seeds": [1.0], "logits": []}]
     (trial,) = recorded_trials(records, 2, logit_sums)
     assert trial.seeds == [3.0, 2.0]
     assert trial.matrix == {(0, 1): 12, (1, 0): 21}

@@ -192,6 +192,7 @@ async def test_the_referee_asks_both_orders_and_a_liking_for_a_place_cancels() -
     referee = Referee(model, seed=1)
     left = await referee.share("A post.", "A kind reply.", "A rude reply.")
     right = await referee.share("A post.", "A rude reply.", "A kind reply.")
+    assert left is not None
     assert left == pytest.approx(1 / (1 + 2.718281828**-1))
     assert right == pytest.approx(1 - left)
     assert await referee.share("A post.", "Dull.", "Dull.") == pytest.approx(0.5)
