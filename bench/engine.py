@@ -21,7 +21,19 @@ from bench.metrics import bleu_4, distinct, novelty, repetition_rate, rouge_l
 from bench.output import Row, note, save, show
 from bench.plots import plot
 from bench.referee import Referee
-from bench.runs import DUEL, answer_all, column, duel_all, open_bench_engine, outcomes_of, referee_all, rewards_of
+from bench.runs import (
+    DUEL,
+    answer_all,
+    column,
+    duel_all,
+    open_bench_engine,
+    outcomes_of,
+    referee_all,
+    rewards_of,
+    unanswered,
+    unfought,
+    unrewarded,
+)
 from bench.samples import Log, Sample, read_samples, spread
 from bench.significance import compare, percentile, signed_rank
 from bench.systems import PLAIN, Outcome, answer, system_named
@@ -38,11 +50,15 @@ Rewards = Mapping[tuple[str, str], float]
 
 
 async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, seed: int) -> None:
-    """Ask whatever the log does not hold yet: answers first, then the referee."""
+    """Ask whatever the log does not hold yet: answers first, then the referee. A full log needs no model."""
+    missing = unanswered(limits, samples, limits, log)
+    if not (missing or unrewarded(limits, samples, log) or unfought(list(limits), samples, log)):
+        return
     profiles = load_settings().profile_named
     async with open_bench_engine() as engine:
-        warming = samples[min(max(limits.values()), len(samples) - 1)]
-        await answer("warm", system_named(LIVE.name, profiles), engine, warming)
+        if missing:
+            warming = samples[min(max(limits.values()), len(samples) - 1)]
+            await answer("warm", system_named(LIVE.name, profiles), engine, warming)
         systems = {name: system_named(name, profiles) for name in limits}
         await answer_all(engine, systems, samples, limits, log)
         note("All answers are there; the referee reads them.")

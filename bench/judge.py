@@ -28,6 +28,7 @@ from core.errors import AntiphonError, BadInput
 
 RECORDED = 12
 REPLAYED = (6, 12)
+_PAIR_FIELDS = frozenset({"id", "post", "reply_1", "reply_2", "score_1", "score_2"})
 
 
 async def _record(path: Path, posts: Path, limit: int, seed: int) -> None:
@@ -38,6 +39,8 @@ async def _record(path: Path, posts: Path, limit: int, seed: int) -> None:
 
 async def _pairs(path: Path, limit: int, seed: int, resume: Path | None) -> list[Row]:
     rows: list[Mapping[str, Any]] = [*read_rows(path)]
+    if not all(row.keys() >= _PAIR_FIELDS for row in rows):
+        raise BadInput(f"A row of {path} lacks a field.", remedy=f"Each needs {', '.join(sorted(_PAIR_FIELDS))}.")
     random.Random(seed).shuffle(rows)  # noqa: S311 - repeatable, no secret
     log = Log(resume, {"bench": "pairs", "pairs": path.name, "seed": seed})
     async with open_bench_engine() as engine:

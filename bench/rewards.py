@@ -17,7 +17,7 @@ from bench.ablations import AS_IS, summary, tests, variants
 from bench.calibration import measures, reliability_of
 from bench.output import Row, save, show
 from bench.referee import Referee
-from bench.runs import answer_all, open_bench_engine, outcomes_of, referee_all
+from bench.runs import answer_all, open_bench_engine, outcomes_of, referee_all, unanswered, unrewarded
 from bench.samples import Log, read_rows, read_samples, spread
 from bench.scorers import every_scorer
 from bench.systems import answer
@@ -49,11 +49,14 @@ async def _ablate(options: argparse.Namespace) -> dict[str, list[Row]]:
     samples = spread(read_samples(options.posts), options.seed)
     about = {"bench": "ablations", "posts": options.posts.name, "profile": options.profile, "seed": options.seed}
     log = Log(options.resume, about)
-    async with open_bench_engine() as engine:
-        await answer("warm", chosen[AS_IS], engine, samples[min(options.limit, len(samples) - 1)])
-        limits = dict.fromkeys(names, options.limit)
-        await answer_all(engine, {name: chosen[name] for name in names}, samples, limits, log)
-        await referee_all(Referee(engine.model, options.seed), samples, names, log)
+    limits = dict.fromkeys(names, options.limit)
+    missing = unanswered(names, samples, limits, log)
+    if missing or unrewarded(names, samples, log):
+        async with open_bench_engine() as engine:
+            if missing:
+                await answer("warm", chosen[AS_IS], engine, samples[min(options.limit, len(samples) - 1)])
+            await answer_all(engine, {name: chosen[name] for name in names}, samples, limits, log)
+            await referee_all(Referee(engine.model, options.seed), samples, names, log)
     outcomes = outcomes_of(log)
     return {"ablations": summary(names, outcomes, log), "tests": tests(names, outcomes, log)}
 

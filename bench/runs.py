@@ -21,6 +21,10 @@ from bot.settings import load_settings
 from core.engine import Engine
 
 ANSWER, REWARD, DUEL = "answer", "reward", "duel"
+Turn = tuple[str, Sample]
+"""A system and the post that it answers next."""
+Reply = tuple[str, str]
+"""A system and what it said."""
 _FIELDS = [part.name for part in fields(Outcome)]
 
 
@@ -33,45 +37,61 @@ def open_bench_engine() -> AbstractAsyncContextManager[Engine]:
     return open_engine(settings)
 
 
+def unanswered(systems: Iterable[str], samples: Sequence[Sample], limits: Mapping[str, int], log: Log) -> list[Turn]:
+    """Which system is still to answer which post, in the order in which they take turns.
+
+    Every system gets the first ``limits[system]`` samples; at each post all have their turn, so that the machine's
+    moods fall on all alike.
+    """
+    done = {(row["system"], row["id"]) for row in log.of_kind(ANSWER)}
+    names = list(systems)
+    turns = [(name, sample) for place, sample in enumerate(samples) for name in names if place < limits[name]]
+    return [(name, sample) for name, sample in turns if (name, sample.id) not in done]
+
+
 async def answer_all(
     engine: Engine, systems: Mapping[str, Answering], samples: Sequence[Sample], limits: Mapping[str, int], log: Log
 ) -> None:
-    """Every system on the first ``limits[system]`` samples; what the log holds is not asked again.
+    """Every answer that the log does not hold yet."""
+    turns = unanswered(systems, samples, limits, log)
+    for place, (name, sample) in enumerate(turns, start=1):
+        outcome = await answer(name, systems[name], engine, sample)
+        log.add({"kind": ANSWER, **asdict(outcome)})
+        note(f"{place}/{len(turns)} {name}: {outcome.seconds:.1f} s, {outcome.calls} calls")
 
-    The systems take turns at each post, so that the machine's moods fall on all alike.
-    """
-    done = {(row["system"], row["id"]) for row in log.of_kind(ANSWER)}
-    for place, sample in enumerate(samples):
-        for name, answering in systems.items():
-            if place < limits[name] and (name, sample.id) not in done:
-                outcome = await answer(name, answering, engine, sample)
-                log.add({"kind": ANSWER, **asdict(outcome)})
-                note(f"{place + 1}/{limits[name]} {name}: {outcome.seconds:.1f} s, {outcome.calls} calls")
+
+def unrewarded(systems: Iterable[str], samples: Sequence[Sample], log: Log) -> list[tuple[Sample, str]]:
+    """The replies that the referee has not yet held against the person's; the same reply to a post counts once."""
+    wanted, human = set(systems), {sample.id: sample for sample in samples if sample.human_reply}
+    said = {(o.id, o.reply): None for o in outcomes_of(log) if o.system in wanted and o.reply and o.id in human}
+    known = {(row["id"], row["reply"]) for row in log.of_kind(REWARD)}
+    return [(human[id_], reply) for id_, reply in said if (id_, reply) not in known]
 
 
 async def referee_all(referee: Referee, samples: Sequence[Sample], systems: Iterable[str], log: Log) -> None:
-    """The composite reward of every reply, against the person's; the same reply to the same post is asked once."""
-    wanted = set(systems)
-    known = {(row["id"], row["reply"]): row["share"] for row in log.of_kind(REWARD)}
-    human = {sample.id: sample for sample in samples if sample.human_reply}
-    for outcome in outcomes_of(log):
-        key = (outcome.id, outcome.reply)
-        if outcome.system in wanted and outcome.reply and outcome.id in human and key not in known:
-            sample = human[outcome.id]
-            known[key] = await referee.share(sample.post, outcome.reply, sample.human_reply)
-            log.add({"kind": REWARD, "id": outcome.id, "reply": outcome.reply, "share": known[key]})
+    """The composite reward of every reply that has none yet."""
+    for sample, reply in unrewarded(systems, samples, log):
+        share = await referee.share(sample.post, reply, sample.human_reply)
+        log.add({"kind": REWARD, "id": sample.id, "reply": reply, "share": share})
+
+
+def unfought(systems: Sequence[str], samples: Sequence[Sample], log: Log) -> list[tuple[Sample, Reply, Reply]]:
+    """The first replies of two systems to the same post that the referee has not yet compared."""
+    done = {(row["left"], row["right"], row["id"]) for row in log.of_kind(DUEL)}
+    said = {(outcome.system, outcome.id): outcome.reply for outcome in outcomes_of(log)}
+    return [
+        (sample, (left, said[left, sample.id]), (right, said[right, sample.id]))
+        for sample in samples
+        for left, right in combinations(systems, 2)
+        if said.get((left, sample.id)) and said.get((right, sample.id)) and (left, right, sample.id) not in done
+    ]
 
 
 async def duel_all(referee: Referee, samples: Sequence[Sample], systems: Sequence[str], log: Log) -> None:
-    """The first replies of every two systems to the same post against each other; equal replies share evenly."""
-    done = {(row["left"], row["right"], row["id"]) for row in log.of_kind(DUEL)}
-    said = {(outcome.system, outcome.id): outcome.reply for outcome in outcomes_of(log)}
-    for sample in samples:
-        for left, right in combinations(systems, 2):
-            one, other = said.get((left, sample.id)), said.get((right, sample.id))
-            if one and other and (left, right, sample.id) not in done:
-                share = 0.5 if one == other else await referee.share(sample.post, one, other)
-                log.add({"kind": DUEL, "id": sample.id, "left": left, "right": right, "share": share})
+    """The first replies of every two systems against each other; equal replies share evenly."""
+    for sample, (left, one), (right, other) in unfought(systems, samples, log):
+        share = 0.5 if one == other else await referee.share(sample.post, one, other)
+        log.add({"kind": DUEL, "id": sample.id, "left": left, "right": right, "share": share})
 
 
 def outcomes_of(log: Log) -> list[Outcome]:
