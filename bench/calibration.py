@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,17 +20,19 @@ BINS = 10
 class Labelled:
     """One scorer's probabilities for rows whose class is known.
 
-    ``posts`` names what each row belongs to; rows of one post are drawn together in the bootstrap.
+    ``posts`` names what each row belongs to; rows of one post are drawn together in the bootstrap. Where the classes are
+    not what the scorer is about, only its order is measured, not its calibration.
     """
 
     name: str
     probabilities: Sequence[float]
     labels: Sequence[int]
     posts: Sequence[str]
+    is_probability_of_label: bool = True
 
 
 def measures(found: Labelled) -> Row:
-    """The AUC with its 95 % interval, the Brier score, and the expected calibration error."""
+    """The AUC with its 95 % interval, the Brier score, and the expected calibration error; ``None`` where undefined."""
     chances, labels = np.asarray(found.probabilities, float), np.asarray(found.labels, int)
     clusters: dict[str, list[int]] = {}
     for place, post in enumerate(found.posts):
@@ -42,11 +45,11 @@ def measures(found: Labelled) -> Row:
     return {
         "scorer": found.name,
         "rows": len(labels),
-        "AUC": auc(chances, labels),
-        "from": low,
-        "to": high,
-        "Brier": float(np.mean((chances - labels) ** 2)),
-        "ECE": calibration_error(chances, labels),
+        "AUC": _known(auc(chances, labels)),
+        "from": _known(low),
+        "to": _known(high),
+        "Brier": float(np.mean((chances - labels) ** 2)) if found.is_probability_of_label else None,
+        "ECE": calibration_error(chances, labels) if found.is_probability_of_label else None,
     }
 
 
@@ -85,6 +88,12 @@ def calibration_error(chances: NDArray[np.float64], labels: NDArray[np.int64]) -
 
 
 def reliability_of(found: Labelled) -> list[Row]:
-    """The reliability table of one scorer."""
+    """The reliability table of one scorer; empty where its probabilities are not the classes'."""
+    if not found.is_probability_of_label:
+        return []
     chances, labels = np.asarray(found.probabilities, float), np.asarray(found.labels, int)
     return [{"scorer": found.name, **row} for row in reliability(chances, labels)]
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,10 +1,10 @@
 """Whether the scorers tell right from wrong, and what each reward and stage adds to what comes out first.
 
-    python -m bench.rewards --posts FILE [--intents FILE]                     AUC and calibration of every scorer
+    python -m bench.rewards --posts FILE [--intents FILE] --resume LOG        AUC and calibration of every scorer
     python -m bench.rewards --posts FILE --ablate --limit 8 --resume LOG      the engine with one part less each time
 
-The posts must not be those that the heads were trained on. ``LOG`` grows answer by answer; the same command goes on
-where it was killed.
+The posts must not be those that the heads were trained on. ``LOG`` grows answer by answer, one file for each of the
+two; the same command goes on where it was killed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from pathlib import Path
 
 from bench.ablations import AS_IS, summary, tests, variants
 from bench.calibration import measures, reliability_of
+from bench.meter import with_models
 from bench.output import Row, save, show
 from bench.referee import Referee
+from bench.remembered import RememberedModel
 from bench.runs import answer_all, open_bench_engine, outcomes_of, referee_all, unanswered, unrewarded
 from bench.samples import Log, read_rows, read_samples, spread
 from bench.scorers import every_scorer
@@ -29,11 +31,13 @@ POSTS = 40
 
 
 async def _scorers(options: argparse.Namespace) -> dict[str, list[Row]]:
-    samples = spread(read_samples(options.posts), options.seed)[: options.limit]
+    samples = spread(read_samples(options.posts), options.seed)
     replies = read_rows(options.intents) if options.intents else []
     facts = load_facts(STARTER_FACTS)
+    log = Log(options.resume, {"bench": "scorers"})
     async with open_bench_engine() as engine:
-        found = await every_scorer(engine, samples, replies, facts[:: -(-len(facts) // options.limit)], options.seed)
+        remembering = with_models(engine, lambda model: RememberedModel(model, log))
+        found = await every_scorer(remembering, samples, replies, facts, options.limit, options.seed)
     return {
         "scorers": [measures(one) for one in found],
         "reliability": [row for one in found for row in reliability_of(one)],
@@ -69,7 +73,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--variants", default="", help="some variants only, with commas between them")
     parser.add_argument("--profile", default="live", help="the profile that parts are taken from")
     parser.add_argument("--limit", type=int, default=POSTS, help="posts, and for the scorers facts too")
-    parser.add_argument("--resume", type=Path, help="a log for --ablate that is added to, and gone on from")
+    parser.add_argument("--resume", type=Path, help="a log that is added to, and gone on from")
     parser.add_argument("--seed", type=int, default=0, help="draws posts, pairs and names")
     parser.add_argument("--out", type=Path, help="write the JSON here instead of standard output")
     return parser.parse_args()

@@ -10,6 +10,7 @@ import asyncio
 import random
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,37 +33,39 @@ from kb.facts import Fact
 from training.heads import AGREEMENTS, INTENT_STRENGTH, fit, intent_labels
 
 FOLDS = 8
+TOPIC = "stance: own reply or one to another group's post"
 _DIGITS = re.compile(r"\d+")
 Triple = tuple[str, str, int, str]
 """A post or passage, a text, the class of the text, and what the row belongs to."""
 
 
-def stance_rows(samples: Sequence[Sample], chance: random.Random) -> dict[str, list[Triple]]:
-    """Each post with its reply (1) and with what does not answer it (0), by what that is.
+def stance_rows(samples: Sequence[Sample], pool: Sequence[Sample], chance: random.Random) -> dict[str, list[Triple]]:
+    """Each post with its reply (1) and with what does not answer it (0), by what that is; others are of the pool.
 
     The first two do not oppose. A reply to another group's post opposes hate too, so telling it apart measures whether
     the scorer sees the topic, which a stance head need not.
     """
     own = [(sample.post, sample.human_reply, 1, sample.id) for sample in samples]
-    mates = {sample.id: _other(sample, samples, chance, same_group=True) for sample in samples}
-    strangers = {sample.id: _other(sample, samples, chance, same_group=False) for sample in samples}
+    mates = {sample.id: _other(sample, pool, chance, same_group=True) for sample in samples}
+    strangers = {sample.id: _other(sample, pool, chance, same_group=False) for sample in samples}
     agreed = [(s.post, f"{chance.choice(AGREEMENTS)} {s.post}", 0, s.id) for s in samples]
     other = [(s.post, mate.post, 0, s.id) for s in samples if (mate := mates[s.id])]
     shuffled = [(s.post, stranger.human_reply, 0, s.id) for s in samples if (stranger := strangers[s.id])]
     return {
         "stance: own reply or the post agreed to": own + agreed,
         "stance: own reply or another hateful post": own + other,
-        "stance: own reply or one to another group's post": own + shuffled,
+        TOPIC: own + shuffled,
     }
 
 
-def stance(heads: Heads, samples: Sequence[Sample], seed: int) -> list[Labelled]:
+def stance(heads: Heads, samples: Sequence[Sample], pool: Sequence[Sample], seed: int) -> list[Labelled]:
     """The stance head on ``stance_rows``. Blocking."""
     chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
-    return [
+    found = [
         _labelled(name, rows, [float(heads.opposes(post, [text])[0]) for post, text, _, _ in rows])
-        for name, rows in stance_rows(samples, chance).items()
+        for name, rows in stance_rows(samples, pool, chance).items()
     ]
+    return [replace(one, is_probability_of_label=one.name != TOPIC) for one in found]
 
 
 def hate(heads: Heads, samples: Sequence[Sample]) -> Labelled:
@@ -89,10 +92,10 @@ def intents(rows: Sequence[Mapping[str, Any]]) -> list[Labelled]:
     ]
 
 
-def quality_rows(samples: Sequence[Sample], chance: random.Random) -> dict[str, list[Triple]]:
-    """Each post with its reply (1), and with another hateful post or the reply's words in disorder (0)."""
+def quality_rows(samples: Sequence[Sample], pool: Sequence[Sample], chance: random.Random) -> dict[str, list[Triple]]:
+    """Each post with its reply (1), and with a hateful post of the pool or the reply's words in disorder (0)."""
     own = [(sample.post, sample.human_reply, 1, sample.id) for sample in samples]
-    mates = {sample.id: _other(sample, samples, chance, same_group=True) for sample in samples}
+    mates = {sample.id: _other(sample, pool, chance, same_group=True) for sample in samples}
     other = [(s.post, mate.post, 0, s.id) for s in samples if (mate := mates[s.id])]
     disorder = [(s.post, _disordered(s.human_reply, chance), 0, s.id) for s in samples]
     return {
@@ -101,12 +104,12 @@ def quality_rows(samples: Sequence[Sample], chance: random.Random) -> dict[str, 
     }
 
 
-async def quality(engine: Engine, samples: Sequence[Sample], seed: int) -> list[Labelled]:
+async def quality(engine: Engine, samples: Sequence[Sample], pool: Sequence[Sample], seed: int) -> list[Labelled]:
     """Argument quality by the language model on ``quality_rows``; rows without an answer are left out."""
     chance, found = random.Random(seed), list[Labelled]()  # noqa: S311 - repeatable, no secret
     sample_of = {sample.id: sample for sample in samples}
     model, said = MeteredModel(engine.model, Budget(PAPER)), dict[tuple[str, str], float | None]()
-    for name, rows in quality_rows(samples, chance).items():
+    for name, rows in quality_rows(samples, pool, chance).items():
         for post, text, _, id_ in rows:
             if (post, text) not in said:
                 said[post, text] = await argument_quality(brief_of(sample_of[id_]), text, model)
@@ -114,13 +117,13 @@ async def quality(engine: Engine, samples: Sequence[Sample], seed: int) -> list[
     return found
 
 
-def entailment_rows(facts: Sequence[Fact], chance: random.Random) -> dict[str, list[Triple]]:
+def entailment_rows(facts: Sequence[Fact], pool: Sequence[Fact], chance: random.Random) -> dict[str, list[Triple]]:
     """Each passage with a sentence of its own (1), and with another's of its group or with one number altered (0)."""
-    parts = {fact.id: chance.choice(sentences(fact.text)) for fact in facts}
+    parts = {fact.id: chance.choice(sentences(fact.text)) for fact in (*facts, *pool)}
     own = [(fact.text, parts[fact.id], 1, fact.id) for fact in facts]
     other, altered = list[Triple](), list[Triple]()
     for fact in facts:
-        mates = [mate for mate in facts if mate.target_group is fact.target_group and mate.id != fact.id]
+        mates = [mate for mate in pool if mate.target_group is fact.target_group and mate.id != fact.id]
         if mates:
             other.append((fact.text, parts[chance.choice(mates).id], 0, fact.id))
         changed = alter_number(parts[fact.id], chance)
@@ -129,12 +132,12 @@ def entailment_rows(facts: Sequence[Fact], chance: random.Random) -> dict[str, l
     return {"own sentence or another passage's": own + other, "own sentence or one with another number": own + altered}
 
 
-async def entailment(engine: Engine, facts: Sequence[Fact], seed: int) -> list[Labelled]:
+async def entailment(engine: Engine, facts: Sequence[Fact], pool: Sequence[Fact], seed: int) -> list[Labelled]:
     """Entailment by one token of the model alone, and as the receipts use it: with quotation and numbers checked."""
     chance, found = random.Random(seed), list[Labelled]()  # noqa: S311 - repeatable, no secret
     fact_of = {fact.id: fact for fact in facts}
     model = MeteredModel(engine.model, Budget(PAPER))
-    for name, rows in entailment_rows(facts, chance).items():
+    for name, rows in entailment_rows(facts, pool, chance).items():
         alone = [await _entails(passage, text, model) for passage, text, _, _ in rows]
         checked = [await _carried(fact_of[id_], text, model, engine.heads) for _, text, _, id_ in rows]
         found += [_labelled(f"entailment alone: {name}", rows, alone), _labelled(f"receipts: {name}", rows, checked)]
@@ -188,12 +191,17 @@ def _labelled(name: str, rows: Sequence[Triple], chances: Sequence[float | None]
 
 
 async def every_scorer(
-    engine: Engine, samples: Sequence[Sample], replies: Sequence[Mapping[str, Any]], facts: Sequence[Fact], seed: int
-) -> list[Labelled]:
-    """All of the above; the intents only where labelled replies are given."""
-    answered = [sample for sample in samples if sample.human_reply]
-    found = await asyncio.to_thread(stance, engine.heads, answered, seed)
-    found.append(await asyncio.to_thread(hate, engine.heads, answered))
+    engine: Engine, pool: Sequence[Sample], replies: Sequence[Mapping[str, Any]], facts: Sequence[Fact], limit: int,
+    seed: int,
+) -> list[Labelled]:  # fmt: skip
+    """All of the above on at most ``limit`` posts and facts; the intents only where labelled replies are given.
+
+    What a post or a fact is held against is drawn from all of them.
+    """
+    answered = [sample for sample in pool if sample.human_reply]
+    samples, some = answered[:limit], facts[:: -(-len(facts) // limit)]
+    found = await asyncio.to_thread(stance, engine.heads, samples, answered, seed)
+    found.append(await asyncio.to_thread(hate, engine.heads, samples))
     found += await asyncio.to_thread(intents, replies) if replies else []
-    found += await quality(engine, answered, seed)
-    return found + await entailment(engine, facts, seed)
+    found += await quality(engine, samples, answered, seed)
+    return found + await entailment(engine, some, facts, seed)

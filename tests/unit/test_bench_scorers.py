@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 from bench.matrices import MATRIX, record
+from bench.remembered import RememberedModel
 from bench.samples import Log, Sample
 from bench.scorers import alter_number, entailment, entailment_rows, hate, quality_rows, stance, stance_rows
 from core.engine import Engine
@@ -26,7 +27,7 @@ SAMPLES = [
 
 def test_only_the_own_reply_counts_as_opposing() -> None:
     """Against the post agreed to, another post of the group, and a reply to a post about another group."""
-    agreed, other, shuffled = stance_rows(SAMPLES, random.Random(0)).values()
+    agreed, other, shuffled = stance_rows(SAMPLES, SAMPLES, random.Random(0)).values()
     for rows in (agreed, other, shuffled):
         assert [(post, text) for post, text, label, _ in rows if label] == [(s.post, s.human_reply) for s in SAMPLES]
     assert all(text.endswith(post) and text != post for post, text, label, _ in agreed if not label)
@@ -39,7 +40,7 @@ def test_only_the_own_reply_counts_as_opposing() -> None:
 
 def test_disorder_keeps_the_words_of_a_reply() -> None:
     """So that only their order can tell the two apart."""
-    rows = quality_rows(SAMPLES, random.Random(1))["quality: own reply or its words in disorder"]
+    rows = quality_rows(SAMPLES, SAMPLES, random.Random(1))["quality: own reply or its words in disorder"]
     replies = {id_: text for _, text, label, id_ in rows if label}
     for _, text, label, id_ in rows:
         assert sorted(words(text)) == sorted(words(replies[id_]))
@@ -60,7 +61,7 @@ def test_a_passage_carries_its_own_sentence_only() -> None:
     """Sentences of other passages are of the same group, so that the topic does not give them away."""
     facts = load_facts(STARTER_FACTS)[:40]
     group = {fact.text: fact.target_group for fact in facts}
-    own_or_other, own_or_altered = entailment_rows(facts, random.Random(0)).values()
+    own_or_other, own_or_altered = entailment_rows(facts[:20], facts, random.Random(0)).values()
     for passage_text, text, label, _ in own_or_other:
         assert (text in passage_text) == bool(label)
         holder = next(fact for fact in facts if text in fact.text)
@@ -72,7 +73,7 @@ async def test_receipts_see_an_altered_number_without_asking() -> None:
     """The model takes all for supported here; the check of numbers does not."""
     facts = load_facts(STARTER_FACTS)[:30]
     engine = Engine(FakeModel(shares={"entailment": {"yes": 0.9, "no": 0.1}}), FakeEvidence(), heads_saying())
-    found = {one.name: one for one in await entailment(engine, facts, seed=0)}
+    found = {one.name: one for one in await entailment(engine, facts, facts, seed=0)}
     alone = found["entailment alone: own sentence or one with another number"]
     checked = found["receipts: own sentence or one with another number"]
     assert set(alone.probabilities) == {0.9}
@@ -82,7 +83,7 @@ async def test_receipts_see_an_altered_number_without_asking() -> None:
 
 def test_heads_are_asked_for_every_row() -> None:
     """With the classes beside what they said."""
-    for found in (hate(heads_saying(hate=0.2), SAMPLES), *stance(heads_saying(opposing=0.9), SAMPLES, seed=0)):
+    for found in (hate(heads_saying(hate=0.2), SAMPLES), *stance(heads_saying(opposing=0.9), SAMPLES, SAMPLES, seed=0)):
         assert len(found.probabilities) == len(found.labels) == len(found.posts)
         assert set(found.labels) == {0, 1}
     assert set(hate(heads_saying(hate=0.2), SAMPLES).probabilities) == {0.2}
@@ -100,3 +101,16 @@ async def test_matrices_hold_every_ordered_pair_and_no_text(tmp_path: Path) -> N
     assert (len(row["seeds"]), len(row["logits"]), len(model.asked)) == (6, 30, 30)
     await record(engine, samples, 6, Log(path, {}))
     assert len(model.asked) == 30
+
+
+async def test_a_choice_that_was_kept_is_not_asked_again(tmp_path: Path) -> None:
+    """Not even by the next run; another prompt is, and no text stands in the log."""
+    facts, path, calls = load_facts(STARTER_FACTS)[:6], tmp_path / "log.jsonl", []
+    for _ in range(2):
+        model = FakeModel(shares={"entailment": {"yes": 0.9, "no": 0.1}})
+        remembering = RememberedModel(model, Log(path, {}))
+        found = await entailment(Engine(remembering, FakeEvidence(), heads_saying()), facts, facts, seed=0)
+        assert set(found[0].probabilities) == {0.9}
+        calls.append(len(model.asked))
+    assert calls[0] > 0 == calls[1]
+    assert facts[0].text.split(".")[0] not in path.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bench.calibration import Labelled, auc, calibration_error, measures, reliability
+from bench.calibration import Labelled, auc, calibration_error, measures, reliability, reliability_of
 from bench.significance import compare, interval, percentile, signed_rank
 
 
@@ -80,6 +80,13 @@ def test_measures_of_a_perfect_scorer() -> None:
     posts = [str(number) for number in range(8)] * 2
     found = measures(Labelled("oracle", [1.0] * 8 + [0.0] * 8, [1] * 8 + [0] * 8, posts))
     assert (found["AUC"], found["from"], found["to"], found["Brier"], found["ECE"]) == (1, 1, 1, 0, 0)
+
+
+def test_what_cannot_be_measured_is_null() -> None:
+    """One class alone has no AUC, and JSON knows no NaN; a score of something else has no calibration."""
+    found = measures(Labelled("one class", [0.9, 0.8], [1, 1], ["1", "2"], is_probability_of_label=False))
+    assert [found[name] for name in ("AUC", "from", "to", "Brier", "ECE")] == [None] * 5
+    assert reliability_of(Labelled("other", [0.9], [0], ["1"], is_probability_of_label=False)) == []
 
 
 def test_the_bootstrap_draws_whole_clusters() -> None:
