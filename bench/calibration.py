@@ -20,7 +20,7 @@ BINS = 10
 class Labelled:
     """One scorer's probabilities for rows whose class is known.
 
-    ``posts`` names what each row belongs to; rows of one post are drawn together in the bootstrap. Where the classes are
+    ``posts`` names what each row belongs to; rows of one post are drawn together in the bootstrap. Where classes are
     not what the scorer is about, only its order is measured, not its calibration.
     """
 
