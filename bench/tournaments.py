@@ -36,7 +36,7 @@ TRIALS = 300
 SIZES = (4, 6, 12, 24)
 SCALES = (0.1, 1.0, 4.0)
 TOP = 3
-BUDGETS = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
+BUDGETS = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 7.0, 9.0)
 """The limits of verdicts a candidate that are swept."""
 MARGINS = (0.0, 0.02)
 LARGEST_SWEPT = 12
@@ -184,7 +184,7 @@ def savings(trials: Sequence[Trial], about: Row) -> list[Row]:
 
 
 def simulated_savings() -> list[Row]:
-    """``savings`` on simulated judges of each size but the largest, which would take an hour."""
+    """``savings`` on simulated judges of each size but the largest, where a sweep takes very long."""
     sizes = [size for size in SIZES if size <= LARGEST_SWEPT]
     return [row for size in sizes for row in savings(simulated_trials(size), {"candidates": size})]
 
