@@ -25,6 +25,7 @@ from core.profiles import Profile
 from core.prompting import load_prompt
 
 AS_IS = "as is"
+PATIENCE_SECONDS = 3600.0
 SAME_CLAIM = "People deserve to be judged by what they do."
 """What is argued where no claim guides: the same for every post, as a moderator might set it."""
 MEASURES: Mapping[str, Callable[[Outcome], float]] = {
@@ -81,8 +82,13 @@ def without_weight(name: str) -> Iterator[None]:
 
 
 def variants(profile: Profile) -> dict[str, Answering]:
-    """The engine under a profile as it is, without each stage, and without each reward."""
-    as_is = under(profile)
+    """The engine under a profile as it is, without each stage, and without each reward.
+
+    The deadline is lifted to an hour, the limits of calls and tokens are not: what a part adds must not hang on how
+    busy the machine is.
+    """
+    patient = replace(profile, deadline_seconds=PATIENCE_SECONDS)
+    as_is = under(patient)
 
     def with_parts(change: Callable[[Engine], Engine]) -> Answering:
         async def suggest(engine: Engine, sample: Sample) -> Said:
@@ -99,9 +105,9 @@ def variants(profile: Profile) -> dict[str, Answering]:
 
     return {
         AS_IS: as_is,
-        "no claim guidance": under(profile, claim=SAME_CLAIM),
+        "no claim guidance": under(patient, claim=SAME_CLAIM),
         "no evidence": with_parts(lambda engine: replace(engine, evidence=NoEvidence())),
-        "no annealing": under(replace(profile, target_score=0.0)),
+        "no annealing": under(replace(patient, target_score=0.0)),
         "no judge": with_parts(lambda engine: with_models(engine, UnheardJudge)),
         **{f"no {name}": unweighted(name) for name in rewards.WEIGHTS},
     }

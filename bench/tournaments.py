@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, permutations, takewhile
 from math import ceil
 from statistics import fmean
 from typing import Any
@@ -166,14 +166,15 @@ def replay(records: Sequence[Mapping[str, Any]], sizes: Sequence[int]) -> list[R
 def savings(trials: Sequence[Trial], about: Row) -> list[Row]:
     """The fewest verdicts with which ours is as good as a round robin at the best and at the best three.
 
-    The limit of verdicts is swept, and ours may not stop before it. ``None`` where no limit does.
+    The limit of verdicts is swept, and ours may not stop before it. Every greater limit must be as good too, so that a
+    lucky one does not count. ``None`` where no limit does.
     """
     ours = [_hits(outcomes) for outcomes in zip(*map(swept, trials), strict=True)]
     rows: list[Row] = []
     for peer in (HARD, SOFT):
         theirs = _hits(_run(METHODS[peer], trials))
         for margin in MARGINS:
-            enough = next((hits for hits in ours if _is_as_good(hits, theirs, margin)), None)
+            enough = _least(ours, theirs, margin)
             asked = enough[_VERDICTS] if enough else None
             rows.append({
                 **about, "as good as": peer, "within": margin, "its best": theirs[_BEST], "its three": theirs[_THREE],
@@ -264,6 +265,14 @@ def _hits(outcomes: Sequence[tuple[list[int], list[int], int]]) -> dict[str, flo
         _VERDICTS: fmean(calls for _, _, calls in outcomes),
         "verdicts a candidate": fmean(calls / len(truth) for truth, _, calls in outcomes),
     }
+
+
+def _least(
+    ours: Sequence[Mapping[str, float]], theirs: Mapping[str, float], margin: float
+) -> Mapping[str, float] | None:
+    """The first of our results, by their limit, that is as good as theirs together with all that follow."""
+    kept = list(takewhile(lambda hits: _is_as_good(hits, theirs, margin), reversed(ours)))
+    return kept[-1] if kept else None
 
 
 def _is_as_good(hits: Mapping[str, float], theirs: Mapping[str, float], margin: float) -> bool:
