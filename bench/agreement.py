@@ -21,9 +21,9 @@ from bench.samples import Log, Sample
 from bench.systems import brief_of
 from core.budget import Budget, MeteredModel
 from core.engine import Engine
-from core.judge import verdict
 from core.profiles import PAPER
 from core.rewards import argument_quality
+from core.verdicts import Judge
 
 PAIR = "pair"
 Opinion = Callable[[Mapping[str, Any]], float]
@@ -72,9 +72,13 @@ async def _ask(engine: Engine, row: Mapping[str, Any]) -> dict[str, object]:
         sure = await asyncio.to_thread(engine.heads.opposes, brief.post.text, [first, second])
         return float(sure[0] - sure[1])
 
+    async def verdict(one: str, other: str) -> float | None:
+        said = await Judge(model).compare(brief, one, other)
+        return said.logit if said else None
+
     return {
-        "there": await _timed("there", verdict(brief, first, second, model), meter, cost),
-        "back": await _timed("back", verdict(brief, second, first, model), meter, cost),
+        "there": await _timed("there", verdict(first, second), meter, cost),
+        "back": await _timed("back", verdict(second, first), meter, cost),
         "quality": await _timed("quality", quality(), meter, cost),
         "stance": await _timed("stance", stance(), meter, cost),
         "longer": float(len(first) - len(second)),

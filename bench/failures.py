@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.gates import LEAST_STANCE, GateContext, fault_of
+from core.grounding import NAME, unsupported
 from core.heads import Heads
 from core.models import Brief, Evidence
 from core.slurs import slurs_in
-from core.text import numbers
 from core.wordings import wordings_of
 
 NO_STANCE = "may not oppose the post"
@@ -39,7 +39,6 @@ def flags_of(text: str, brief: Brief, heads: Heads, max_characters: int = 2000) 
 
 
 def strange_figures(text: str, evidence: Sequence[Evidence], language: str | None) -> set[str]:
-    """The numbers, in digits or in words, that neither a passage nor its year holds."""
-    held = " ".join(f"{passage.text} {passage.source.year or ''}" for passage in evidence)
-    spoken = {match.group().casefold() for match in wordings_of(language).quantity.finditer(text)}
-    return (numbers(text) - numbers(held)) | {quantity for quantity in spoken if quantity not in held.casefold()}
+    """The figures and dates, as they stand in the text, that no passage holds."""
+    items = unsupported(text, evidence, language or "en")
+    return {item.text for item in items if item.kind != NAME}

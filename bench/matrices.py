@@ -15,10 +15,10 @@ from core.budget import Budget, MeteredModel
 from core.drafting import compose
 from core.engine import Engine
 from core.evidence import find_evidence
-from core.judge import verdict
 from core.models import Brief, Intent
 from core.profiles import PAPER
 from core.rewards import embedded_scorers, evaluate
+from core.verdicts import Judge
 from core.vetted import load_themes, matching_themes
 
 MATRIX = "matrix"
@@ -38,11 +38,13 @@ async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log)
         if len(texts) < size:
             note(f"{place}/{len(samples)} {sample.id}: only {len(texts)} drafts, left out")
             continue
-        scores = await evaluate(brief, texts, embedded_scorers(engine.heads))
+        scores, _ = await evaluate(brief, texts, embedded_scorers(engine.heads))
         model = MeteredModel(engine.model, Budget(PAPER))
-        logits = [await verdict(brief, texts[a], texts[b], model) for a, b in permutations(range(size), 2)]
-        if None in logits:
-            note(f"{place}/{len(samples)} {sample.id}: an unreadable verdict, left out")
+        judge = Judge(model)
+        said = [await judge.compare(brief, texts[a], texts[b]) for a, b in permutations(range(size), 2)]
+        logits = [comparison.logit for comparison in said if comparison]
+        if len(logits) < len(said):
+            note(f"{place}/{len(samples)} {sample.id}: an unreadable answer, left out")
             continue
         row: dict[str, Any] = {"id": sample.id, "seeds": [score.total or 0.0 for score in scores], "logits": logits}
         log.add({"kind": MATRIX, **row})

@@ -166,7 +166,7 @@ async def _carried(fact: Fact, sentence: str, model: MeteredModel, heads: Heads)
     reading = Reading("en", fact.target_group, None, None, None, None, None, None, None, Action.REPLY, "benchmark")
     evidence = Evidence(fact.id, fact.text, fact.text, fact.source)
     brief = Brief(post_of(Sample(fact.id, "A post.")), reading, "", (evidence,))
-    receipts = await verify(sentence, brief, frozenset(), model, heads.embedder)
+    receipts, _ = await verify(sentence, brief, frozenset(), model, heads.embedder)
     known = [receipt.probability or 0.0 for receipt in receipts if receipt.verdict is not Verdict.UNVERIFIED]
     return min(known) if known else None
 

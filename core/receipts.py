@@ -18,6 +18,7 @@ import numpy as np
 
 from core.budget import MeteredModel
 from core.errors import BadAnswer, ModelUnavailable, ScorerUnavailable
+from core.grounding import NAME, unsupported
 from core.models import Brief, Evidence, Receipt, Triplet, Verdict
 from core.ports import Embedder, Inference
 from core.prompting import load_prompt
@@ -105,11 +106,14 @@ class _Checker:
     async def _bearing(self, sentence: str) -> tuple[Evidence, list[Evidence]]:
         """The closest passage, and those with the sentence's numbers and half of its words, the closest first."""
         evidence = self.brief.evidence
-        holding = [p for p in evidence if numbers(sentence) <= numbers(p.text) | numbers(str(p.source.year))]
+        holding = [p for p in evidence if self._has_figures(sentence, p)]
         among = holding or evidence
         vectors = await asyncio.to_thread(self.embedder.encode, [sentence, *(p.text for p in among)])
         ordered = [among[index] for index in np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")]
         return ordered[0], [p for p in ordered if holding and _covered(sentence, p.text) >= _LEAST_COVERED]
+
+    def _has_figures(self, sentence: str, passage: Evidence) -> bool:
+        return all(item.kind == NAME for item in unsupported(sentence, [passage], self.brief.language))
 
     async def _triplets(self, sentence: str) -> list[Parts]:
         """The sentence taken apart, or nothing where it is to be checked as a whole."""
