@@ -63,7 +63,7 @@ async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, 
     rest = [theme for theme in load_themes("en") if theme.target_group is group and theme not in close]
     found: dict[str, None] = {}
     for theme in [*close, *rest]:
-        composed = compose(brief, [theme], tuple(Intent), random.Random(sample.id))  # noqa: S311 - repeatable, no secret
+        composed = compose(brief, theme, tuple(Intent), random.Random(sample.id))  # noqa: S311 - repeatable, no secret
         found |= dict.fromkeys(candidate.text for candidate in composed)
         if len(found) >= size:
             break

@@ -55,8 +55,8 @@ class Candidate:
         return self.scores.total or 0.0
 
 
-def compose(brief: Brief, themes: Sequence[Theme], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
-    """Drafts of vetted sentences and evidence for the closest theme, two for each intent, without any model.
+def compose(brief: Brief, theme: Theme, intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
+    """Drafts of vetted sentences and evidence for a theme, two for each intent, without any model.
 
     Informative drafts join a claim and a passage, one for each of the first two passages in the draft's language. The
     others are whole replies; one sentence alone is joined by the theme's claim, unless it is a question, which should
@@ -64,12 +64,11 @@ def compose(brief: Brief, themes: Sequence[Theme], intents: Sequence[Intent], ch
     """
     facts = [p.summary for p in brief.evidence[:2] if detect(p.summary, brief.language) == brief.language]
     found: dict[str, Candidate] = {}
-    for theme in themes[:1]:
-        for intent in intents:
-            for opening in chance.sample(theme.replies[intent], min(2, len(theme.replies[intent]))):
-                for text in _texts(intent, opening, theme.claim, facts):
-                    if len(sentences(text)) <= MAX_SENTENCES:
-                        found.setdefault(text, Candidate(text, intent, is_vetted=True))
+    for intent in intents:
+        for opening in chance.sample(theme.replies[intent], min(2, len(theme.replies[intent]))):
+            for text in _texts(intent, opening, theme.claim, facts):
+                if len(sentences(text)) <= MAX_SENTENCES:
+                    found.setdefault(text, Candidate(text, intent, is_vetted=True))
     return list(found.values())
 
 

@@ -13,40 +13,36 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.anneal import anneal
+from core.assessing import MAX_DRAFTS, Assessor, vetted_sentences
 from core.budget import Budget, MeteredModel
 from core.claims import propose_claims, vote
 from core.drafting import Candidate, compose, weakest, write
 from core.evidence import find_evidence, summarise, write_queries
-from core.gates import GateContext, fault_of, intent_fault, score_fault
+from core.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
 from core.heads import Heads
-from core.judge import best_of_each_intent, judge, ranked, seeded
+from core.judge import judge, ranked
 from core.models import (
     Action,
     Brief,
     Claim,
     Cost,
     Draft,
-    Evidence,
     FlaggedPost,
     Intent,
     Progress,
     Reading,
-    Receipt,
     Suggestion,
     TargetGroup,
-    Verdict,
 )
 from core.ports import EvidenceSource, LanguageModel
 from core.profiles import Profile
 from core.published import search, word_list
 from core.reading import Signals, check_text, decide, read_post, read_signals
-from core.receipts import factuality, verify, warnings_of
-from core.rewards import BUILT_IN, Scorers, argument_quality, evaluate, missing, with_total
-from core.text import join, sentences, words
+from core.rewards import BUILT_IN, Scorers, missing
+from core.text import join
 from core.verdicts import Judge, JudgeFormat
 from core.vetted import Theme, load_themes, matching_themes
 
-MAX_DRAFTS = 4
 OnProgress = Callable[[Progress], None]
 
 
@@ -132,16 +128,19 @@ class _Run:
         self.degraded += notes
         self.post = replace(self.request.post, text=text)
         signals = await self._signals()
-        await self._first_draft(signals)
+        if signals.calls_for_reply:
+            await self._first_draft(decide(signals, {}))
         reading, lost = await read_post(self.post, signals, self.model)
         self.degraded += lost
         self._report("reading", reading.implied_meaning or reading.reason)
         if reading.recommended_action is not Action.REPLY and not self.request.force:
             return self._suggestion(reading, stopped="a reply is advised against")
+        await self._first_draft(reading)
         brief, claims, queries, themes = await self._argue(self._writable(reading))
+        assessor = self._assessor(brief, themes)
         search = self._search_as_published if self.request.profile.is_published_loop else self._draft
-        pool, rounds, stopped = await search(brief, themes)
-        drafts = await self._rank(pool, brief, themes)
+        pool, rounds, stopped = await search(assessor, themes)
+        drafts = await self._rank(pool, assessor)
         return self._suggestion(reading, brief, claims, queries, drafts, rounds, stopped)
 
     async def _signals(self) -> Signals:
@@ -151,19 +150,18 @@ class _Run:
         self.scorers = self.engine.scorers.over(self.engine.heads, signals.language)
         return signals
 
-    async def _first_draft(self, signals: Signals) -> None:
-        """Show a vetted draft with evidence at once, before the model is asked anything."""
-        likely_silent = signals.calls_for_violence or signals.may_name_person or (signals.hateful or 0) < 0.5
-        if likely_silent or signals.target_group is None or signals.language is None:
+    async def _first_draft(self, reading: Reading) -> None:
+        """Show a vetted draft with evidence, before the model is asked for one; unless one is shown already."""
+        if self.shown or reading.target_group is None or reading.language is None:
             return
-        themes = await self._themes(signals.language, signals.target_group)
+        themes = await self._themes(reading.language, reading.target_group)
         if not themes:
             return
-        reading = decide(signals, {})
         evidence, _ = await find_evidence([self.post.text], reading, themes[0].claim, self.engine.evidence)
         brief = Brief(self.post, reading, themes[0].claim, tuple(evidence))
-        start = compose(brief, themes, self.request.voice.intents, self.chance)
-        await self._show(await self._assess(start[:1], brief, themes), brief, themes)
+        assessor = self._assessor(brief, themes)
+        start = compose(brief, themes[0], self.request.voice.intents, self.chance)
+        await self._show(await assessor.best(start[:1]), assessor)
 
     async def _themes(self, language: str, group: TargetGroup, *, violent: bool = False) -> list[Theme]:
         embedder = self.engine.heads.embedder
@@ -204,11 +202,36 @@ class _Run:
         self.degraded += [*lost, *unheld]
         return claims
 
-    async def _draft(self, brief: Brief, themes: Sequence[Theme]) -> tuple[list[Candidate], int, str]:
+    def _assessor(self, brief: Brief, themes: Sequence[Theme]) -> Assessor:
+        heads, voice = self.engine.heads, self.request.voice
+        return Assessor(
+            brief,
+            vetted_sentences(themes),
+            voice.intents,
+            voice.max_characters,
+            self.request.recent,
+            self.scorers,
+            LEAST_STANCE if heads.knows(brief.language) else LEAST_INFERRED_STANCE,
+            heads.embedder,
+            self.model,
+            self.engine.scorers.inference,
+            self.faults,
+            self.degraded,
+        )
+
+    async def _vetted(self, assessor: Assessor, themes: Sequence[Theme]) -> list[Candidate]:
+        """Vetted drafts of the closest theme that has any to offer: a community may have posted all of one."""
+        for theme in themes:
+            found = await assessor.best(compose(assessor.brief, theme, self.request.voice.intents, self.chance))
+            if found:
+                return found
+        return []
+
+    async def _draft(self, assessor: Assessor, themes: Sequence[Theme]) -> tuple[list[Candidate], int, str]:
         """Stage 4: drafts for each intent, then the annealing loop."""
-        intents, voice = self.request.voice.intents, self.request.voice
-        vetted = await self._assess(compose(brief, themes, intents, self.chance), brief, themes)
-        await self._show(vetted, brief, themes)
+        brief, intents, voice = assessor.brief, self.request.voice.intents, self.request.voice
+        vetted = await self._vetted(assessor, themes)
+        await self._show(vetted, assessor)
         written, lost = await write(
             brief,
             weakest(intents, vetted)[: self.request.profile.written],
@@ -219,34 +242,37 @@ class _Run:
         )
         self.degraded += lost
         known = {candidate.text for candidate in vetted}
-        start = [*vetted, *await self._assess([c for c in written if c.text not in known], brief, themes)]
-        await self._show(start, brief, themes)
+        start = [*vetted, *await assessor.best([c for c in written if c.text not in known])]
+        await self._show(start, assessor)
         self._report("drafts", f"{len(start)} drafts pass the gates")
         standing = list(start)
 
         async def assess(fresh: Sequence[Candidate]) -> list[Candidate]:
-            kept = await self._assess(fresh, brief, themes)
+            kept = await assessor.best(fresh)
             standing.extend(kept)
-            await self._show(standing, brief, themes)
+            await self._show(standing, assessor)
             return kept
 
         pool, rounds, stopped = await anneal(start, brief, themes, self.model, assess, self.chance)
         self._report("anneal", f"{rounds} rounds, {len(pool)} drafts, {stopped}")
         return pool, rounds, stopped
 
-    async def _search_as_published(self, brief: Brief, themes: Sequence[Theme]) -> tuple[list[Candidate], int, str]:
+    async def _search_as_published(
+        self, assessor: Assessor, themes: Sequence[Theme]
+    ) -> tuple[list[Candidate], int, str]:
         """Stage 4 of the ``paper`` profile: of its answers, the best that pass the gates, as many as are compared."""
+        brief = assessor.brief
         background = join(passage.summary for passage in brief.evidence) or brief.claim
         bag = word_list(brief)
         answers, rounds, stopped = await search(background, brief, bag, self.model, self.judge, self.chance)
         self._report("anneal", f"{rounds} rounds, {len(answers)} drafts, {stopped}")
         candidates = [Candidate(answer.text, await self._intent_of(answer.text, brief), False) for answer in answers]
         allowed = [candidate for candidate in candidates if candidate.intent in self.request.voice.intents]
-        pool = (await self._passing(allowed, brief, themes))[: self.request.profile.judge_candidates]
+        pool = (await assessor.passing(allowed))[: self.request.profile.judge_candidates]
         if not pool:
             self.degraded.append("drafts: no answer of the published search passed the gates; vetted drafts are shown")
-            pool = await self._assess(compose(brief, themes, self.request.voice.intents, self.chance), brief, themes)
-        await self._show(pool, brief, themes)
+            pool = await self._vetted(assessor, themes)
+        await self._show(pool, assessor)
         return pool, rounds, stopped
 
     async def _intent_of(self, text: str, brief: Brief) -> Intent:
@@ -256,63 +282,10 @@ class _Run:
         shares = await asyncio.to_thread(self.engine.heads.intents, text)
         return max((intent for intent in shares if not intent_fault(text, intent)), key=lambda intent: shares[intent])
 
-    async def _assess(self, candidates: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Candidate]:
-        """The candidates that pass the gates, the best of each intent."""
-        each = -(-MAX_DRAFTS // len(self.request.voice.intents))  # enough of each to fill the list
-        return best_of_each_intent(await self._passing(candidates, brief, themes), each)
-
-    async def _passing(self, candidates: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Candidate]:
-        """Gates on the text, rewards that cost no call of the model, gates on the scores; the order is kept."""
-        vetted = _vetted_sentences(themes)
-        named = frozenset(word for text in vetted for word in words(text))
-        context = GateContext(brief, self.request.voice.max_characters, vetted, self.request.recent, named)
-        passed = [c for c in candidates if self._passes(intent_fault(c.text, c.intent) or fault_of(c.text, context))]
-        scored, failed = await evaluate(brief, [c.text for c in passed], self.scorers) if passed else ([], [])
-        self.degraded += failed
-        return [
-            replace(candidate, scores=scores)
-            for candidate, scores in zip(passed, scored, strict=True)
-            if candidate.is_vetted or self._passes(score_fault(scores))
-        ]
-
-    async def _finish(
-        self, candidate: Candidate, brief: Brief, themes: Sequence[Theme], *, asks_model: bool = True
-    ) -> Candidate:
-        """The receipts, the warnings, and the rewards that cost a call of the model."""
-        model = self.model if asks_model else None
-        embedder, inference = self.engine.heads.embedder, self.engine.scorers.inference
-        receipts, whole = await verify(
-            candidate.text, brief, _vetted_sentences(themes), model, embedder, inference=inference
-        )
-        self.degraded += whole
-        quality = candidate.scores.argument_quality  # of a scorer of its own, or of an earlier call
-        if quality is None and model:
-            quality = await argument_quality(brief, candidate.text, model)
-        scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
-        warnings = (*warnings_of(receipts), *_cautions(receipts, brief.evidence))
-        return replace(candidate, scores=with_total(scores), receipts=receipts, warnings=warnings)
-
-    async def _entrants(self, pool: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Candidate]:
-        """The best candidates, finished; one that finishing sets back gives its place to the next."""
-        count = self.request.profile.judge_candidates
-        left, finished = list(pool), list[Candidate]()
-        while len(finished) < 2 * count:
-            fresh = next((c for c in seeded([*finished, *left], count) if c in left), None)
-            if fresh is None:
-                break
-            left.remove(fresh)
-            done = await self._finish(fresh, brief, themes)
-            finished += [done] if self._passes(_ungrounded_fault(done, brief)) else []
-        return seeded(finished, count)
-
-    def _passes(self, fault: str | None) -> bool:
-        if fault:
-            self.faults[fault] += 1
-        return fault is None
-
-    async def _rank(self, pool: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> list[Draft]:
+    async def _rank(self, pool: Sequence[Candidate], assessor: Assessor) -> list[Draft]:
         """Stage 5: the judge's tournament among the best, and at most four drafts."""
-        judged, lost = await judge(await self._entrants(pool, brief, themes), brief, self.judge)
+        entrants = await assessor.entrants(pool, self.request.profile.judge_candidates)
+        judged, lost = await judge(entrants, assessor.brief, self.judge)
         self.degraded += lost
         unscored = missing([candidate.scores for candidate in judged])
         self.degraded += [f"rewards: no draft has a score for {name}; it is unverified" for name in unscored]
@@ -320,13 +293,13 @@ class _Run:
         self._report("judge", f"{self.budget.judge_calls} comparisons")
         return [_draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
 
-    async def _show(self, candidates: Sequence[Candidate], brief: Brief, themes: Sequence[Theme]) -> None:
+    async def _show(self, candidates: Sequence[Candidate], assessor: Assessor) -> None:
         """Report the best of all candidates so far, unless it is the one that was shown last."""
         best = next(iter(ranked(candidates)), None)
         if best and best.text != self.shown:
             self.shown = best.text
             self.budget.saw_draft()
-            draft = _draft(1, await self._finish(best, brief, themes, asks_model=False))
+            draft = _draft(1, await assessor.finish(best, asks_model=False))
             self.on_progress(Progress("draft", best.text, self.budget.seconds, draft))
 
     def _report(self, stage: str, detail: str) -> None:
@@ -368,23 +341,6 @@ class _Run:
             cost=cost,
             degraded=tuple(dict.fromkeys(self.degraded)),
         )
-
-
-def _vetted_sentences(themes: Sequence[Theme]) -> frozenset[str]:
-    texts = [
-        text for theme in themes for text in [theme.claim, *(text for own in theme.replies.values() for text in own)]
-    ]
-    return frozenset(sentence for text in texts for sentence in sentences(text))
-
-
-def _ungrounded_fault(candidate: Candidate, brief: Brief) -> str | None:
-    """Without evidence a draft states no facts but vetted ones."""
-    return "a fact without any evidence" if candidate.is_unsupported and not brief.evidence else None
-
-
-def _cautions(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    used = {receipt.evidence_id for receipt in receipts if receipt.verdict is not Verdict.UNSUPPORTED}
-    return tuple(f"Caution ({p.id}): {p.caution}" for p in evidence if p.caution and p.id in used)
 
 
 def _draft(rank: int, candidate: Candidate) -> Draft:

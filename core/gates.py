@@ -22,6 +22,9 @@ from core.wordings import fault_in, wordings_of
 
 MAX_SENTENCES = 2
 LEAST_STANCE = 0.8
+"""Of the stance head. Of held-out replies it passes 77 % of those that oppose and 2 % of the others."""
+LEAST_INFERRED_STANCE = 0.5
+"""Of natural language inference, where no head knows the language: the reply must not entail the post."""
 LEAST_NON_TOXICITY = 0.5
 _LEAK = 8
 _NEARLY_SAME = 0.6
@@ -182,9 +185,9 @@ def intent_fault(text: str, intent: Intent) -> str | None:
     return "asks nothing" if intent is Intent.QUESTIONING and "?" not in text else None
 
 
-def score_fault(scores: Scores) -> str | None:
+def score_fault(scores: Scores, least_stance: float = LEAST_STANCE) -> str | None:
     """The gate on scores: a draft must oppose the post and must not be toxic, as far as that could be told."""
-    if scores.stance is not None and scores.stance < LEAST_STANCE:
+    if scores.stance is not None and scores.stance < least_stance:
         return "does not oppose the post"
     if scores.non_toxicity is not None and scores.non_toxicity < LEAST_NON_TOXICITY:
         return "toxic"

@@ -116,7 +116,7 @@ LIVE: Final = Profile(
     judge_candidates=4,
     samples=2,
     voting_rounds=2,
-    written=2,
+    written=1,
     writes_queries=False,
     extracts_triplets=False,
 )

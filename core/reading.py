@@ -34,6 +34,7 @@ EXPLANATIONS = (
 )
 _MAX_WORDS_CHARACTERS = 90
 _NOT_HATEFUL = 0.18
+_LIKELY_HATEFUL = 0.5
 _SURELY_HATEFUL = 0.6
 _GROUP_IS_CLEAR = 0.5
 _VIOLENT = 0.6
@@ -104,6 +105,11 @@ class Signals:
     calls_for_violence: bool
     notes: tuple[str, ...]
     may_name_person: bool = False
+
+    @property
+    def calls_for_reply(self) -> bool:
+        """Whether the heads alone say that a reply will be advised, so that a draft may be shown before the reading."""
+        return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not self.may_name_person
 
 
 def check_text(text: str) -> tuple[str, list[str]]:

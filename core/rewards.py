@@ -116,7 +116,7 @@ class Scorers:
     Attributes:
         non_toxicity: in place of the hate head.
         argument_quality: in place of the language model's answer.
-        inference: stance and factuality, in place of the stance head and of the language model's answer.
+        inference: factuality, in place of the language model's answer; stance, where the stance head knows nothing.
         notes: what could not be loaded, and what stands in for it.
     """
 
@@ -128,10 +128,11 @@ class Scorers:
     def over(self, heads: Heads, language: str | None) -> list[Scorer]:
         """The scorers of drafts that need no call of the language model, for a post in ``language``.
 
-        There is no stance where nobody can read the post.
+        The stance head was trained on posts and replies, so inference tells the stance only in languages that the head
+        does not know. There is none where nobody can read the post.
         """
         own = [scorer for scorer in (self.non_toxicity, self.argument_quality) if scorer]
-        if self.inference and language in self.inference.languages:
+        if self.inference and language in self.inference.languages and not heads.knows(language):
             own.append(InferredStanceScorer(self.inference))
         settled = {scorer.name for scorer in own} | (set() if heads.knows(language) else {"stance"})
         return [*own, *(scorer for scorer in embedded_scorers(heads) if scorer.name not in settled)]

@@ -114,7 +114,7 @@ async def test_a_cancelled_suggestion_stops_cleanly(heads: Heads, knowledge: Evi
 )
 async def test_without_evidence_no_draft_states_a_fact(heads: Heads, source: FakeEvidence, reason: str) -> None:
     """Vetted sentences are left; what the model believes to know is dropped, and the moderator reads why."""
-    suggestion = await _suggest(heads, source, _model())
+    suggestion = await _suggest(heads, source, _model(), replace(PATIENT, judge_candidates=8))
     assert suggestion.evidence == ()
     assert reason in suggestion.degraded
     assert any("a fact without any evidence" in line for line in suggestion.degraded)

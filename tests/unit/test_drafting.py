@@ -28,12 +28,11 @@ THEME = Theme(
         Intent.POSITIVE: ("One is glad of such neighbours. They bake. They sing.",),
     },
 )
-OTHER_THEME = replace(THEME, id="migrants-general", claim="Another claim.")
 
 
 def _texts(intent: Intent, *facts: str) -> set[str]:
     brief = brief_of(*(passage(fact) for fact in facts))
-    return {c.text for c in compose(brief, [THEME, OTHER_THEME], [intent], random.Random(1))}
+    return {c.text for c in compose(brief, THEME, [intent], random.Random(1))}
 
 
 def test_an_informative_draft_joins_a_vetted_sentence_and_a_fact() -> None:
@@ -50,7 +49,7 @@ def test_without_evidence_an_informative_draft_holds_vetted_sentences_only() -> 
 
 def test_a_fact_in_another_language_is_not_joined() -> None:
     """A reply is in one language; the moderator still sees the evidence beside it."""
-    drafts = compose(brief_of(passage(), language="it"), [THEME], [Intent.INFORMATIVE], random.Random(1))
+    drafts = compose(brief_of(passage(), language="it"), THEME, [Intent.INFORMATIVE], random.Random(1))
     assert drafts
     assert not any(HARBOUR in draft.text for draft in drafts)
 
@@ -74,19 +73,18 @@ def test_what_is_too_long_is_not_composed() -> None:
     assert not _texts(Intent.INFORMATIVE, f"{HARBOUR} {SCHOOL}")
 
 
-def test_composed_drafts_are_vetted_unscored_and_of_the_closest_theme() -> None:
-    """What people wrote is marked so, and a theme that fits less well is left out."""
-    drafts = compose(brief_of(passage()), [THEME, OTHER_THEME], list(Intent), random.Random(1))
+def test_composed_drafts_are_vetted_and_unscored() -> None:
+    """What people wrote is marked so, and no text comes twice."""
+    drafts = compose(brief_of(passage()), THEME, list(Intent), random.Random(1))
     assert len(drafts) == len({draft.text for draft in drafts})
+    assert drafts
     assert all(draft.is_vetted and draft.scores == Scores() for draft in drafts)
-    assert not any(OTHER_THEME.claim in draft.text for draft in drafts)
-    assert compose(brief_of(passage()), [], list(Intent), random.Random(1)) == []
 
 
 def test_the_same_seed_composes_the_same() -> None:
     """A suggestion can be repeated."""
     rich = replace(THEME, replies=dict.fromkeys(Intent, tuple(f"We like reply {n}." for n in range(20))))
-    made = [compose(brief_of(), [rich], list(Intent), random.Random(seed)) for seed in (3, 3, 4)]
+    made = [compose(brief_of(), rich, list(Intent), random.Random(seed)) for seed in (3, 3, 4)]
     assert made[0] == made[1]
     assert made[0] != made[2]
 

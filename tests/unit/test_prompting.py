@@ -125,7 +125,7 @@ def test_exemplars_leave_the_kept_beginning_of_a_draft_as_it_is() -> None:
     filled = prompt.fill(**values | {"exemplars": "\n- in this community's own voice: We all live here."})
     kept = prompt.beginning(language="English", style="warm", exemplars="")[0].content
     assert filled[0].content.startswith(kept)
-    assert len(kept) > 1000
+    assert len(kept) > 900
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -152,7 +152,6 @@ async def test_configured_scorers_replace_the_built_in_ones() -> None:
     found = chosen.over(HEADS, "en")
     assert sorted(scorer.name for scorer in found) == sorted([*built_in, "argument_quality"])
     types = {scorer.name: type(scorer) for scorer in found}
-    assert types["stance"] is InferredStanceScorer
     assert types["non_toxicity"] is types["argument_quality"] is _Constant
     assert types["faithfulness_claim"] is built_in["faithfulness_claim"]
 
@@ -164,13 +163,14 @@ async def test_configured_scorers_replace_the_built_in_ones() -> None:
         (None, "es", None),
         (FakeInference(languages=["es"]), "es", InferredStanceScorer),
         (FakeInference(languages=["es"]), "en", StanceScorer),
+        (FakeInference(languages=["en"]), "en", StanceScorer),
         (FakeInference(languages=["es"]), None, None),
     ],
 )
 def test_stance_is_told_by_whoever_reads_the_post(
     inference: FakeInference | None, language: str | None, stance: type | None
 ) -> None:
-    """Where nobody does, a draft in another language has none either."""
+    """By the head where it knows the language: it was trained on replies. Where nobody knows it there is no stance."""
     found = {scorer.name: type(scorer) for scorer in Scorers(inference=inference).over(HEADS, language)}
     assert found.get("stance") is stance
 
