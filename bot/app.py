@@ -21,11 +21,12 @@ from bot.outbox import Outbox
 from bot.settings import Settings
 from bot.store.database import Database
 from bot.worker import OnProgress, Worker
-from core.backends.classifiers import DetoxifyScorer, NliCrossEncoder, QualityCrossEncoder
+from core.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder
 from core.backends.embeddings import SentenceEmbedder
 from core.backends.llamacpp import EmbeddedServer
 from core.backends.openai_chat import ChatModel
 from core.backends.prompt_cache import warm
+from core.backends.toxicity import DetoxifyScorer
 from core.backends.weights import WeightsWanted, find_weights
 from core.engine import Engine, Request, Voice
 from core.errors import ScorerUnavailable, StoreUnavailable

@@ -24,7 +24,8 @@ from transformers import (
 from bot.app import open_scorers
 from bot.doctor import examine
 from bot.settings import ScorerSettings, Settings
-from core.backends.classifiers import DetoxifyScorer, NliCrossEncoder, QualityCrossEncoder
+from core.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder
+from core.backends.toxicity import DetoxifyScorer
 from core.engine import Engine, Request
 from core.errors import ScorerUnavailable
 from core.models import Suggestion
