@@ -117,5 +117,7 @@ async def _rewrite(
             continue  # the budget is spent or the server is gone: the loop ends with the best so far
         if isinstance(answer, BaseException):
             raise answer
-        rewritten += [Candidate(tidy(text), parent.intent, is_vetted=False) for text in answer.texts]
+        rewritten += [
+            Candidate(tidy(text), parent.intent, is_vetted=False, rewrites=parent.text) for text in answer.texts
+        ]
     return list({candidate.text: candidate for candidate in rewritten if candidate.text}.values())

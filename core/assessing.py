@@ -6,6 +6,7 @@ scores, and only for the best what costs a call. Knows no stage of the search.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from core.rewards import argument_quality, evaluate, with_total
 from core.text import sentences, words
 from core.vetted import Theme
 
+_LEAST_LIKENESS = 0.5
 MAX_DRAFTS = 4
 """What a moderator is shown at most."""
 
@@ -64,6 +66,7 @@ class Assessor:
         named = frozenset(word for text in self.vetted for word in words(text))
         context = GateContext(self.brief, self.max_characters, self.vetted, self.recent, named)
         passed = [c for c in candidates if self._passes(intent_fault(c.text, c.intent) or fault_of(c.text, context))]
+        passed = [c for c in passed if self._passes(await self._drift_fault(c))]
         if not passed:
             return []
         scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers)
@@ -97,6 +100,13 @@ class Assessor:
             if sum(not candidate.is_unsupported for candidate in finished) == count:
                 break
         return seeded(finished, count)
+
+    async def _drift_fault(self, candidate: Candidate) -> str | None:
+        """A rewrite says the same in other words; a small model may lose the thread and say something else."""
+        if not candidate.rewrites or self.brief.language not in self.embedder.languages:
+            return None
+        first, second = await asyncio.to_thread(self.embedder.encode, [candidate.text, candidate.rewrites])
+        return "strays from what it rewrites" if float(first @ second) < _LEAST_LIKENESS else None
 
     def _ungrounded_fault(self, candidate: Candidate) -> str | None:
         """Without evidence a draft states no facts but vetted ones."""

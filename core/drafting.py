@@ -35,7 +35,10 @@ _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A draft on its way through the search. ``is_vetted``: people wrote every sentence of it."""
+    """A draft on its way through the search. ``is_vetted``: people wrote every sentence of it.
+
+    ``rewrites`` is the text that it was to say in other words; "" where it is not a rewrite.
+    """
 
     text: str
     intent: Intent
@@ -43,6 +46,7 @@ class Candidate:
     scores: Scores = field(default_factory=Scores)
     receipts: tuple[Receipt, ...] = ()
     warnings: tuple[str, ...] = ()
+    rewrites: str = ""
 
     @property
     def is_unsupported(self) -> bool:

@@ -119,7 +119,7 @@ def _echo_fault(own: str, brief: Brief) -> str | None:
     if any(_denies(part, shared, language) for part in sentences(own)):
         return "restates the stereotype"
     counted = {stem(word.casefold()) for match in _SHARE_OF_GROUP.finditer(own) for word in match.groups("")}
-    return "softens or concedes" if counted & shared else None
+    return "softens or concedes" if counted & (shared | (groups - _EVERYBODY)) else None
 
 
 def _denies(sentence: str, shared: set[str], language: str | None) -> bool:

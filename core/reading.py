@@ -71,7 +71,7 @@ _VIOLENCE = re.compile(
     r"\b(?:(?:kill|murder|lynch|behead|slaughter|drown|burn|shoot|gass|stabb)(?:ed|ing)?|exterminat\w*|eradicat\w*"
     r"|stab|(?<!a )shot|burnt|execut(?:ed?|ing)|hang(?:ed|ing)?(?! (?:out|up|on|around|their heads)\b)"
     r"|(?:gas|stone)(?= (?:all|every|the|them|these|those|you)\b)|ston(?:ed|ing)"
-    r"|wip(?:ed?|ing) (?:\w+ )?out|put (?:\w+ )?down(?! roots\b))\b(?! for )"
+    r"|put (?:\w+ ){0,3}to death|wip(?:ed?|ing) (?:\w+ )?out|put (?:\w+ )?down(?! roots\b))\b(?! for )"
     r"|\b(?:mat(?:ar|ad|en|emos)\w*|asesin(?:ar|ad|en|emos)\w*|extermin(?:ar|en|emos)\w*|fusilar\w*|ahorcar\w*|linchar\w*"
     r"|quemar\w*|ammazz\w+|uccider\w*|stermin\w+|fucil\w+|impicca\w+|linciar\w*|bruciar\w*|sgozza\w+"
     r"|hil|akabatu|erail|urkatu|fusilatu|sarraskitu)\b",
@@ -95,6 +95,13 @@ _PERSON = re.compile(
 """A first and a last name, or an account; many a place looks the same, so it is only a reason to ask."""
 
 
+_ADDRESS = re.compile(
+    r"\b(?:you|your|yours|yourself|u|ur|tú|ti|te|tu|tus|usted|contigo|tuo|tua|tuoi|tue|sei|zu|zure|zuk|zuri|zaitez)\b",
+    re.IGNORECASE,
+)
+"""Somebody is spoken to, in any of the four languages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signals:
     """What is known of a post before the language model is asked. ``hateful`` is ``None`` where no head knows."""
@@ -105,6 +112,7 @@ class Signals:
     calls_for_violence: bool
     notes: tuple[str, ...]
     may_name_person: bool = False
+    addresses_somebody: bool = False
 
     @property
     def calls_for_reply(self) -> bool:
@@ -150,18 +158,19 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
     if language is None:
         notes.append("reading: the post's language could not be told")
     violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
+    addressed = bool(_PERSON.search(text)), bool(_ADDRESS.search(text))
     if not heads.knows(language):
         if language is not None:
             notes.append(
                 f"reading: no built-in scorer knows {NAMES.get(language, language)}; "
                 "whether the post is hateful is the language model's word alone"
             )
-        return Signals(language, None, None, violent, tuple(notes), bool(_PERSON.search(text)))
+        return Signals(language, None, None, violent, tuple(notes), *addressed)
     groups = heads.target_groups(text)
     likeliest = max(groups, key=lambda group: groups[group])
     clear = likeliest if groups[likeliest] >= _GROUP_IS_CLEAR else None
     worst = float(heads.hateful([text, *sentences(text)]).max())  # one hateful sentence among friendly ones is enough
-    return Signals(language, worst, clear, violent, tuple(notes), bool(_PERSON.search(text)))
+    return Signals(language, worst, clear, violent, tuple(notes), *addressed)
 
 
 async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:
@@ -287,6 +296,6 @@ def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal
         return Action.STAY_SILENT, f"The post is in a language that Antiphon cannot check; it writes {known}."
     if personal:
         return Action.SUPPORT_TARGET, "The post names a person: stand by that person, and take the name out of sight."
-    if advised is Action.SUPPORT_TARGET and (signals.hateful or 0) < _SURELY_HATEFUL:
+    if advised is Action.SUPPORT_TARGET and signals.addresses_somebody and (signals.hateful or 0) < _SURELY_HATEFUL:
         return Action.SUPPORT_TARGET, "The post seems to attack one person: stand by that person."
     return Action.REPLY, "The post demeans a group of people, and a calm reply can reach those who read along."

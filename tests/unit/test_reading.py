@@ -286,6 +286,31 @@ async def test_a_post_against_a_named_person_is_not_debated(said: dict[str, floa
     assert bool(degraded) == (said is None)
 
 
+def test_a_post_that_speaks_to_nobody_attacks_no_one_person() -> None:
+    """A small model advises to stand by one person where a whole group is attacked."""
+    signals = replace(SIGNALS, hateful=0.5)
+    for addresses, action in ((True, Action.SUPPORT_TARGET), (False, Action.REPLY)):
+        heard = replace(signals, addresses_somebody=addresses)
+        assert decide(heard, READ | {"recommended_action": "support_target"}).recommended_action is action
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("You do not belong here.", True),
+        ("Vete a tu tierra.", True),
+        ("Torna a casa tua.", True),
+        ("Zoaz zure etxera.", True),
+        ("They do not belong here.", False),
+        ("Africans will be more than us.", False),
+    ],
+)
+async def test_whether_a_post_speaks_to_somebody(text: str, addresses: bool) -> None:
+    """In each of the languages that Antiphon writes."""
+    signals = await read_signals(post_of(text), heads_saying(), expected="en", language="en")
+    assert signals.addresses_somebody is addresses
+
+
 async def test_a_threat_against_a_person_is_reported() -> None:
     """What is unlawful comes first, and nobody is asked about the name."""
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "personal": YES})
@@ -348,7 +373,7 @@ async def test_an_unknown_language_is_told() -> None:
 )
 def test_the_advice(language: str | None, hateful: float | None, advised: str, violent: bool, action: Action) -> None:
     """Threats first, then what is not hateful, then what nobody could check; the model's advice counts least."""
-    signals = replace(SIGNALS, language=language, hateful=hateful)
+    signals = replace(SIGNALS, language=language, hateful=hateful, addresses_somebody=True)
     reading = decide(signals, READ | {"recommended_action": advised}, violent=violent)
     assert reading.recommended_action is action
     assert reading.reason
