@@ -18,7 +18,7 @@ from core.language import name_of
 from core.models import Brief
 from core.ports import Generation
 from core.prompting import load_prompt, quoted
-from core.slurs import slurs_in
+from core.slurs import is_slur
 from core.text import content_stems, words
 from core.vetted import Theme
 
@@ -57,7 +57,7 @@ def vocabulary(brief: Brief, themes: Sequence[Theme]) -> list[str]:
     own = [text for theme in themes[:2] for texts in theme.replies.values() for text in texts]
     good = [word for text in [*own, *(p.summary for p in brief.evidence)] for word in words(text)]
     shared = set(words(brief.post.text)) & set(good)
-    kept = {word for word in [*good, *shared] if content_stems(word, brief.language) and not slurs_in(word)}
+    kept = {word for word in [*good, *shared] if content_stems(word, brief.language) and not is_slur(word)}
     return sorted(kept)
 
 

@@ -23,7 +23,7 @@ from core.language import name_of
 from core.models import Brief
 from core.ports import Generation
 from core.prompting import load_prompt, quoted
-from core.slurs import slurs_in
+from core.slurs import is_slur
 from core.text import words
 from core.verdicts import Judge, Rubric
 from core.vetted import load_themes
@@ -50,7 +50,7 @@ def word_list(brief: Brief) -> list[str]:
     themes = load_themes(brief.language)
     texts = [text for theme in themes for own in theme.replies.values() for text in own]
     found = {word for text in [*texts, brief.post.text] for word in words(text)}
-    return sorted(word for word in found if not slurs_in(word))
+    return sorted(word for word in found if not is_slur(word))
 
 
 async def search(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from core.text import clean, words
@@ -36,6 +36,12 @@ def slurs_in(text: str, language: str | None = None) -> set[str]:
     found = {word.partition("'")[0] for spelling in spellings for word in words(spelling)}
     hidden = {slur for starred in _STARRED.findall(spellings[0]) for slur in _hidden_by(starred)}
     return (found | hidden) & _slurs(language)
+
+
+@lru_cache(maxsize=20_000)
+def is_slur(word: str) -> bool:
+    """Whether one word is a slur or an insult; remembered, since one vocabulary is looked through for every post."""
+    return bool(slurs_in(word))
 
 
 def _without_signs(text: str) -> list[str]:
