@@ -22,7 +22,7 @@ from core.language import NAMES, detect
 from core.models import Action, FlaggedPost, Reading, TargetGroup
 from core.ports import Generation
 from core.prompting import load_prompt, quoted
-from core.text import MAX_POST_CHARACTERS, clean, sentences
+from core.text import MAX_POST_CHARACTERS, clean, sentences, stop_words, words
 
 EXPLANATIONS = (
     "offensiveness",
@@ -79,7 +79,7 @@ _VIOLENCE = re.compile(
 )
 _CALL = re.compile(
     r"\b(?:should|must|need to|have to|let'?s|let us|we will|i will|i'?ll|we'?ll|going to|gonna|deserve|ought|want to"
-    r"|time to|someone|somebody|please"
+    r"|time to|someone|somebody|please|every (?:last|single)|better (?:off |place |world )?(?:if|without)"
     r"|hay que|deber[ií]an?|debemos|tenemos que|vamos a|alguien|merecen|bisogna|dovrebbero|dobbiamo|andrebbero|vanno"
     r"|qualcuno|meritano|behar|merezi|norbaitek)\b",
     re.IGNORECASE,
@@ -158,7 +158,7 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
     if language is None:
         notes.append("reading: the post's language could not be told")
     violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
-    addressed = bool(_PERSON.search(text)), bool(_ADDRESS.search(text))
+    addressed = _may_name_person(text, language), bool(_ADDRESS.search(text))
     if not heads.knows(language):
         if language is not None:
             notes.append(
@@ -171,6 +171,12 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
     clear = likeliest if groups[likeliest] >= _GROUP_IS_CLEAR else None
     worst = float(heads.hateful([text, *sentences(text)]).max())  # one hateful sentence among friendly ones is enough
     return Signals(language, worst, clear, violent, tuple(notes), *addressed)
+
+
+def _may_name_person(text: str, language: str | None) -> bool:
+    """A word that merely opens a sentence is no first name."""
+    ordinary = stop_words(language or "en")
+    return any(not ordinary.intersection(words(found.group())[:1]) for found in _PERSON.finditer(text))
 
 
 async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:

@@ -207,6 +207,7 @@ async def test_an_unreadable_yes_or_no_is_told() -> None:
         "They have to be gassed.",
         "I'll stab the next one.",
         "Let's hang them.",
+        "This town would be a better place if every last one of them were put to death.",
         "Hay que matarlos a todos.",
         "Que se mueran todos.",
         "Bisogna ammazzarli tutti.",
@@ -267,6 +268,7 @@ async def test_a_mild_post_is_not_asked_about_violence() -> None:
         ("Vete a tu tierra, Ramira de la Quintana.", True),
         ("@mossgarden go back to where you came from.", True),
         ("Newcomers take our seats.", False),
+        ("Our Mayor lets them all in.", False),
         ("Write to me@example.org about the Town.", False),
     ],
 )
