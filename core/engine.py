@@ -206,17 +206,17 @@ class _Run:
         heads, voice = self.engine.heads, self.request.voice
         return Assessor(
             brief,
-            vetted_sentences(themes),
-            voice.intents,
-            voice.max_characters,
-            self.request.recent,
-            self.scorers,
-            LEAST_STANCE if heads.knows(brief.language) else LEAST_INFERRED_STANCE,
-            heads.embedder,
-            self.model,
-            self.engine.scorers.inference,
-            self.faults,
-            self.degraded,
+            vetted=vetted_sentences(themes),
+            allowed=voice.intents,
+            max_characters=voice.max_characters,
+            recent=self.request.recent,
+            scorers=self.scorers,
+            least_stance=LEAST_STANCE if heads.knows(brief.language) else LEAST_INFERRED_STANCE,
+            embedder=heads.embedder,
+            model=self.model,
+            inference=self.engine.scorers.inference,
+            faults=self.faults,
+            notes=self.degraded,
         )
 
     async def _vetted(self, assessor: Assessor, themes: Sequence[Theme]) -> list[Candidate]:

@@ -18,7 +18,7 @@ from core.ports import EvidenceSource, Message
 from core.profiles import PAPER
 from core.text import sentences
 from core.verdicts import JudgeFormat
-from core.vetted import load_themes
+from core.vetted import load_themes, matching_themes
 from tests.fakes.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.model import FakeModel, Shares, Text
 
@@ -452,3 +452,12 @@ async def test_where_the_published_search_fails_the_gates_vetted_drafts_are_show
     said = {sentence for draft in suggestion.drafts for sentence in sentences(draft.text)}
     assert said
     assert said <= _clean(suggestion)
+
+
+async def test_a_theme_that_was_said_already_gives_way_to_the_next(heads: Heads, knowledge: EvidenceSource) -> None:
+    """A community that has posted every vetted reply of one theme is still offered vetted drafts."""
+    first, second, *_ = matching_themes(POST, "en", TargetGroup.MIGRANTS, heads.embedder)
+    said = tuple(text for texts in first.replies.values() for text in texts)
+    suggestion, _ = await _suggest(heads, knowledge, FakeModel(), recent=(*said, first.claim))
+    fresh = {sentence for texts in second.replies.values() for text in texts for sentence in sentences(text)}
+    assert fresh & {sentence for draft in suggestion.drafts for sentence in sentences(draft.text)}
