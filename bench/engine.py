@@ -68,7 +68,7 @@ async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, se
 
 
 def costs(system: str, outcomes: Sequence[Outcome]) -> Row:
-    """What one system took for a post; ``own ms`` is the engine's time outside model calls."""
+    """What one system took for a post; ``own ms`` is the engine's time while no model worked."""
     own = [outcome for outcome in outcomes if outcome.system == system]
     seconds, overhead = [o.seconds for o in own], [1000 * o.overhead_seconds for o in own]
     first = [outcome.first_draft_seconds for outcome in own if outcome.first_draft_seconds is not None]
@@ -81,6 +81,7 @@ def costs(system: str, outcomes: Sequence[Outcome]) -> Row:
         "first draft p95": percentile(first, 0.95),
         "own ms p50": percentile(overhead, 0.5),
         "own ms p95": percentile(overhead, 0.95),
+        "embedding ms p50": percentile([1000 * o.embedding_seconds for o in own], 0.5),
         "calls": _mean([o.calls for o in own]),
         "tokens in": _mean([o.prompt_tokens for o in own]),
         "tokens out": _mean([o.completion_tokens for o in own]),

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 
 from core.engine import Engine
-from core.ports import Answer, Generation, LanguageModel, Message
+from core.ports import Answer, Embedder, Generation, LanguageModel, Message
 
 _LOOKS_EVERY_SECONDS = 0.1
 
@@ -84,6 +84,11 @@ def with_models(engine: Engine, wrap: Callable[[LanguageModel], LanguageModel]) 
     parts = {part.name: getattr(engine, part.name) for part in fields(engine)}
     models: dict[str, Any] = {name: wrap(part) for name, part in parts.items() if hasattr(part, "choose")}
     return replace(engine, **models)
+
+
+def seconds_of(embedder: Embedder) -> float:
+    """How long an embedding model has worked so far, where it keeps count; 0 where it does not."""
+    return float(getattr(embedder, "seconds", 0.0))
 
 
 @dataclass

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bench.failures import flags_of
-from bench.meter import measured, watched_memory
+from bench.meter import measured, seconds_of, watched_memory
 from bench.samples import Sample
 from core.engine import Engine, Request
 from core.models import Action, Brief, FlaggedPost, PostRef, Reading, Suggestion, TargetGroup, Verdict
@@ -49,8 +49,9 @@ class Said:
 class Outcome:
     """What one system made of one post, and what that took.
 
-    ``model_seconds`` is the time in which a call of the model was in flight, ``dropped`` the drafts that a gate
-    stopped on the way, ``facts`` the factual sentences of the reply, ``flags`` why a person should look at it.
+    ``model_seconds`` is the time in which a call of the language model was in flight, ``embedding_seconds`` that in
+    which the embedding model worked, ``dropped`` the drafts that a gate stopped on the way, ``facts`` the factual
+    sentences of the reply, ``flags`` why a person should look at it.
     """
 
     system: str
@@ -59,6 +60,7 @@ class Outcome:
     seconds: float
     first_draft_seconds: float | None
     model_seconds: float
+    embedding_seconds: float
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -70,8 +72,8 @@ class Outcome:
 
     @property
     def overhead_seconds(self) -> float:
-        """The engine's own time: all but that in which the model worked."""
-        return self.seconds - self.model_seconds
+        """The engine's own time: all but that in which a model worked."""
+        return self.seconds - self.model_seconds - self.embedding_seconds
 
 
 Answering = Callable[[Engine, Sample], Awaitable[Said]]
@@ -80,8 +82,10 @@ Answering = Callable[[Engine, Sample], Awaitable[Said]]
 async def answer(name: str, answering: Answering, engine: Engine, sample: Sample) -> Outcome:
     """One system's answer to one post, measured."""
     counted, meter = measured(engine)
+    embedded = seconds_of(engine.heads.embedder)
     async with watched_memory() as peak:
         said = await answering(counted, sample)
+    embedded = seconds_of(engine.heads.embedder) - embedded
     flags = await asyncio.to_thread(flags_of, said.reply, said.brief, engine.heads) if said.reply else []
     return Outcome(
         system=name,
@@ -90,6 +94,7 @@ async def answer(name: str, answering: Answering, engine: Engine, sample: Sample
         seconds=said.seconds,
         first_draft_seconds=said.first_draft_seconds,
         model_seconds=meter.seconds,
+        embedding_seconds=embedded,
         calls=meter.calls,
         prompt_tokens=meter.prompt_tokens,
         completion_tokens=meter.completion_tokens,

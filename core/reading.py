@@ -16,6 +16,7 @@ from typing import Any
 
 from core.budget import MeteredModel
 from core.errors import BadAnswer, BadInput, BudgetExhausted, ModelUnavailable
+from core.groups import groups_named
 from core.heads import Heads
 from core.injection import instructs
 from core.language import NAMES, detect
@@ -165,12 +166,24 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
                 f"reading: no built-in scorer knows {NAMES.get(language, language)}; "
                 "whether the post is hateful is the language model's word alone"
             )
-        return Signals(language, None, None, violent, tuple(notes), *addressed)
-    groups = heads.target_groups(text)
-    likeliest = max(groups, key=lambda group: groups[group])
-    clear = likeliest if groups[likeliest] >= _GROUP_IS_CLEAR else None
+        return Signals(language, None, attacked(text, language, {}), violent, tuple(notes), *addressed)
+    group = attacked(text, language, heads.target_groups(text))
     worst = float(heads.hateful([text, *sentences(text)]).max())  # one hateful sentence among friendly ones is enough
-    return Signals(language, worst, clear, violent, tuple(notes), *addressed)
+    return Signals(language, worst, group, violent, tuple(notes), *addressed)
+
+
+def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
+    """The group that a post attacks, of the head's shares and the words for groups; ``None`` where neither is sure.
+
+    The head decides where it is sure of a group; a post that names just one group attacks that one.
+    """
+    likeliest = max(shares, key=lambda group: shares[group], default=None)
+    if likeliest is not None and likeliest is not TargetGroup.OTHER and shares[likeliest] >= _GROUP_IS_CLEAR:
+        return likeliest
+    named = groups_named(text, language)
+    if len(named) == 1:
+        return next(iter(named))
+    return likeliest if likeliest is not None and shares[likeliest] >= _GROUP_IS_CLEAR else None
 
 
 def _may_name_person(text: str, language: str | None) -> bool:

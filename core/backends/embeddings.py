@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,8 @@ class SentenceEmbedder:
 
     The model reads about the first 200 words of a text. Nothing is loaded before the first ``encode``.
 
+    ``seconds`` is the time that the model has worked so far.
+
     Raises:
         IndexUnavailable: at the first ``name`` or ``encode``, if there is no such model or it cannot be loaded.
     """
@@ -54,6 +57,7 @@ class SentenceEmbedder:
         self._vectors_lock = Lock()
         self._model: SentenceTransformer | None = None
         self._model_lock = Lock()
+        self.seconds = 0.0
 
     @property
     def languages(self) -> frozenset[str]:
@@ -100,12 +104,15 @@ class SentenceEmbedder:
             model = self._loaded()
             if not texts:
                 return np.empty((0, model.get_embedding_dimension() or 0), dtype=np.float32)
+            started = monotonic()
             try:
                 vectors = model.encode(
                     texts, batch_size=_BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False
                 )
             except (MemoryError, RuntimeError, ValueError) as err:
                 raise _failed("cannot read these texts", err) from err
+            finally:
+                self.seconds += monotonic() - started
         return np.asarray(vectors, dtype=np.float32)
 
     def _loaded(self) -> SentenceTransformer:

@@ -35,6 +35,15 @@ def test_embedder_is_an_embedder(embedder: SentenceEmbedder) -> None:
     assert embedder.encode([]).shape == (0, 384)
 
 
+def test_embedder_counts_the_time_that_the_model_works() -> None:
+    """Protects the benchmarks' own time: a vector that is remembered costs the model nothing."""
+    embedder = SentenceEmbedder()
+    embedder.encode(["one"])
+    worked = embedder.seconds
+    embedder.encode(["one"])
+    assert embedder.seconds == worked > 0
+
+
 def test_embedder_forgets_the_oldest() -> None:
     """Protects that the memory of vectors is bounded, and that forgetting changes no result."""
     small = SentenceEmbedder(remembered=2)

@@ -12,7 +12,7 @@ import pytest
 from bench import ablations
 from bench.engine import costs, duels, failures, limits_of, panels, ratios, results
 from bench.failures import FIGURE, MIRROR, NO_STANCE, SLUR, flags_of, strange_figures
-from bench.meter import Meter, watched_memory
+from bench.meter import Meter, seconds_of, watched_memory
 from bench.metrics import rouge_l
 from bench.plots import plot
 from bench.referee import Referee
@@ -27,12 +27,13 @@ from core.profiles import LIVE
 from core.prompting import load_prompt
 from core.slurs import slurs_in
 from tests.fakes.brief import CLAIM, EXPLAINED, POST, brief_of, passage
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.evidence import FakeEvidence
 from tests.fakes.heads import heads_saying
 from tests.fakes.model import FakeModel
 
 REPLY = "Newcomers open shops and pay rent like all of us."
-OUTCOME = Outcome("live", "1", REPLY, 4.0, 0.5, 3.9, 10, 900, 100, 1500.0, 2, 1, 1, [])
+OUTCOME = Outcome("live", "1", REPLY, 4.0, 0.5, 3.5, 0.4, 10, 900, 100, 1500.0, 2, 1, 1, [])
 
 
 class Letters(FakeModel):
@@ -139,6 +140,12 @@ async def test_the_memory_of_this_process_is_seen() -> None:
     async with watched_memory() as peak:
         pass
     assert peak.mib > 10
+
+
+def test_the_engines_own_time_is_that_of_no_model() -> None:
+    """The language model's time and the embedding model's are not the engine's."""
+    assert OUTCOME.overhead_seconds == pytest.approx(0.1)
+    assert seconds_of(FakeEmbedder()) == 0.0
 
 
 async def test_an_answer_counts_every_call_at_the_port() -> None:

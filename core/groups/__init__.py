@@ -1,0 +1,42 @@
+"""Which of the target groups a text names, by the words for them.
+
+Owns the list beside this file. A word names a group, it does not say that the group is attacked: that is for
+``core.reading`` to tell.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+
+from core.models import TargetGroup
+
+
+def groups_named(text: str, language: str | None = None) -> frozenset[TargetGroup]:
+    """The groups that a text names, in its language or, where that is not known, in any.
+
+    Short words of one language are other words in another, so a known language is taken at its word.
+    """
+    plain = text.replace("’", "'")
+    patterns = words_for_groups()
+    known = [patterns[language]] if language is not None and language in patterns else list(patterns.values())
+    return frozenset(group for by_group in known for group, words in by_group.items() if words.search(plain))
+
+
+@cache
+def words_for_groups() -> Mapping[str, Mapping[TargetGroup, re.Pattern[str]]]:
+    """What names each group, by language."""
+    rows = tomllib.loads(resources.files("core.groups").joinpath("words.toml").read_text(encoding="utf-8"))
+    patterns: dict[str, dict[TargetGroup, re.Pattern[str]]] = {}
+    for group, by_language in rows.items():
+        for language, words in by_language.items():
+            patterns.setdefault(language, {})[TargetGroup(group)] = _any(words)
+    return patterns
+
+
+def _any(words: list[str]) -> re.Pattern[str]:
+    escaped = (re.escape(word.removesuffix("*")) + (r"\w*" if word.endswith("*") else "") for word in words)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(escaped)})(?!\w)", re.IGNORECASE)
