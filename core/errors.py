@@ -7,9 +7,11 @@
     |   +-- ModelUnavailable      the language model or its weights
     |   |   +-- BudgetExhausted   the deadline, or the limit of calls or tokens, is reached
     |   +-- IndexUnavailable      the knowledge base or its embedding model
+    |   +-- SourceUnavailable     a place that documents are fetched from
     |   +-- ScorerUnavailable     a classifier that scores drafts or checks facts
     |   +-- StoreUnavailable      the database
     |   +-- PlatformUnavailable   a chat platform: it was certainly not reached, or it refused
+    +-- DocumentRefused           one document cannot be used: missing, too large, damaged, or a trap
     +-- BadAnswer                 the model answered, but not in a form that can be used
     +-- Conflict                  somebody else was faster: the case has another version
     +-- NotAllowed                the rules forbid it (an illegal transition, a text that was not approved)
@@ -58,6 +60,10 @@ class IndexUnavailable(Unavailable):
     """The knowledge base or its embedding model cannot be had."""
 
 
+class SourceUnavailable(Unavailable):
+    """A place that documents are fetched from cannot be reached, or answers in a form that is not its own."""
+
+
 class ScorerUnavailable(Unavailable):
     """A classifier that scores drafts or checks facts cannot be had."""
 
@@ -68,6 +74,10 @@ class StoreUnavailable(Unavailable):
 
 class PlatformUnavailable(Unavailable):
     """A chat platform was certainly not reached, or it refused."""
+
+
+class DocumentRefused(AntiphonError):
+    """One document cannot be used; all others can."""
 
 
 class BadAnswer(AntiphonError):

@@ -1,0 +1,139 @@
+"""The nouns of the library: what a source lists, what is fetched, the text of its pages, and paragraphs of it.
+
+Owns their form. A paragraph is a span of a page: its words are never stored twice and never changed, so that a quote
+can be shown in its place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Protocol
+
+from core.models import TargetGroup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A document as its source lists it, before it is fetched.
+
+    Attributes:
+        id: the same at every listing, with the source in front: ``un:A/RES/76/227``, ``eurlex:32008F0913``.
+        source: the name of the source: ``un``, ``eurlex``, ``fra``, ``folder``.
+        url: where the file is fetched.
+        page: where people can read about the document; shown with every receipt.
+        type: the kind of document, in the source's words: resolution, report, directive.
+        language: ISO 639-1, or ``None`` where the source does not say.
+        target_groups: the groups whose keywords found it.
+        document: the document's own number: a symbol, a CELEX number, an ISBN.
+        licence: the terms under which the source lets it be used, or ``None`` where it does not say.
+        jurisdiction: where it holds: ``UN``, ``EU``, an ISO 3166 code; ``None`` where that says nothing.
+        expires: the last day on which it may be used; ``None`` for ever.
+    """
+
+    id: str
+    source: str
+    url: str
+    page: str
+    title: str
+    publisher: str
+    type: str
+    year: int | None = None
+    language: str | None = None
+    target_groups: frozenset[TargetGroup] = frozenset()
+    document: str | None = None
+    licence: str | None = None
+    jurisdiction: str | None = None
+    expires: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A file as it came: its bytes, its media type as the server or the file's name says, and when it came."""
+
+    data: bytes
+    media_type: str
+    at: datetime
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the bytes, in hexadecimal digits."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The text of one page, numbered from 1; a document without pages is one page."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a file says.
+
+    Attributes:
+        title: the document's own title, where the file holds one.
+        notes: what a person should know: hidden text that was taken out, pages that were read by OCR.
+    """
+
+    pages: tuple[Page, ...]
+    title: str | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A paragraph's place: ``page.text[start:end]``, in characters."""
+
+    page: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to collect: documents about these groups, published in ``since`` or later."""
+
+    target_groups: frozenset[TargetGroup] = frozenset(TargetGroup)
+    since: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ListingPage:
+    """One page of a listing, and the cursor of the next; ``None`` after the last."""
+
+    documents: tuple[Listed, ...]
+    cursor: str | None
+
+
+class DocumentSource(Protocol):
+    """A place that documents come from."""
+
+    @property
+    def name(self) -> str:
+        """How people and ids call it."""
+        ...
+
+    def listings(self, wanted: Wanted) -> list[str]:
+        """The keys of all listings to walk, in a fixed order: one for each query of the source."""
+        ...
+
+    async def list(self, listing: str, cursor: str | None) -> ListingPage:
+        """One page of a listing, the first for the cursor ``None``. The same question may be asked again.
+
+        Raises:
+            SourceUnavailable: the source does not answer, or not in its form, after all retries.
+        """
+        ...
+
+    async def fetch(self, document: Listed) -> Fetched:
+        """The document's file.
+
+        Raises:
+            SourceUnavailable: the source does not answer after all retries.
+            DocumentRefused: the file is missing for good, forbidden, or too large.
+        """
+        ...
