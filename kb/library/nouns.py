@@ -1,0 +1,96 @@
+"""What the library hands out: revisions, paragraphs, and how they are read from its rows.
+
+Owns the states of a revision and how far a source is trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+
+from core.models import TargetGroup
+from kb.documents import Listed
+
+
+class Trust(StrEnum):
+    """How far a source is trusted: documents of ``HIGH`` need no acceptance, passages of ``LOW`` come last."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+
+class State(StrEnum):
+    """What became of a revision."""
+
+    QUARANTINED = "quarantined"
+    ACCEPTED = "accepted"
+    SUPERSEDED = "superseded"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One state of a document's file, which lies at ``file`` below the folder.
+
+    ``decided_by`` names who accepted or rejected it; ``None`` where its source is trusted, or nobody did yet.
+    """
+
+    revision: int
+    document: str
+    state: State
+    sha256: str
+    file: str
+    media_type: str
+    fetched_at: datetime
+    notes: tuple[str, ...]
+    decided_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph with its document; ``text`` is ``page[start:end]`` of the accepted revision."""
+
+    id: int
+    document: Listed
+    page: int
+    start: int
+    end: int
+    text: str
+    trust: Trust
+
+
+def groups_in(stored: str) -> frozenset[TargetGroup]:
+    """The target groups of a stored list."""
+    return frozenset(TargetGroup(group) for group in json.loads(stored))
+
+
+def listed_in(row: sqlite3.Row) -> Listed:
+    """The document of a row."""
+    return Listed(
+        id=row["id"],
+        source=row["source"],
+        url=row["url"],
+        page=row["page"],
+        title=row["title"],
+        publisher=row["publisher"],
+        type=row["type"],
+        year=row["year"],
+        language=row["language"],
+        target_groups=groups_in(row["target_groups"]),
+        document=row["document"],
+        licence=row["licence"],
+        jurisdiction=row["jurisdiction"],
+        expires=date.fromisoformat(row["expires"]) if row["expires"] else None,
+    )
+
+
+def revision_in(row: sqlite3.Row) -> Revision:
+    """The revision of a row."""
+    return Revision(
+        row["revision"], row["document"], State(row["state"]), row["sha256"], row["file"], row["media_type"],
+        datetime.fromisoformat(row["fetched_at"]), tuple(json.loads(row["notes"])), row["decided_by"],
+    )  # fmt: skip

@@ -1,0 +1,117 @@
+"""The tables of the library, and the opening of its SQLite file.
+
+Owns the schema and its version. One file holds what was listed, what was fetched, the text of every page and the place
+of every paragraph; the files as they came lie beside it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from core.errors import IndexUnavailable
+
+VERSION = 1
+FILE = "library.sqlite"
+_BUSY_MILLISECONDS = 30_000
+_REMEDY = "Free some space, check that the folder can be written, and try again."
+
+_TABLES = """
+CREATE TABLE documents (
+    id TEXT PRIMARY KEY,
+    source TEXT NOT NULL,
+    url TEXT NOT NULL,
+    page TEXT NOT NULL,
+    title TEXT NOT NULL,
+    publisher TEXT NOT NULL,
+    type TEXT NOT NULL,
+    year INTEGER,
+    language TEXT,
+    target_groups TEXT NOT NULL,
+    document TEXT,
+    licence TEXT,
+    jurisdiction TEXT,
+    expires TEXT,
+    refused TEXT
+) WITHOUT ROWID;
+CREATE TABLE revisions (
+    revision INTEGER PRIMARY KEY AUTOINCREMENT,
+    document TEXT NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    state TEXT NOT NULL CHECK (state IN ('quarantined', 'accepted', 'superseded', 'rejected')),
+    sha256 TEXT NOT NULL,
+    file TEXT NOT NULL,
+    media_type TEXT NOT NULL,
+    fetched_at TEXT NOT NULL,
+    notes TEXT NOT NULL,
+    decided_by TEXT
+);
+CREATE UNIQUE INDEX one_accepted ON revisions (document) WHERE state = 'accepted';
+CREATE INDEX revisions_by_document ON revisions (document);
+CREATE INDEX revisions_by_hash ON revisions (sha256);
+CREATE TABLE pages (
+    revision INTEGER NOT NULL REFERENCES revisions (revision) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (revision, number)
+) WITHOUT ROWID;
+CREATE TABLE paragraphs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    revision INTEGER NOT NULL REFERENCES revisions (revision) ON DELETE CASCADE,
+    page INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL CHECK (stop > start),
+    sha256 TEXT NOT NULL
+);
+CREATE INDEX paragraphs_by_revision ON paragraphs (revision);
+CREATE TABLE walks (
+    walk TEXT NOT NULL,
+    listing TEXT NOT NULL,
+    cursor TEXT,
+    is_done INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (walk, listing)
+) WITHOUT ROWID;
+CREATE TABLE trust (
+    source TEXT PRIMARY KEY,
+    level TEXT NOT NULL CHECK (level IN ('low', 'normal', 'high'))
+) WITHOUT ROWID;
+"""
+
+
+def connect(folder: Path) -> sqlite3.Connection:
+    """The library's database in ``folder``, made if it is not there; autocommit, safe to share under a lock.
+
+    Raises:
+        IndexUnavailable: it cannot be made or opened, is damaged, or was made by a newer Antiphon.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
+        connection.row_factory = sqlite3.Row
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        _create_or_check(connection, folder)
+    except (OSError, sqlite3.Error) as err:
+        raise IndexUnavailable(f"The library in {folder} cannot be opened: {err}.", remedy=_REMEDY) from err
+    return connection
+
+
+def _create_or_check(connection: sqlite3.Connection, folder: Path) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        if found == 0:
+            for statement in filter(str.strip, _TABLES.split(";\n")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    if found not in (0, VERSION):
+        connection.close()
+        raise IndexUnavailable(
+            f"The library in {folder} has the form {found}; this Antiphon reads form {VERSION}.",
+            remedy="Install the Antiphon that made it, or name another folder in [kb] folder.",
+        )
