@@ -23,6 +23,7 @@ from core.models import Evidence, TargetGroup
 from core.ports import Embedder, EvidenceQuery
 from kb.facts import STARTER_FACTS, Fact, load_facts
 from kb.index import KnowledgeIndex, NamedEmbedder
+from kb.queries import Asked, LanguageOf, asked
 
 _CANDIDATES = 20  # of each ranking, for each query
 _RANK_OFFSET = 60  # reciprocal rank fusion, as published (Cormack 2009)
@@ -35,7 +36,6 @@ _SAME_GROUP = 0.1  # 0.05 to 0.15 do alike; with no group given the first passag
 _OTHER_GROUP = -0.15  # a fact about another group must be much closer than a norm that protects everybody
 _THRESHOLD = 0.35  # with 0.5 no fact is left for a fifth of the posts; posts of random letters stay below it
 
-_ROMA = re.compile(r"\b(?:gyps(?:y|ies)|gitan[oa]s?|zingar[aeio]|ijito\w*)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(  # not after "v.", "No." and initials, as in "Toonen v. Australia"
     r"""(?<=[.!?])(?<!\bv\.)(?<!\bvs\.)(?<!\bNo\.)(?<!\bArt\.)(?<!\bDr\.)(?<!\b[A-Z]\.)\s+(?=["'(]?[A-Z0-9])"""
 )
@@ -61,9 +61,9 @@ class HybridSearch:
         language_of: tells the ISO 639-1 code of a text, or ``None``; without it every text counts as one that the
             embedder knows.
 
-    **Languages.** A text in a language that the embedder does not know is looked up by BM25 only, and takes no part
-    in the reranking. If no query and no claim is in a known language, a passage must be of the target group, or a norm
-    that protects everybody, and share two words with a query (names, mostly); ``scores`` then has no ``dense`` and no
+    **Languages.** Of a text in a language that the embedder does not know, a gloss in English is looked up beside it
+    (``kb.gloss``). If no query and no claim can be read so, a passage must be of the target group, or a norm that
+    protects everybody, and share two words with a query (names, mostly); ``scores`` then has no ``dense`` and no
     ``claim``. If there is none, the answer is the norms nearest to equal rights for that group, such as the
     Universal Declaration of Human Rights: they hold whatever the post says.
     """
@@ -75,7 +75,7 @@ class HybridSearch:
         embedder: Embedder,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        language_of: Callable[[str], str | None] | None = None,
+        language_of: LanguageOf | None = None,
     ) -> None:
         self._facts = tuple(facts)
         self._index = index
@@ -96,31 +96,24 @@ class HybridSearch:
         return await asyncio.to_thread(self._search, query)
 
     def _search(self, query: EvidenceQuery) -> list[Evidence]:
-        queries = [_as_sources_say(text) for text in dict.fromkeys(query.queries) if text.strip()]
-        known = [text for text in queries if self._is_known(text)]
-        claim = query.claim if query.claim.strip() and self._is_known(query.claim) else None
-        if not queries and claim is None:
+        wanted = asked(query, self._embedder.languages, self._language_of)
+        if wanted.is_empty:
             return []
-        if known or claim is not None:
-            kept = self._distinct(self._by_claim(queries, known, claim, query.target_group), query.limit)
+        if wanted.known or wanted.claim is not None:
+            kept = self._distinct(self._by_claim(wanted, query.target_group), query.limit)
         else:
-            kept = self._distinct(self._by_words(queries, query.target_group), query.limit)
+            kept = self._distinct(self._by_words(wanted.texts, query.target_group), query.limit)
             kept = kept or self._distinct(self._norms(query.target_group), query.limit)
         return [self._evidence(one) for one in kept]
 
-    def _is_known(self, text: str) -> bool:
-        language = self._language_of(text) if self._language_of else None
-        return language is None or language in self._embedder.languages
-
-    def _by_claim(
-        self, queries: list[str], known: list[str], claim: str | None, group: TargetGroup | None
-    ) -> list[_Candidate]:
+    def _by_claim(self, wanted: Asked, group: TargetGroup | None) -> list[_Candidate]:
         """Candidates of all queries, reranked to the claim; those below the threshold are dropped."""
-        coarse = known or ([claim] if claim else [])  # all queries in a foreign tongue: the claim looks for itself
+        claim = wanted.claim
+        coarse = list(wanted.known) or ([claim] if claim else [])  # nothing can be read but the claim: it looks itself
         encoded = self._embedder.encode([*coarse, claim] if claim else coarse)
         vectors, claim_vector = list(encoded[: len(coarse)]), encoded[-1] if claim else None
         ranked = []
-        for one in self._candidates(queries, vectors):
+        for one in self._candidates(wanted.texts, vectors):
             near = self._relevance(one.row, vectors, claim_vector)
             order = near + _preference(self._facts[one.row], group)
             if order >= _THRESHOLD:
@@ -143,7 +136,7 @@ class HybridSearch:
             return to_post
         return _CLAIM_WEIGHT * self._index.closeness(claim_vector, row) + (1 - _CLAIM_WEIGHT) * to_post
 
-    def _by_words(self, queries: list[str], group: TargetGroup | None) -> list[_Candidate]:
+    def _by_words(self, queries: Sequence[str], group: TargetGroup | None) -> list[_Candidate]:
         found = [
             one
             for one in self._candidates(queries, [])
@@ -198,7 +191,7 @@ def open_starter(
     embedder: NamedEmbedder,
     *,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    language_of: Callable[[str], str | None] | None = None,
+    language_of: LanguageOf | None = None,
 ) -> HybridSearch:
     """A search over the facts that ship with Antiphon; its index is built at the first search and kept in the cache.
 
@@ -223,11 +216,6 @@ def first_sentences(text: str, count: int) -> str:
     """The first ``count`` sentences of a passage, unchanged (RAG paper, section 3.2: two-sentence summaries)."""
     ends = [match.start() for match in _SENTENCE_END.finditer(text)]
     return text if len(ends) < count else text[: ends[count - 1]]
-
-
-def _as_sources_say(text: str) -> str:
-    """A text with the name that reports use for a group, where posts use another: the vectors hardly know it."""
-    return _ROMA.sub("Roma", text)
 
 
 def _preference(fact: Fact, group: TargetGroup | None) -> float:

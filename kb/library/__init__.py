@@ -279,7 +279,8 @@ class Library:
             ):
                 counted[source] = {"documents": documents, "refused": refused, **{state.value: 0 for state in State}}
             for source, state, number in database.execute(
-                "SELECT d.source, r.state, COUNT(*) FROM revisions r JOIN documents d ON d.id = r.document GROUP BY 1, 2"
+                "SELECT d.source, r.state, COUNT(*) FROM revisions r"
+                " JOIN documents d ON d.id = r.document GROUP BY d.source, r.state"
             ):
                 counted[source][state] = number
             for source, number in database.execute(
