@@ -39,6 +39,8 @@ MEASURES: Mapping[str, Callable[[Outcome], float]] = {
 class NoEvidence:
     """An ``EvidenceSource`` that finds nothing."""
 
+    notes: tuple[str, ...] = ()
+
     async def search(self, query: EvidenceQuery) -> list[Evidence]:
         """No passages, whatever is asked."""
         return []

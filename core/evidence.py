@@ -60,7 +60,7 @@ async def find_evidence(
     except IndexUnavailable as err:
         return [], [f"evidence: none, the knowledge base is unavailable ({err.message})"]
     if not found:
-        return [], ["evidence: none bears on the claim; the drafts state no facts"]
+        return [], [*source.notes, "evidence: none bears on the claim; the drafts state no facts"]
     plain = [passage for passage in found if not instructs(f"{passage.text}\n{passage.source.title}")]
     dropped = [
         f"evidence: {passage.id} was dropped, it reads as an instruction to a model"
@@ -69,7 +69,7 @@ async def find_evidence(
     ]
     if not plain:
         dropped.append("evidence: none is left; the drafts state no facts")
-    return plain, dropped
+    return plain, [*source.notes, *dropped]
 
 
 async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[list[Evidence], list[str]]:

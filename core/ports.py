@@ -92,8 +92,21 @@ class EvidenceQuery:
 class EvidenceSource(Protocol):
     """Where evidence comes from. Raises ``IndexUnavailable``; an empty answer means: no evidence."""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What it goes without at present, as of the last search, and why, in sentences for people."""
+        ...
+
     async def search(self, query: EvidenceQuery) -> list[Evidence]:
         """The passages that bear on the claim, best first."""
+        ...
+
+
+class Reranker(Protocol):
+    """Tells how far passages bear on a text."""
+
+    async def relevance(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each text and passage one number in [0, 1]. Raises ``ScorerUnavailable``."""
         ...
 
 

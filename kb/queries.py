@@ -10,11 +10,30 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.ports import EvidenceQuery
+import numpy as np
+from numpy.typing import NDArray
+
+from core.ports import Embedder, EvidenceQuery
 from kb.gloss import gloss
+
+_CLAIM_WEIGHT = 0.3
+"""Of the closeness to the claim, beside that to the post. Measured on 80 English posts, 10 for each target group, with
+the facts that answer them labelled by hand: with people's own replies as claims, above 0.4 the claim leads away."""
 
 LanguageOf = Callable[[str], str | None]
 _ROMA = re.compile(r"\b(?:gyps(?:y|ies)|gitan[oa]s?|zingar[aeio]|ijito\w*)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """The vectors that a passage is held against: of each query that can be read, and of the claim."""
+
+    queries: tuple[NDArray[np.float32], ...]
+    claim: NDArray[np.float32] | None
+
+    def nearness(self, to_post: float, to_claim: float | None) -> float:
+        """Closeness to the post, the first query, and to the claim; the other queries only widen the coarse search."""
+        return to_post if to_claim is None else _CLAIM_WEIGHT * to_claim + (1 - _CLAIM_WEIGHT) * to_post
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +49,14 @@ class Asked:
     texts: tuple[str, ...]
     known: tuple[str, ...]
     claim: str | None
+
+    def directions(self, embedder: Embedder) -> Directions | None:
+        """The vectors to hold passages against, or ``None`` where nothing can be read. Raises ``IndexUnavailable``."""
+        texts = list(self.known) or ([self.claim] if self.claim else [])  # only the claim can be read: it looks itself
+        if not texts:
+            return None
+        encoded = embedder.encode([*texts, self.claim] if self.claim else texts)
+        return Directions(tuple(encoded[: len(texts)]), encoded[-1] if self.claim else None)
 
     @property
     def is_empty(self) -> bool:

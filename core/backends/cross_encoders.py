@@ -1,4 +1,4 @@
-"""Cross-encoders on the CPU: natural language inference and argument quality.
+"""Cross-encoders on the CPU: natural language inference, argument quality and relevance.
 
 Owns which of a model's outputs means what, and that nothing of it blocks the event loop.
 """
@@ -140,6 +140,26 @@ class QualityCrossEncoder:
             return [None] * len(texts)
         found = await asyncio.to_thread(self._encoder.outputs, [(brief.post.text, text) for text in texts])
         return [float(quality) for quality in found[:, 0]]
+
+
+class RelevanceCrossEncoder:
+    """``core.ports.Reranker`` by a cross-encoder with one output, such as BGE-reranker (F2RL, section 3.2).
+
+    Args:
+        model: a folder, or a name on the model hub.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._encoder = _CrossEncoder(model, _one_column)
+
+    def load(self) -> None:
+        """Load the model now, blocking. Raises ``ScorerUnavailable``."""
+        self._encoder.outputs([])
+
+    async def relevance(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """How far each passage bears on its text, read in one go. Raises ``ScorerUnavailable``."""
+        found = await asyncio.to_thread(self._encoder.outputs, pairs)
+        return [float(share) for share in found[:, 0]]
 
 
 def _one_column(model: CrossEncoder) -> list[int]:

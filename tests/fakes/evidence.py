@@ -15,6 +15,7 @@ class FakeEvidence:
     def __init__(self, passages: Sequence[Evidence] = (), *, is_down: bool = False) -> None:
         self._passages, self._is_down = tuple(passages), is_down
         self.asked: list[EvidenceQuery] = []
+        self.notes: tuple[str, ...] = ()
 
     async def search(self, query: EvidenceQuery) -> list[Evidence]:
         """The passages, in the order given."""

@@ -12,9 +12,11 @@ import pytest
 from core.backends.embeddings import SentenceEmbedder
 from core.models import TargetGroup
 from core.ports import EvidenceQuery, EvidenceSource
+from kb.fact_search import FactSearch
 from kb.facts import Fact
 from kb.index import KnowledgeIndex
-from kb.search import HybridSearch, first_sentences, fuse_by_rank, open_starter
+from kb.ranked import first_sentences, fuse_by_rank
+from kb.search import HybridSearch, open_starter
 
 TODAY = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -161,7 +163,7 @@ def small_search(
 ) -> HybridSearch:
     """A search over a few facts with a cache of its own."""
     index = KnowledgeIndex(facts, embedder, cache)
-    return HybridSearch(facts, index, embedder, clock=lambda: today)
+    return HybridSearch([FactSearch(facts, index, embedder, clock=lambda: today)], embedder)
 
 
 async def test_near_duplicates_are_dropped(facts: tuple[Fact, ...], embedder: SentenceEmbedder, tmp_path: Path) -> None:
