@@ -80,13 +80,17 @@ class Embedder(Protocol):
 class EvidenceQuery:
     """A search for passages, at most ``limit`` kept: several queries at once, of which the first is the post itself.
 
-    The passages are ranked to the claim and the first query; the others widen the coarse search.
+    The passages are ranked to the claim and the first query; the others widen the coarse search. Of the library, only
+    documents published in ``since`` or later, by ``publishers`` and in ``languages`` are looked at, where given.
     """
 
     queries: tuple[str, ...]
     claim: str
     target_group: TargetGroup | None = None
     limit: int = 3
+    since: int | None = None
+    publishers: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
 
 class EvidenceSource(Protocol):

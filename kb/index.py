@@ -93,7 +93,7 @@ class KnowledgeIndex:
     def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
         """The best ``k`` rows by BM25 (English stems, stop words dropped), best first; any text will do."""
         loaded = self._opened()
-        terms = [tantivy.Query.term_query(_SCHEMA, "text", word) for word in _words(query)[:_MAX_QUERY_WORDS]]
+        terms = [tantivy.Query.term_query(_SCHEMA, "text", word) for word in stems(query)[:_MAX_QUERY_WORDS]]
         if not terms:
             return []
         either = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
@@ -124,7 +124,7 @@ class KnowledgeIndex:
 
     def shared_words(self, query: str, row: int) -> int:
         """How many different stems, stop words aside, the query and the row's searchable text share."""
-        return len(set(_words(query)) & set(_words(self._facts[row].searchable)))
+        return len(set(stems(query)) & set(stems(self._facts[row].searchable)))
 
     def _opened(self) -> _Loaded:
         with self._lock:
@@ -182,9 +182,14 @@ _ANALYZER = (  # tantivy's "en_stem" without stop words, which take most of the 
 )
 
 
-def _words(text: str) -> list[str]:
+def tokens(text: str) -> list[str]:
+    """The stems of a text, in order, stop words dropped."""
+    return list(_ANALYZER.analyze(text))
+
+
+def stems(text: str) -> list[str]:
     """The different stems of a text, in order. Queries are made of these, so no character of a post is syntax."""
-    return list(dict.fromkeys(_ANALYZER.analyze(text)))
+    return list(dict.fromkeys(tokens(text)))
 
 
 def _key(facts: Sequence[Fact], embedder_name: str) -> str:

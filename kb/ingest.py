@@ -23,7 +23,7 @@ MAX_PARAGRAPHS = 2000
 """The most paragraphs of one document: no document may answer everything."""
 _READ_FOR_LANGUAGE = 5000
 
-Parse = Callable[[Fetched], Awaitable[Parsed]]
+Parse = Callable[[Fetched, str | None], Awaitable[Parsed]]
 Cut = Callable[[Sequence[Page], str | None], tuple[Span, ...]]
 
 
@@ -56,7 +56,7 @@ class Ingest:
     """Takes documents of one source into the library.
 
     Args:
-        parse: reads a file's pages, in a sandbox (``kb.parsing``).
+        parse: reads a file's pages, in a sandbox (``kb.parsing``); scans in the language given.
         cut: finds the paragraphs of pages in a language (``kb.parsing.paragraphs``).
         expected_language: what short texts are taken for that could be of several languages.
         refetch: ask for files again that were fetched before, to find what has changed.
@@ -104,7 +104,7 @@ class Ingest:
             if before and before[0].sha256 == fetched.sha256:
                 return Outcome.UNCHANGED
             await asyncio.to_thread(self._refuse_copy, listed, fetched)
-            parsed = await self.parse(fetched)
+            parsed = await self.parse(fetched, listed.language)
             parsed, spans = await asyncio.to_thread(self._cut, listed, parsed)
         except DocumentRefused as err:
             await asyncio.to_thread(self.library.refuse, listed.id, str(err))

@@ -217,11 +217,15 @@ class Library:
             ).fetchall()
         return [revision_in(row) for row in rows]
 
-    def accepted(self) -> dict[int, str]:
-        """The revisions that are served, with their documents."""
+    def served(self) -> dict[int, tuple[Listed, range]]:
+        """The revisions that are served: their documents and the numbers of their paragraphs."""
         with self._store.reading() as database:
-            rows = database.execute("SELECT revision, document FROM revisions WHERE state = 'accepted'").fetchall()
-        return {int(row[0]): str(row[1]) for row in rows}
+            rows = database.execute(
+                "SELECT d.*, r.revision, MIN(p.id) AS first, MAX(p.id) AS last FROM revisions r"
+                " JOIN documents d ON d.id = r.document JOIN paragraphs p USING (revision)"
+                " WHERE r.state = 'accepted' GROUP BY r.revision ORDER BY r.revision"
+            ).fetchall()
+        return {row["revision"]: (listed_in(row), range(row["first"], row["last"] + 1)) for row in rows}
 
     def pages(self, revision: int) -> tuple[Page, ...]:
         """The pages of a revision."""
@@ -230,12 +234,6 @@ class Library:
                 "SELECT number, text FROM pages WHERE revision = ? ORDER BY number", (revision,)
             ).fetchall()
         return tuple(Page(int(row[0]), str(row[1])) for row in rows)
-
-    def paragraph_ids(self, revision: int) -> list[int]:
-        """The paragraphs of a revision, in their order."""
-        with self._store.reading() as database:
-            rows = database.execute("SELECT id FROM paragraphs WHERE revision = ? ORDER BY id", (revision,))
-            return [int(row[0]) for row in rows]
 
     def paragraphs(self, ids: Iterable[int]) -> dict[int, Paragraph]:
         """The paragraphs of these ids that are served.
@@ -269,6 +267,16 @@ class Library:
                     Trust(row["level"]),
                 )  # fmt: skip
         return found
+
+    def texts(self, revision: int) -> list[str]:
+        """The paragraphs of a revision in their order, accepted or not."""
+        with self._store.reading() as database:
+            rows = database.execute(
+                "SELECT substr(t.text, p.start + 1, p.stop - p.start) FROM paragraphs p"
+                " JOIN pages t ON t.revision = p.revision AND t.number = p.page WHERE p.revision = ? ORDER BY p.id",
+                (revision,),
+            )
+            return [str(row[0]) for row in rows]
 
     def counts(self) -> dict[str, dict[str, int]]:
         """For each source: documents, refused ones, revisions by state, and paragraphs that are served."""

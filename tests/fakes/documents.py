@@ -67,7 +67,7 @@ class FakeSource:
         self.asked.append(what)
 
 
-async def parse(fetched: Fetched) -> Parsed:
+async def parse(fetched: Fetched, language: str | None) -> Parsed:
     """A page for each form feed."""
     pages = fetched.data.decode().split("\f")
     return Parsed(tuple(Page(number, text) for number, text in enumerate(pages, start=1)))

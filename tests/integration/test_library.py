@@ -42,9 +42,8 @@ async def built(library: Library, **texts: str) -> Built:
 def served(library: Library) -> dict[str, list[str]]:
     """The words of every paragraph that is served, by document."""
     texts: dict[str, list[str]] = {}
-    for revision, document in sorted(library.accepted().items()):
-        paragraphs = library.paragraphs(library.paragraph_ids(revision))
-        texts[document] = [paragraph.text for paragraph in paragraphs.values()]
+    for document, rows in library.served().values():
+        texts[document.id] = [paragraph.text for paragraph in library.paragraphs(rows).values()]
     return texts
 
 
