@@ -19,8 +19,7 @@ from bench.significance import compare
 from bench.systems import Answering, Outcome, Said, under
 from core import rewards
 from core.engine import Engine
-from core.models import Evidence
-from core.ports import Answer, EvidenceQuery, Generation, LanguageModel, Message
+from core.ports import Answer, EvidenceQuery, Found, Generation, LanguageModel, Message
 from core.profiles import Profile
 from core.prompting import load_prompt
 
@@ -39,11 +38,9 @@ MEASURES: Mapping[str, Callable[[Outcome], float]] = {
 class NoEvidence:
     """An ``EvidenceSource`` that finds nothing."""
 
-    notes: tuple[str, ...] = ()
-
-    async def search(self, query: EvidenceQuery) -> list[Evidence]:
+    async def search(self, query: EvidenceQuery) -> Found:
         """No passages, whatever is asked."""
-        return []
+        return Found()
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch,
         def found(post: Post) -> list[str]:
             said = claim(post)
             query = EvidenceQuery(tuple(filter(None, (post.text, said))), said, post.group, FIRST)
-            return [passage.id for passage in asyncio.run(search.search(query))]
+            return [passage.id for passage in asyncio.run(search.search(query)).passages]
 
         return found
 

@@ -59,17 +59,17 @@ async def find_evidence(
         found = await source.search(query)
     except IndexUnavailable as err:
         return [], [f"evidence: none, the knowledge base is unavailable ({err.message})"]
-    if not found:
-        return [], [*source.notes, "evidence: none bears on the claim; the drafts state no facts"]
-    plain = [passage for passage in found if not instructs(f"{passage.text}\n{passage.source.title}")]
+    if not found.passages:
+        return [], [*found.notes, "evidence: none bears on the claim; the drafts state no facts"]
+    plain = [passage for passage in found.passages if not instructs(f"{passage.text}\n{passage.source.title}")]
     dropped = [
         f"evidence: {passage.id} was dropped, it reads as an instruction to a model"
-        for passage in found
+        for passage in found.passages
         if passage not in plain
     ]
     if not plain:
         dropped.append("evidence: none is left; the drafts state no facts")
-    return plain, [*source.notes, *dropped]
+    return plain, [*found.notes, *dropped]
 
 
 async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[list[Evidence], list[str]]:

@@ -93,16 +93,19 @@ class EvidenceQuery:
     languages: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found: passages, best first, and what a person should know of it, in sentences."""
+
+    passages: tuple[Evidence, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class EvidenceSource(Protocol):
-    """Where evidence comes from. Raises ``IndexUnavailable``; an empty answer means: no evidence."""
+    """Where evidence comes from."""
 
-    @property
-    def notes(self) -> Sequence[str]:
-        """What it goes without at present, as of the last search, and why, in sentences for people."""
-        ...
-
-    async def search(self, query: EvidenceQuery) -> list[Evidence]:
-        """The passages that bear on the claim, best first."""
+    async def search(self, query: EvidenceQuery) -> Found:
+        """The passages that bear on the claim; none means: no evidence. Raises ``IndexUnavailable``."""
         ...
 
 

@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.errors import IndexUnavailable, ScorerUnavailable
-from core.models import Evidence
-from core.ports import Embedder, EvidenceQuery, Reranker
+from core.ports import Embedder, EvidenceQuery, Found, Reranker
 from kb.fact_search import FactSearch
 from kb.facts import STARTER_FACTS, load_facts
 from kb.index import KnowledgeIndex, NamedEmbedder
@@ -33,7 +32,7 @@ class HybridSearch:
 
     Args:
         parts: the collections, the one that must answer first. Another one that cannot be used is left out, and
-            ``notes`` says so.
+            ``Found.notes`` says so.
         reranker: a cross-encoder that puts the candidates in order; without one, the embedding model's closeness does.
         language_of: tells the ISO 639-1 code of a text, or ``None``; without it every text counts as one that the
             embedder knows.
@@ -55,14 +54,8 @@ class HybridSearch:
         self._embedder = embedder
         self._reranker = reranker
         self._language_of = language_of
-        self._notes: tuple[str, ...] = ()
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the knowledge base goes without at present, as of the last search, and why."""
-        return self._notes
-
-    async def search(self, query: EvidenceQuery) -> list[Evidence]:
+    async def search(self, query: EvidenceQuery) -> Found:
         """The passages that bear on the claim, best first, at most ``query.limit``, one for each document.
 
         ``scores`` holds, rounded to four places, the best ``bm25`` and ``dense`` score over the queries, the
@@ -75,17 +68,16 @@ class HybridSearch:
         """
         wanted = asked(query, self._embedder.languages, self._language_of)
         if wanted.is_empty:
-            return []
+            return Found()
         found, notes = await asyncio.to_thread(self._ranked, wanted, query)
         if self._reranker and (wanted.known or wanted.claim):
             found, unranked = await self._reranked(found, wanted, self._reranker)
             notes += unranked
-        self._notes = tuple(notes)
         kept = distinct(found, query.limit, _EACH_SOURCE)
         if not kept and not wanted.known and wanted.claim is None:
             norms = await asyncio.to_thread(self._parts[0].norms, query.target_group)
             kept = distinct(norms, query.limit, _EACH_SOURCE)
-        return [one.evidence for one in kept]
+        return Found(tuple(one.evidence for one in kept), tuple(notes))
 
     def _ranked(self, wanted: Asked, query: EvidenceQuery) -> tuple[list[Ranked], list[str]]:
         found, notes = list(self._parts[0].ranked(wanted, query)), list[str]()

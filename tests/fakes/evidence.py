@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.errors import IndexUnavailable
 from core.models import Evidence
-from core.ports import EvidenceQuery
+from core.ports import EvidenceQuery, Found
 
 
 class FakeEvidence:
@@ -15,11 +15,10 @@ class FakeEvidence:
     def __init__(self, passages: Sequence[Evidence] = (), *, is_down: bool = False) -> None:
         self._passages, self._is_down = tuple(passages), is_down
         self.asked: list[EvidenceQuery] = []
-        self.notes: tuple[str, ...] = ()
 
-    async def search(self, query: EvidenceQuery) -> list[Evidence]:
+    async def search(self, query: EvidenceQuery) -> Found:
         """The passages, in the order given."""
         self.asked.append(query)
         if self._is_down:
             raise IndexUnavailable("The fake index is down.")
-        return list(self._passages[: query.limit])
+        return Found(self._passages[: query.limit])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.backends.embeddings import SentenceEmbedder
-from core.models import TargetGroup
+from core.models import Evidence, TargetGroup
 from core.ports import EvidenceQuery, EvidenceSource
 from kb.fact_search import FactSearch
 from kb.facts import Fact
@@ -30,6 +30,11 @@ def search(index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex)
 def about(text: str, group: TargetGroup | None = None, limit: int = 3) -> EvidenceQuery:
     """A query for one text, which is also the claim."""
     return EvidenceQuery(queries=(text,), claim=text, target_group=group, limit=limit)
+
+
+async def passages(search: EvidenceSource, query: EvidenceQuery) -> list[Evidence]:
+    """What a search finds."""
+    return list((await search.search(query)).passages)
 
 
 # The facts
@@ -76,12 +81,12 @@ def test_a_norm_for_everybody_is_shipped(facts: tuple[Fact, ...]) -> None:
 )
 async def test_known_items_are_found(search: EvidenceSource, words: str, wanted: str) -> None:
     """Protects that a question in other words finds its fact among the first three, no group given."""
-    assert wanted in [evidence.id for evidence in await search.search(about(words))]
+    assert wanted in [evidence.id for evidence in await passages(search, about(words))]
 
 
 async def test_evidence_carries_all_that_is_shown(search: EvidenceSource, facts: tuple[Fact, ...]) -> None:
     """Protects that the passage is word for word the fact, with source, caution and scores, stereotypes unseen."""
-    found = (await search.search(about("Immigrants steal our jobs", TargetGroup.MIGRANTS)))[0]
+    found = (await passages(search, about("Immigrants steal our jobs", TargetGroup.MIGRANTS)))[0]
     fact = next(fact for fact in facts if fact.id == found.id)
     assert (found.text, found.summary, found.source, found.caution) == (fact.text, fact.text, fact.source, fact.caution)
     assert set(found.scores) == {"bm25", "dense", "fused", "claim"}
@@ -92,8 +97,8 @@ async def test_evidence_carries_all_that_is_shown(search: EvidenceSource, facts:
 async def test_several_queries_reranked_to_the_claim(search: EvidenceSource) -> None:
     """Protects that the claim decides between passages that answer the post alike."""
     queries = ("women are not fit to lead", "women are less intelligent")
-    banks = await search.search(EvidenceQuery(queries, "Banks with women on their boards are more stable"))
-    school = await search.search(EvidenceQuery(queries, "Girls read better than boys at school"))
+    banks = await passages(search, EvidenceQuery(queries, "Banks with women on their boards are more stable"))
+    school = await passages(search, EvidenceQuery(queries, "Girls read better than boys at school"))
     assert banks[0].id == "women-017"
     assert "women-006" in [evidence.id for evidence in school]
     assert "women-006" not in [evidence.id for evidence in banks]
@@ -102,21 +107,21 @@ async def test_several_queries_reranked_to_the_claim(search: EvidenceSource) -> 
 async def test_target_group_is_preferred(search: EvidenceSource) -> None:
     """Protects that a post about one group is answered with its own facts, or norms for everybody."""
     for group in set(TargetGroup) - {TargetGroup.OTHER}:
-        found = await search.search(about("They should be eliminated, they are criminals.", group))
+        found = await passages(search, about("They should be eliminated, they are criminals.", group))
         assert found, group
         assert {evidence.target_group for evidence in found} <= {group, TargetGroup.OTHER}
 
 
 async def test_an_unclear_group_prefers_no_facts(search: EvidenceSource) -> None:
     """Protects that "other" is not taken for the groups that are filed under it, such as Roma."""
-    found = await search.search(about("Indians are lazy and should not be let into Europe.", TargetGroup.OTHER))
+    found = await passages(search, about("Indians are lazy and should not be let into Europe.", TargetGroup.OTHER))
     assert "Roma" not in found[0].text
 
 
 @pytest.mark.parametrize("name", ["Gypsies", "gitanos", "Zingari"])
 async def test_other_names_of_a_group_find_it(search: EvidenceSource, name: str) -> None:
     """Protects that a post which uses another word than the reports is answered with what they say."""
-    found = await search.search(about(f"{name} do not want to work.", TargetGroup.OTHER))
+    found = await passages(search, about(f"{name} do not want to work.", TargetGroup.OTHER))
     assert "Roma" in found[0].text
 
 
@@ -126,7 +131,7 @@ async def test_other_names_of_a_group_find_it(search: EvidenceSource, name: str)
 async def test_nothing_for_gibberish(search: EvidenceSource, words: str) -> None:
     """Protects that no evidence is an empty answer: no passage is better than a wrong one, and no text breaks it."""
     for group in (None, *TargetGroup):
-        assert await search.search(about(words, group)) == []
+        assert await passages(search, about(words, group)) == []
 
 
 @pytest.mark.parametrize("words", ["AND", 'OR ( : "', "text:women", "a" * 100_000, "jews\0 AND", "women^9 -men", "🙂"])
@@ -147,7 +152,7 @@ def test_dense_agrees_with_closeness(index: KnowledgeIndex, embedder: SentenceEm
 
 async def test_one_passage_for_each_document(search: EvidenceSource) -> None:
     """Protects that three passages are three sources."""
-    found = await search.search(about("The Refugee Convention protects refugees", TargetGroup.MIGRANTS, limit=5))
+    found = await passages(search, about("The Refugee Convention protects refugees", TargetGroup.MIGRANTS, limit=5))
     titles = [evidence.source.title for evidence in found]
     assert len(set(titles)) == len(titles) > 1
 
@@ -155,7 +160,7 @@ async def test_one_passage_for_each_document(search: EvidenceSource) -> None:
 async def test_limit_is_kept(search: EvidenceSource) -> None:
     """Protects the reader: at most as many passages as asked for, none for none."""
     for limit in (0, 1, 2):
-        assert len(await search.search(about("women cannot lead", TargetGroup.WOMEN, limit))) == limit
+        assert len(await passages(search, about("women cannot lead", TargetGroup.WOMEN, limit))) == limit
 
 
 def small_search(
@@ -171,7 +176,7 @@ async def test_near_duplicates_are_dropped(facts: tuple[Fact, ...], embedder: Se
     fact = facts[0]
     copy = replace(fact, id="copy", title="Another title", text=fact.text.replace("about ", ""))
     search = small_search([fact, copy, *facts[1:4]], embedder, tmp_path)
-    found = await search.search(about(fact.text))
+    found = await passages(search, about(fact.text))
     assert len({evidence.id for evidence in found} & {fact.id, "copy"}) == 1
 
 
@@ -182,7 +187,7 @@ async def test_expired_facts_are_not_returned(
     aged = [replace(facts[0], valid_until=date(2026, 5, 31)), replace(facts[7], valid_until=date(2026, 6, 1))]
     search = small_search(aged, embedder, tmp_path)
     words = about("violence against women and girls", TargetGroup.WOMEN)
-    assert [evidence.id for evidence in await search.search(words)] == [facts[7].id]
+    assert [evidence.id for evidence in await passages(search, words)] == [facts[7].id]
 
 
 async def test_foreign_post_gets_the_norms(
@@ -190,7 +195,7 @@ async def test_foreign_post_gets_the_norms(
 ) -> None:
     """Protects that vectors which cannot be trusted are not used: the norms answer, and no dense score is claimed."""
     search = open_starter(index_cache, embedder, clock=lambda: TODAY, language_of=lambda _: "it")
-    found = await search.search(about("Le donne devono stare zitte.", TargetGroup.WOMEN))
+    found = await passages(search, about("Le donne devono stare zitte.", TargetGroup.WOMEN))
     assert found[0].id == "other-013"
     assert {evidence.target_group for evidence in found} <= {TargetGroup.WOMEN, TargetGroup.OTHER}
     assert all(not {"dense", "claim"} & set(evidence.scores) for evidence in found)
@@ -199,7 +204,7 @@ async def test_foreign_post_gets_the_norms(
 async def test_foreign_post_finds_names(index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> None:
     """Protects that names which are the same in every language are still found by BM25."""
     search = open_starter(index_cache, embedder, clock=lambda: TODAY, language_of=lambda _: "it")
-    found = await search.search(about("Auschwitz e Birkenau sono una bugia.", TargetGroup.JEWS))
+    found = await passages(search, about("Auschwitz e Birkenau sono una bugia.", TargetGroup.JEWS))
     assert [evidence.id for evidence in found] == ["jews-011"]
 
 
@@ -211,7 +216,7 @@ async def test_english_claim_serves_a_foreign_post(
         index_cache, embedder, clock=lambda: TODAY, language_of=lambda text: "it" if "donne" in text else "en"
     )
     query = EvidenceQuery(("Le donne guidano male.",), "Men die more often on the road than women", TargetGroup.WOMEN)
-    found = await search.search(query)
+    found = await passages(search, query)
     assert found[0].id == "women-010"
     assert "dense" in found[0].scores
 

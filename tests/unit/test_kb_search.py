@@ -56,7 +56,7 @@ class Reranker:
 
 
 async def names(search: HybridSearch, query: EvidenceQuery = ASKED) -> list[str]:
-    return [passage.id for passage in await search.search(query)]
+    return [passage.id for passage in (await search.search(query)).passages]
 
 
 async def test_the_best_of_all_parts_come_first() -> None:
@@ -64,7 +64,7 @@ async def test_the_best_of_all_parts_come_first() -> None:
     library = Part([ranked("c", 0.7, source="un"), ranked("d", 0.4, source="un")])
     search = HybridSearch([facts, library], FakeEmbedder())
     assert await names(search) == ["a", "c", "b"]
-    assert search.notes == ()
+    assert (await search.search(ASKED)).notes == ()
 
 
 async def test_no_source_and_no_document_answers_everything() -> None:
@@ -85,11 +85,11 @@ async def test_what_says_the_same_is_shown_once() -> None:
 async def test_a_damaged_part_is_left_out_and_said() -> None:
     library = Part(is_down=True)
     search = HybridSearch([Part([ranked("a", 0.9)]), library], FakeEmbedder())
-    assert await names(search) == ["a"]
-    assert search.notes == ("evidence: a part of the knowledge base was left out (The part is damaged. Mend it.)",)
+    found = await search.search(ASKED)
+    assert [passage.id for passage in found.passages] == ["a"]
+    assert found.notes == ("evidence: a part of the knowledge base was left out (The part is damaged. Mend it.)",)
     library.is_down = False
-    await names(search)
-    assert search.notes == ()
+    assert (await search.search(ASKED)).notes == ()
 
 
 async def test_without_the_first_part_there_is_no_evidence() -> None:
@@ -101,14 +101,16 @@ async def test_a_cross_encoder_puts_the_passages_in_order() -> None:
     reranker = Reranker({"a": 0.6, "b": 0.95, "c": 0.1})
     search = HybridSearch([Part([ranked(name, 0.5) for name in "abc"])], FakeEmbedder(), reranker=reranker)
     found = await search.search(ASKED)
-    assert [(passage.id, passage.scores["claim"]) for passage in found] == [("b", 0.95), ("a", 0.6)]
+    assert [(passage.id, passage.scores["claim"]) for passage in found.passages] == [("b", 0.95), ("a", 0.6)]
     assert reranker.asked[0] == ("Newcomers start firms.", "Text of a.")
 
 
 async def test_without_the_cross_encoder_closeness_orders() -> None:
     search = HybridSearch([Part([ranked("a", 0.9)])], FakeEmbedder(), reranker=Reranker(None))
     assert await names(search) == ["a"]
-    assert search.notes == ("evidence: the reranker could not be used (it is not there); closeness orders",)
+    assert (await search.search(ASKED)).notes == (
+        "evidence: the reranker could not be used (it is not there); closeness orders",
+    )
 
 
 async def test_norms_answer_where_nothing_can_be_read() -> None:
