@@ -50,11 +50,18 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file as it came: its bytes, its media type as the server or the file's name says, and when it came."""
+    """A file as it came: its bytes, its media type as the server or the file's name says, and when it came.
+
+    Attributes:
+        url: where it came from, after all redirects, where that is known better than from the listing.
+        charset: the encoding that the server names beside the media type, by Python's name for it.
+    """
 
     data: bytes
     media_type: str
     at: datetime
+    url: str | None = None
+    charset: str | None = None
 
     @property
     def sha256(self) -> str:

@@ -1,0 +1,57 @@
+"""The keys of listings: what one listing of a source asks for, as a string that a build can store and ask again.
+
+Owns their form: the query of a URL, so that a key tells a person what it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import parse_qs, urlencode
+
+from core.errors import BadInput
+from core.models import TargetGroup
+from kb.documents import Listed, Wanted
+
+
+def key_of(**parts: str | int | Sequence[str]) -> str:
+    """The key of a listing, with its parts in the order given."""
+    return urlencode(parts, doseq=True)
+
+
+def parts_of(key: str, *names: str) -> tuple[str, ...]:
+    """The named parts of a key, in the order of the names.
+
+    Raises:
+        BadInput: the key is of another source.
+    """
+    parts = parse_qs(key, keep_blank_values=True)
+    if set(parts) != set(names) or any(len(values) != 1 for values in parts.values()):
+        raise BadInput(f"This source has no listing {key!r}.", remedy="Take the keys from its listings().")
+    return tuple(parts[name][0] for name in names)
+
+
+def wanted_key(wanted: Wanted) -> str:
+    """The key of a source with one listing, from which it takes what is wanted."""
+    return key_of(since=wanted.since, groups=",".join(group for group in TargetGroup if group in wanted.target_groups))
+
+
+def wanted_of(key: str) -> Wanted:
+    """What a key of ``wanted_key`` asks for."""
+    since, groups = parts_of(key, "since", "groups")
+    return Wanted(frozenset(TargetGroup(group) for group in groups.split(",") if group), int(since))
+
+
+def once_each(documents: Iterable[Listed | None]) -> tuple[Listed, ...]:
+    """The first document of each id, in their order."""
+    found: dict[str, Listed] = {}
+    for document in documents:
+        if document is not None:
+            found.setdefault(document.id, document)
+    return tuple(found.values())
+
+
+def is_wanted(document: Listed, wanted: Wanted) -> bool:
+    """Whether a document is about one of the groups and not too old; what it does not say does not exclude it."""
+    if document.year is not None and document.year < wanted.since:
+        return False
+    return not document.target_groups or bool(document.target_groups & wanted.target_groups)
