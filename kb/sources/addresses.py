@@ -1,0 +1,116 @@
+"""Which addresses a source may lead to: public ones, and this machine only where the source itself stands on it.
+
+Owns that rule, for addresses written out and for those that a name resolves to, so that neither a listing nor a
+redirect can make Antiphon call what only its own network can reach; and how a redirect is read.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.resolver import DefaultResolver
+from yarl import URL
+
+from core.errors import DocumentRefused
+
+SCHEMES = frozenset({"http", "https"})
+
+
+class PrivateAddress(OSError):
+    """A name leads to an address that is not public."""
+
+
+def parsed(url: URL | str) -> URL:
+    """A URL of a text.
+
+    Raises:
+        DocumentRefused: it is none.
+    """
+    try:
+        return url if isinstance(url, URL) else URL(url)
+    except ValueError as err:
+        raise DocumentRefused(f"{url!r} is no address.") from err
+
+
+def redirected(url: URL, location: str) -> URL:
+    """Where a redirect leads. CELLAR sends from https to http on its own host; that is asked for by https again.
+
+    Raises:
+        DocumentRefused: the location is no address.
+    """
+    there = url.join(parsed(location))
+    if url.scheme == "https" and there.scheme == "http" and there.host == url.host and there.port == 80:
+        return there.with_scheme("https").with_port(None)
+    return there
+
+
+def is_loopback(url: URL) -> bool:
+    """Whether a URL names this machine."""
+    host = url.host or ""
+    address = _address(host)
+    return host == "localhost" if address is None else address.is_loopback
+
+
+def checked(url: URL, *, reaches_loopback: bool) -> URL:
+    """The URL, if its form allows to ask for it.
+
+    Raises:
+        DocumentRefused: it is not of the web, holds a password, or is written with an address that is not public.
+    """
+    if url.scheme not in SCHEMES or not url.host:
+        raise DocumentRefused(f"{url.human_repr()} is no address of the web.")
+    if url.user or url.password:
+        raise DocumentRefused(f"The address at {url.host} holds a user name.")
+    address = _address(url.host)
+    if address is not None and not may_reach(address, reaches_loopback=reaches_loopback):
+        raise DocumentRefused(f"{url.host} is not a public address.")
+    return url
+
+
+def may_reach(address: _Address, *, reaches_loopback: bool) -> bool:
+    """Whether an address is public, or of this machine where that is allowed."""
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    address = mapped or address
+    if address.is_loopback:
+        return reaches_loopback
+    return address.is_global and not address.is_multicast
+
+
+class PublicResolver(AbstractResolver):
+    """Resolves names, and refuses those that lead to an address that may not be reached."""
+
+    def __init__(self, *, reaches_loopback: bool, resolver: AbstractResolver | None = None) -> None:
+        self._reaches_loopback = reaches_loopback
+        self._resolver = resolver or DefaultResolver()
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """The addresses of a name.
+
+        Raises:
+            PrivateAddress: one of them may not be reached.
+            OSError: there are none.
+        """
+        found = await self._resolver.resolve(host, port, family)
+        for each in found:
+            address = _address(each["host"])
+            if address is None or not may_reach(address, reaches_loopback=self._reaches_loopback):
+                raise PrivateAddress(f"{host} leads to {each['host']}, which is not a public address.")
+        return found
+
+    async def close(self) -> None:
+        """Let go of what the resolver holds."""
+        await self._resolver.close()
+
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def _address(host: str) -> _Address | None:
+    try:
+        return ipaddress.ip_address(host.split("%", 1)[0])
+    except ValueError:
+        return None

@@ -1,0 +1,335 @@
+"""Asks web sites for pages and files, politely.
+
+Owns how often and how much Antiphon asks: what robots.txt allows, one request at a time for each host with a pause in
+between, a name with a contact, a few tries, no answer larger than it may be. Knows nothing of what the answers mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import math
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from types import TracebackType
+from typing import Final, Self
+
+import aiohttp
+import stamina
+from protego import Protego
+from yarl import URL
+
+from core.errors import BadSettings, DocumentRefused, SourceUnavailable
+from kb.documents import Fetched
+from kb.sources import MAX_DOCUMENT_BYTES
+from kb.sources.addresses import PrivateAddress, PublicResolver, checked, is_loopback, parsed, redirected
+from kb.sources.turns import Turns, seconds_to_wait
+
+NAME: Final = "Antiphon"
+MAX_LISTING_BYTES: Final = 32 * 2**20
+ROBOTS_LIVE_SECONDS: Final = 24 * 3600.0
+"""How long a robots.txt is taken for what it said (RFC 9309, section 2.4)."""
+_MAX_ROBOTS_BYTES: Final = 2**20
+_MAX_REDIRECTS: Final = 5
+_CHUNK_BYTES: Final = 2**16
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_ABSENT: Final = frozenset({300, 404, 406, 410})
+"""Nothing at this address, or nothing in the form that was asked for: 300 offers other forms."""
+_CONTACT: Final = re.compile(r"[^@\s()<>]+@[^@\s()<>]+\.[^@\s()<>]+|https?://[^\s()<>]+")
+_FORBID_ALL: Final = "User-agent: *\nDisallow: /"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came from ``url``, the last of all redirects; ``charset`` is Python's name of the one that is named."""
+
+    url: str
+    data: bytes
+    media_type: str
+    charset: str | None
+
+    def fetched(self, at: datetime) -> Fetched:
+        """The answer as a document's file."""
+        return Fetched(self.data, self.media_type, at, self.url, self.charset)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """One exchange that came to its end: a body for status 200, the next address for a redirect."""
+
+    url: URL
+    status: int
+    answer: Answer | None = None
+    location: str | None = None
+
+
+class _Passing(SourceUnavailable):
+    """Worth another try; ``waits`` where the host's turns already keep the time that the server asked for."""
+
+    def __init__(self, message: str, *, waits: bool = False) -> None:
+        super().__init__(message, remedy="Try again later; what was kept stays.")
+        self.waits = waits
+
+
+class PoliteClient:
+    """Asks one source's site, and the hosts that it leads to.
+
+    ``base_url`` is the site's address. Close the client, or use it in ``async with``.
+
+    Args:
+        contact: a mail address or a web page, by which a site's operator can reach who runs this Antiphon.
+        min_interval_seconds: between two requests to a host; a longer crawl delay in its robots.txt wins.
+        attempts: tries for one request; only statuses 429 and 5xx and lost connections are tried again.
+        backoff_seconds: before the second try, doubled for each further one, plus up to as much by chance.
+        longest_wait_seconds: the longest that is waited before another try, whatever the server says.
+        timeout_seconds: for one answer, to its last byte.
+        clock, sleep: seconds that only ever grow, and how they are let pass.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        contact: str,
+        min_interval_seconds: float = 1.0,
+        attempts: int = 5,
+        backoff_seconds: float = 2.0,
+        longest_wait_seconds: float = 300.0,
+        timeout_seconds: float = 300.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self._headers = {"User-Agent": f"{NAME}/{metadata.version('antiphon')} (+{_checked_contact(contact)})"}
+        self._reaches_loopback = is_loopback(URL(base_url))
+        self._turns = Turns(min_interval_seconds, clock, sleep)
+        self._attempts, self._backoff, self._longest_wait = attempts, backoff_seconds, longest_wait_seconds
+        self._timeout = aiohttp.ClientTimeout(total=timeout_seconds)
+        self._clock = clock
+        self._robots: dict[URL, tuple[Protego, float]] = {}
+        self._robots_locks: dict[URL, asyncio.Lock] = {}
+        self._opened: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._opened is not None:
+            await self._opened.close()
+
+    async def get(
+        self, url: URL | str, headers: Mapping[str, str] | None = None, max_bytes: int = MAX_DOCUMENT_BYTES
+    ) -> Answer:
+        """The file at an address.
+
+        Raises:
+            SourceUnavailable: the site does not answer after all tries, or only asks for a browser.
+            DocumentRefused: the file is missing, forbidden by the site or its robots.txt, too large, or elsewhere than
+                on the public web; or it is of another site, which does not answer.
+        """
+        answer = await self.get_if_there(url, headers, max_bytes)
+        if answer is None:
+            raise DocumentRefused(f"{url} is not there.")
+        return answer
+
+    async def get_if_there(
+        self, url: URL | str, headers: Mapping[str, str] | None = None, max_bytes: int = MAX_DOCUMENT_BYTES
+    ) -> Answer | None:
+        """Like ``get``, but ``None`` where nothing is at the address in the form that the headers ask for."""
+        url = parsed(url)
+        try:
+            reply = await self._reply(url, headers or {}, max_bytes)
+            if reply.answer is None and reply.status not in _ABSENT:
+                raise _refusal(reply)
+        except SourceUnavailable as err:
+            if url.host == URL(self.base_url).host:
+                raise
+            raise DocumentRefused(err.message, remedy=err.remedy) from err  # one dead link does not stop a source
+        return reply.answer
+
+    async def listing(self, url: URL | str, headers: Mapping[str, str] | None = None) -> Answer:
+        """A page that the source cannot do without.
+
+        Raises:
+            SourceUnavailable: it cannot be had, for whatever reason.
+        """
+        try:
+            return await self.get(url, headers, MAX_LISTING_BYTES)
+        except DocumentRefused as err:
+            raise SourceUnavailable(err.message, remedy=err.remedy) from err
+
+    async def _reply(self, url: URL, headers: Mapping[str, str], max_bytes: int, *, is_robots: bool = False) -> _Reply:
+        """The reply after all redirects and tries."""
+        async for attempt in stamina.retry_context(
+            on=_backoff_after,
+            attempts=self._attempts,
+            timeout=None,
+            wait_initial=self._backoff,
+            wait_jitter=self._backoff,
+            wait_max=self._longest_wait,
+        ):
+            with attempt:
+                reply = await self._follow(url, headers, max_bytes, is_robots=is_robots)
+        return reply
+
+    async def _follow(self, url: URL, headers: Mapping[str, str], max_bytes: int, *, is_robots: bool) -> _Reply:
+        for _ in range(_MAX_REDIRECTS + 1):
+            url = checked(url, reaches_loopback=self._reaches_loopback)
+            if not is_robots:
+                await self._obey_robots(url)
+            reply = await self._exchange(url, headers, max_bytes)
+            if reply.location is None:
+                return reply
+            url = redirected(url, reply.location)
+        raise DocumentRefused(f"{url.host} redirects more than {_MAX_REDIRECTS} times.")
+
+    async def _exchange(self, url: URL, headers: Mapping[str, str], max_bytes: int) -> _Reply:
+        async with self._turns.at(url.host or ""):
+            try:
+                async with self._session().get(url, headers=headers, allow_redirects=False) as response:
+                    return await self._read(response, max_bytes)
+            except (aiohttp.ClientError, TimeoutError) as err:
+                raise _translated(url, err) from err
+
+    async def _read(self, response: aiohttp.ClientResponse, max_bytes: int) -> _Reply:
+        status, location = response.status, response.headers.get("Location")
+        if status in _REDIRECTS and location is not None:
+            return _Reply(response.url, status, location=location)
+        if status == 429 or status >= 500:
+            wait = seconds_to_wait(response.headers.get("Retry-After"), datetime.now(UTC), self._longest_wait)
+            self._turns.hold(response.url.host or "", wait or 0.0)
+            raise _Passing(f"{response.url.host} answered with status {status}.", waits=wait is not None)
+        if status != 200:
+            return _Reply(response.url, status)
+        data = await _body(response, max_bytes)
+        charset = _known_charset(response.charset)
+        return _Reply(response.url, status, Answer(str(response.url), data, response.content_type.lower(), charset))
+
+    async def _obey_robots(self, url: URL) -> None:
+        rules = await self._rules(url.origin())
+        if not rules.can_fetch(str(url), NAME):
+            raise DocumentRefused(
+                f"The robots.txt of {url.host} forbids {url.path}.",
+                remedy="Ask the site's operator for leave, or take the files in as a folder.",
+            )
+
+    async def _rules(self, origin: URL) -> Protego:
+        """What a site's robots.txt says, asked for once a day."""
+        async with self._robots_locks.setdefault(origin, asyncio.Lock()):
+            rules, until = self._robots.get(origin, (None, -math.inf))
+            if rules is None or until <= self._clock():
+                rules = await self._ask_robots(origin)
+                self._robots[origin] = rules, self._clock() + ROBOTS_LIVE_SECONDS
+                self._turns.slow_down(origin.host or "", _delay(rules))
+        return rules
+
+    async def _ask_robots(self, origin: URL) -> Protego:
+        """RFC 9309, section 2.3.1: no file allows everything, a failing server nothing. So do 401 and 403 here."""
+        try:
+            reply = await self._reply(origin / "robots.txt", {}, _MAX_ROBOTS_BYTES, is_robots=True)
+        except _Passing as err:  # its tries are over: whoever waits for it need not try again
+            raise SourceUnavailable(
+                f"The robots.txt of {origin.host} cannot be read: {err.message}", remedy=err.remedy
+            ) from err
+        if reply.answer is not None:
+            return Protego.parse(reply.answer.data.decode("utf-8", errors="replace"))
+        if reply.status in (401, 403):
+            return Protego.parse(_FORBID_ALL)
+        if reply.status == 300 or 400 <= reply.status < 500:
+            return Protego.parse("")
+        raise _refusal(reply)
+
+    def _session(self) -> aiohttp.ClientSession:
+        if self._opened is None:
+            self._opened = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(resolver=PublicResolver(reaches_loopback=self._reaches_loopback)),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=self._headers,
+                timeout=self._timeout,
+            )
+        return self._opened
+
+
+async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+    """The body, read no further than it may be long."""
+    too_large = DocumentRefused(f"{response.url} is larger than {max_bytes / 2**20:,.0f} MB.")
+    if (response.content_length or 0) > max_bytes:
+        raise too_large
+    data = bytearray()
+    async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
+        data += chunk
+        if len(data) > max_bytes:
+            raise too_large
+    return bytes(data)
+
+
+def _translated(url: URL, err: aiohttp.ClientError | TimeoutError) -> SourceUnavailable | DocumentRefused:
+    """The same error in our words; what a second try cannot mend is not worth one."""
+    match err:
+        case aiohttp.InvalidURL():
+            return DocumentRefused(f"{url.human_repr()} is no address of the web.")
+        case aiohttp.ClientConnectorCertificateError():
+            return SourceUnavailable(
+                f"{url.host} shows a certificate that is not valid.",
+                remedy="Check its address and this machine's clock.",
+            )
+        case aiohttp.ClientConnectorError() if isinstance(err.os_error, PrivateAddress):
+            return DocumentRefused(str(err.os_error))
+        case aiohttp.ClientConnectorError():
+            return _Passing(f"{url.host} cannot be reached.")
+        case _:
+            return _Passing(f"{url.host} did not answer to the end.")
+
+
+def _backoff_after(err: Exception) -> bool | float:
+    """Whether to try again, and after how many seconds where that is not for the backoff to say."""
+    if not isinstance(err, _Passing):
+        return False
+    return 0.0 if err.waits else True
+
+
+def _refusal(reply: _Reply) -> SourceUnavailable | DocumentRefused:
+    if reply.status in _ABSENT:
+        return DocumentRefused(f"{reply.url} is not there.")
+    if 400 <= reply.status < 500:
+        return DocumentRefused(f"{reply.url.host} refuses {reply.url.path} with status {reply.status}.")
+    return SourceUnavailable(
+        f"{reply.url.host} answered with status {reply.status} instead of the page.",
+        remedy="It may want a browser there: ask its operator to let your contact's address pass, or try again later.",
+    )
+
+
+def _checked_contact(contact: str) -> str:
+    if not _CONTACT.fullmatch(contact):
+        raise BadSettings(
+            "Web sites are asked only with a contact for their operators, and "
+            + (f"{contact!r} is neither a mail address nor a web page." if contact else "none is set."),
+            remedy="Set contact in [kb] of config.toml to a mail address or a web page of yours.",
+        )
+    return contact
+
+
+def _delay(rules: Protego) -> float:
+    """The seconds that a robots.txt wants between two requests."""
+    rate = rules.request_rate(NAME)
+    wanted = (rules.crawl_delay(NAME) or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
+    return max((seconds for seconds in wanted if math.isfinite(seconds)), default=0.0)
+
+
+def _known_charset(name: str | None) -> str | None:
+    if name is None:
+        return None
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return None
