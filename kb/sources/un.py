@@ -1,0 +1,213 @@
+"""The United Nations Digital Library, through its search interface (Invenio, ``of=xm``).
+
+Owns the crossing of keywords, collections and years (RAG paper, section 3), and what a record of its catalogue says
+about a document. The Library allows automated downloads only with its approval (its terms of use), so that whoever
+runs Antiphon has to say that they have it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Final
+
+from yarl import URL
+
+from core.errors import BadSettings, DocumentRefused, SourceUnavailable
+from kb.documents import Fetched, Listed, ListingPage, Wanted
+from kb.sources.keywords import groups_of, keywords_for, phrases_of
+from kb.sources.listing import key_of, once_each, parts_of
+from kb.sources.marcxml import NotMarcXml, Record, read_collection
+from kb.sources.polite import PoliteClient
+
+BASE_URL: Final = "https://digitallibrary.un.org"
+COLLECTIONS: Final = (
+    "Resolutions and Decisions", "Reports", "Treaties and Agreements", "NGO Written Statements", "Publications",
+    "Concluding Observations and Recommendations",
+)  # fmt: skip
+"""The Library's names of the kinds of document that are searched."""
+TERMS: Final = "United Nations terms of use: https://www.un.org/en/about-us/terms-of-use"
+_PAGE_SIZE: Final = 100
+_NOT_PUNCTUATED: Final = " /:;,=."
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_LANGUAGES: Final = {
+    "EN": "en", "FR": "fr", "ES": "es", "RU": "ru", "AR": "ar", "ZH": "zh", "DE": "de",
+    "ENGLISH": "en", "FRANÇAIS": "fr", "ESPAÑOL": "es", "РУССКИЙ": "ru", "العربية": "ar", "中文": "zh", "DEUTSCH": "de",
+    "ENG": "en", "FRE": "fr", "SPA": "es", "RUS": "ru", "ARA": "ar", "CHI": "zh", "GER": "de",
+}  # fmt: skip
+"""How the Library writes a language: at the end of a file's name, beside a link, and in field 041."""
+_WEB: Final = re.compile(r"https?://[^/\s]+/")
+_SUFFIX: Final = re.compile(r"-([A-Z]{2})\.\w+$")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    url: str
+    language: str | None
+    is_pdf: bool
+
+
+class UnDigitalLibrary:
+    """Documents of the UN Digital Library.
+
+    Args:
+        client: asks the Library, at its base URL.
+        is_approved: whether the Library approved the automated download to whoever runs this Antiphon.
+        collections: the kinds of document to search for, by the Library's names.
+        years_at_once: how many years one listing covers; 1 is the paper's crossing.
+
+    Raises:
+        BadSettings: there is no approval.
+    """
+
+    name = "un"
+
+    def __init__(
+        self,
+        client: PoliteClient,
+        *,
+        is_approved: bool,
+        collections: Sequence[str] = COLLECTIONS,
+        years_at_once: int = 1,
+        today: Callable[[], date] = lambda: datetime.now(UTC).date(),
+    ) -> None:
+        if not is_approved:
+            raise BadSettings(
+                "The UN Digital Library allows automated downloads only with its approval.",
+                remedy=f"Read {BASE_URL}/pages/?page=tos, ask for approval, and set un_approved = true in [kb].",
+            )
+        self._client, self._collections = client, tuple(collections)
+        self._years_at_once, self._today = years_at_once, today
+
+    def listings(self, wanted: Wanted) -> list[str]:
+        """Every keyword of the groups with every collection and every year."""
+        step, until = self._years_at_once, self._today().year
+        spans = [(first, min(first + step - 1, until)) for first in range(wanted.since, until + 1, step)]
+        return [
+            key_of(keyword=keyword, collection=collection, years=f"{first}-{last}")
+            for keyword in keywords_for(wanted.target_groups)
+            for collection in self._collections
+            for first, last in spans
+        ]
+
+    async def list(self, listing: str, cursor: str | None) -> ListingPage:
+        """One page of a search, newest records first: what is added meanwhile moves others back, and hides none.
+
+        Raises:
+            SourceUnavailable: the Library does not answer, or not with records.
+        """
+        keyword, collection, years = parts_of(listing, "keyword", "collection", "years")
+        start = int(cursor or 1)
+        answer = await self._client.listing(self._search(keyword, collection, years, start))
+        try:
+            records, total = read_collection(answer.data)
+        except NotMarcXml as err:
+            raise SourceUnavailable(
+                f"The UN Digital Library answered with {answer.media_type} that holds no records: {err}.",
+                remedy="Try again later; where it wants a browser, ask the Library to let your contact's address pass.",
+            ) from err
+        documents = (self._listed(record, collection, keyword) for record in records)
+        return ListingPage(once_each(documents), _next_start(start, len(records), total))
+
+    async def fetch(self, document: Listed) -> Fetched:
+        """The document's file.
+
+        Raises:
+            SourceUnavailable: the Library does not answer after all retries.
+            DocumentRefused: the file is missing for good, forbidden, or too large.
+        """
+        answer = await self._client.get(document.url, {"Accept": "application/pdf,*/*;q=0.8"})
+        if answer.media_type == "text/html" and document.url.partition("?")[0].lower().endswith(".pdf"):
+            raise DocumentRefused(f"{document.url} is a web page instead of the PDF.")
+        return answer.fetched(datetime.now(UTC))
+
+    def _search(self, keyword: str, collection: str, years: str, start: int) -> URL:
+        phrases = " AND ".join(f'"{phrase}"' for phrase in phrases_of(keyword))
+        first, last = years.split("-")
+        year = f"year:{first}" if first == last else f"year:{first}->{last}"
+        return URL(self._client.base_url) / "search" % {
+            "ln": "en", "cc": collection, "c": collection, "p": f"{phrases} AND {year}", "of": "xm",
+            "rg": str(_PAGE_SIZE), "jrec": str(start),
+        }  # fmt: skip
+
+    def _listed(self, record: Record, collection: str, keyword: str) -> Listed | None:
+        """What a record says; ``None`` for records without a file or a title."""
+        title, file = _title(record), _best_file(record)
+        if file is None or not title:
+            return None
+        symbol = _symbol(record)
+        return Listed(
+            id=f"un:{symbol}" if symbol else f"un:record/{record.number}",
+            source=self.name,
+            url=file.url,
+            page=f"{self._client.base_url}/record/{record.number}",
+            title=title,
+            publisher=_publisher(record),
+            type=record.first("989", "c") or record.first("989", "b") or collection,
+            year=_year(record),
+            language=file.language,
+            target_groups=groups_of(keyword),
+            document=symbol,
+            licence=record.first("540", "a") or TERMS,
+            jurisdiction="UN",
+        )
+
+
+def _next_start(start: int, records: int, total: int | None) -> str | None:
+    """Where the next page starts. A page may hold fewer records than were asked for: the Library has its own limit."""
+    if total is None:
+        return str(start + records) if records == _PAGE_SIZE else None
+    following = start + (records or _PAGE_SIZE)
+    return str(following) if following <= total else None
+
+
+def _symbol(record: Record) -> str | None:
+    """The document's symbol; catalogued texts without one have dots or stars in its place."""
+    symbols = record.values("191", "a") + record.values("791", "a")
+    return next((symbol for symbol in symbols if any(map(str.isalnum, symbol))), None)
+
+
+def _title(record: Record) -> str:
+    field = next(record.tagged("245"), None)
+    parts = [] if field is None else [text for code, text in field.subfields if code in "ab"]
+    return " ".join(parts).rstrip(_NOT_PUNCTUATED)
+
+
+def _year(record: Record) -> int | None:
+    dates = (record.first("269", "a"), record.first("260", "c"), record.first("992", "a"))
+    found = (_YEAR.search(text) for text in dates if text)
+    return next((int(year[0]) for year in found if year), None)
+
+
+def _publisher(record: Record) -> str:
+    named = (record.first("260", "b") or "").strip(_NOT_PUNCTUATED + "[]")
+    return "United Nations" if named.upper() in ("", "UN", "UNITED NATIONS") else named
+
+
+def _best_file(record: Record) -> _File | None:
+    """The file to read: in English rather than another language, a PDF rather than another form."""
+    return min(_files(record), key=lambda file: (file.language != "en", not file.is_pdf), default=None)
+
+
+def _files(record: Record) -> list[_File]:
+    """The files of fields 856 and FFT; a link's own text or its file name tells the language, else field 041 does."""
+    codes = {_LANGUAGES.get(text.upper()) for text in record.values("041", "a")}
+    only = codes.pop() if len(codes) == 1 else None
+    files = []
+    for tag, code, labels in (("856", "u", "y3"), ("FFT", "a", "dn")):
+        for field in record.tagged(tag):
+            url, names = field.first(code), [text for label in labels for text in field.values(label)]
+            if url is not None and _WEB.match(url) and "Thumbnail" not in names:
+                files.append(_file(url, names, only))
+    return files
+
+
+def _file(url: str, names: list[str], only: str | None) -> _File:
+    """One file, with the names that stand beside its address."""
+    paths = (url.partition("?")[0], *names)
+    suffixes = (_SUFFIX.search(path) for path in paths)
+    marks = [match[1] for match in suffixes if match] + [name.upper() for name in names]
+    language = next((_LANGUAGES[mark] for mark in marks if mark in _LANGUAGES), only)
+    return _File(url, language, any(path.lower().endswith(".pdf") for path in paths))
