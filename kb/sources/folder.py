@@ -1,0 +1,311 @@
+"""A folder of files as a source: what an organisation or a community has itself.
+
+Owns which files are taken, what is said about them beside them, and what is wrong with either. A file ``x.pdf`` may
+have a sidecar ``x.pdf.toml``; each line of a ``.jsonl`` file is a document with the same fields and its ``text``. A
+document with a defect is listed all the same, and refused with the defect when it is fetched: so a person is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final
+from urllib.parse import quote, unquote
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from core.errors import BadInput, DocumentRefused, SourceUnavailable
+from core.models import TargetGroup
+from kb.documents import Fetched, Listed, ListingPage, Wanted
+from kb.sources import MAX_DOCUMENT_BYTES
+from kb.sources.listing import is_wanted, wanted_key, wanted_of
+
+MEDIA_TYPES: Final = {
+    ".pdf": "application/pdf",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "application/xhtml+xml",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".txt": "text/plain",
+}
+"""The media type of a file by the end of its name."""
+LINES: Final = ".jsonl"
+_PAGE_SIZE: Final = 200
+_PIECE_BYTES: Final = 2**16
+_MAX_SIDECAR_BYTES: Final = 2**16
+
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class Described(BaseModel):
+    """What a sidecar or a line says about a document; everything may be left out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    title: _Text | None = None
+    publisher: _Text | None = None
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+\S*$")] | None = None
+    year: Annotated[int, Field(ge=1000, le=2999)] | None = None
+    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")] | None = None
+    jurisdiction: _Text | None = None
+    licence: _Text | None = None
+    expires: date | None = None
+    type: _Text | None = None
+    document: _Text | None = None
+    target_groups: list[Annotated[TargetGroup, Field(strict=False)]] = []
+
+
+class Line(Described):
+    """A document of a ``.jsonl`` file. Without an ``id``, its line's number names it; of one id, the first counts."""
+
+    text: _Text
+    id: _Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a document stands: a file below the folder, and for a line its offset in bytes and its number from 1."""
+
+    path: str
+    offset: int = 0
+    line: int = 0
+
+    def __str__(self) -> str:
+        path = quote(self.path, errors="surrogateescape")
+        return f"{path}#{self.offset}:{self.line}" if self.line else path
+
+    @classmethod
+    def of(cls, text: str) -> _Place:
+        path, _, line = text.partition("#")
+        offset, _, number = line.partition(":")
+        return cls(unquote(path, errors="surrogateescape"), int(offset or 0), int(number or 0))
+
+    def named(self, key: str) -> str:
+        """The file's name in words that any text may hold, with the key of a line."""
+        path = self.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return f"{path}#{key}" if self.line else path
+
+
+class Folder:
+    """The PDF, HTML, DOCX, TXT and JSONL files in a folder and below it, without hidden ones and links to elsewhere.
+
+    Args:
+        name: what the source is called, and its documents' ids begin with.
+        publisher: of documents that name none; ``""`` is the folder's own name.
+        max_bytes: of one file, or of one line.
+
+    Raises:
+        BadInput: it is not a folder that can be read.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        name: str = "folder",
+        publisher: str = "",
+        page_size: int = _PAGE_SIZE,
+        max_bytes: int = MAX_DOCUMENT_BYTES,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
+            raise BadInput(f"{folder} is not a folder that can be read.", remedy="Name a folder of documents.")
+        self._folder, self._name = folder.resolve(), name
+        self._publisher = publisher or self._folder.name
+        self._page_size, self._max_bytes, self._now = page_size, max_bytes, now
+
+    @property
+    def name(self) -> str:
+        """What the source is called."""
+        return self._name
+
+    def listings(self, wanted: Wanted) -> list[str]:
+        """The one listing of all files, in the order of their names."""
+        return [wanted_key(wanted)]
+
+    async def list(self, listing: str, cursor: str | None) -> ListingPage:
+        """The documents after the cursor that are wanted, or that do not say what they are about.
+
+        Raises:
+            SourceUnavailable: the folder cannot be read.
+        """
+        wanted = wanted_of(listing)
+        try:
+            return await asyncio.to_thread(self._page, wanted, None if cursor is None else _Place.of(cursor))
+        except OSError as err:
+            raise SourceUnavailable(f"{self._folder} cannot be read: {err.strerror}.") from err
+
+    async def fetch(self, document: Listed) -> Fetched:
+        """The file, or the line's text.
+
+        Raises:
+            SourceUnavailable: the folder has changed since it was listed.
+            DocumentRefused: the file is missing or too large, or what is said about it has a defect.
+        """
+        return await asyncio.to_thread(self._fetch, document)
+
+    def _page(self, wanted: Wanted, after: _Place | None) -> ListingPage:
+        found: list[Listed] = []
+        last = None
+        for number, place in enumerate(self._places(after)):
+            if number == self._page_size:
+                return ListingPage(tuple(found), str(last))
+            document = self._listed(place)
+            if is_wanted(document, wanted):
+                found.append(document)
+            last = place
+        return ListingPage(tuple(found), None)
+
+    def _places(self, after: _Place | None) -> Iterator[_Place]:
+        """Where documents stand, in a fixed order, after one of them."""
+        for path in sorted(self._paths()):
+            if after is not None and path < after.path:
+                continue
+            if not path.lower().endswith(LINES):
+                if after is None or path != after.path:
+                    yield _Place(path)
+            elif after is None or path != after.path:
+                yield from self._lines(_Place(path, 0, 1), skips=False)
+            else:
+                yield from self._lines(after, skips=True)
+
+    def _paths(self) -> Iterator[str]:
+        for root, folders, files in os.walk(self._folder, onerror=_raise):
+            folders[:] = [each for each in folders if not each.startswith(".")]
+            for file in files:
+                path = Path(root, file)
+                is_ours = path.suffix.lower() in MEDIA_TYPES or path.suffix.lower() == LINES
+                if is_ours and not file.startswith(".") and self._inside(path) is not None:
+                    yield path.relative_to(self._folder).as_posix()
+
+    def _inside(self, path: Path) -> Path | None:
+        """The file that a path leads to, if it is one inside the folder."""
+        real = path.resolve()
+        return real if real.is_relative_to(self._folder) and real.is_file() else None
+
+    def _lines(self, start: _Place, *, skips: bool) -> Iterator[_Place]:
+        """The lines of a file from one on, or after it; blank ones are left out."""
+        with (self._folder / start.path).open("rb") as file:
+            file.seek(start.offset)
+            offset, number = start.offset, start.line
+            for length, is_blank in _lengths(file):
+                if not is_blank and not (skips and number == start.line):
+                    yield _Place(start.path, offset, number)
+                offset, number = offset + length, number + 1
+
+    def _listed(self, place: _Place) -> Listed:
+        """A document as what stands beside it says; without that where it has a defect."""
+        try:
+            described, key = self._described(place)
+        except DocumentRefused:
+            described, key = Described(), str(place.line)
+        document = f"{self._name}:{place.named(key)}"
+        return Listed(
+            id=document,
+            source=self._name,
+            url=str(place),
+            page=described.url or document,
+            title=described.title or _title(place),
+            publisher=described.publisher or self._publisher,
+            type=described.type or "document",
+            year=described.year,
+            language=described.language,
+            target_groups=frozenset(described.target_groups),
+            document=described.document,
+            licence=described.licence,
+            jurisdiction=described.jurisdiction,
+            expires=described.expires,
+        )
+
+    def _described(self, place: _Place) -> tuple[Described, str]:
+        """What is said about a document, and the key of a line within its file.
+
+        Raises:
+            DocumentRefused: it cannot be read, or a field is wrong.
+        """
+        if place.line:
+            line = self._line(place)
+            return line, line.id or str(place.line)
+        name = f"{place.path}.toml"
+        if not os.path.lexists(self._folder / name):
+            return Described(), ""
+        sidecar = self._inside(self._folder / name)
+        if sidecar is None:
+            raise DocumentRefused(f"{name} is no file of this folder.")
+        try:
+            return Described.model_validate(tomllib.loads(_read(sidecar, _MAX_SIDECAR_BYTES).decode())), ""
+        except ValidationError as err:
+            raise DocumentRefused(f"{name}: {_defects(err)}.", remedy="Correct the file beside it.") from err
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as err:
+            raise DocumentRefused(f"{name} is no TOML: {err}.", remedy="Correct the file beside it.") from err
+
+    def _line(self, place: _Place) -> Line:
+        path = self._inside(self._folder / place.path)
+        if path is None:
+            raise DocumentRefused(f"{place.path} is missing.")
+        where = f"{place.path}, line {place.line}"
+        with path.open("rb") as file:
+            file.seek(place.offset)
+            raw = file.readline(self._max_bytes + 1)
+        if len(raw) > self._max_bytes:
+            raise DocumentRefused(f"{where} is longer than {self._max_bytes:,} bytes.")
+        try:
+            return Line.model_validate_json(raw)
+        except ValidationError as err:
+            raise DocumentRefused(f"{where}: {_defects(err)}.", remedy="Correct that line.") from err
+
+    def _fetch(self, document: Listed) -> Fetched:
+        place = _Place.of(document.url)
+        try:
+            if place.line:
+                line = self._line(place)
+                if document.id != f"{self._name}:{place.named(line.id or str(place.line))}":
+                    raise SourceUnavailable(
+                        f"{place.path} has changed since it was listed.", remedy="Build again when nobody writes to it."
+                    )
+                return Fetched(line.text.encode(), "text/plain", self._now(), charset="utf-8")
+            self._described(place)
+            path = self._inside(self._folder / place.path)
+            if path is None:
+                raise DocumentRefused(f"{place.path} is missing.")
+            return Fetched(_read(path, self._max_bytes), MEDIA_TYPES[path.suffix.lower()], self._now())
+        except OSError as err:
+            raise DocumentRefused(f"{place.path} cannot be read: {err.strerror}.") from err
+
+
+def _read(path: Path, max_bytes: int) -> bytes:
+    """A file's bytes, read no further than it may be long."""
+    with path.open("rb") as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise DocumentRefused(f"{path.name} is larger than {max_bytes:,} bytes.")
+    return data
+
+
+def _lengths(file: BinaryIO) -> Iterator[tuple[int, bool]]:
+    """The length of each line in bytes, and whether it is blank; no line is held whole."""
+    while piece := file.readline(_PIECE_BYTES):
+        length, is_blank = len(piece), not piece.strip()
+        while not piece.endswith(b"\n") and (piece := file.readline(_PIECE_BYTES)):
+            length, is_blank = length + len(piece), is_blank and not piece.strip()
+        yield length, is_blank
+
+
+def _raise(err: OSError) -> None:
+    raise err
+
+
+def _title(place: _Place) -> str:
+    words = Path(place.path).stem.replace("_", " ").replace("-", " ").strip()
+    return f"{words}, line {place.line}" if place.line else words
+
+
+def _defects(err: ValidationError) -> str:
+    """What is wrong, field by field."""
+    each = (f"{'.'.join(map(str, one['loc'])) or 'the line'}: {one['msg'].lower()}" for one in err.errors())
+    return "; ".join(each)
