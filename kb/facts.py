@@ -11,24 +11,14 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, StringConstraints, TypeAdapter, ValidationError
+from pydantic import ConfigDict, StringConstraints, TypeAdapter
 
-from core.errors import IndexUnavailable
 from core.models import Source, TargetGroup
+from kb.rows import Text, read_rows, wrong_row
 
 STARTER_FACTS = Path(__file__).parent / "starter" / "facts.jsonl"
 """The facts that ship with Antiphon."""
 
-_REMEDY = "Correct that line, or install Antiphon again to get the shipped facts back."
-
-
-def _not_blank(value: str) -> str:
-    if not value.strip():
-        raise ValueError("must not be blank")
-    return value
-
-
-_Text = Annotated[str, AfterValidator(_not_blank)]
 _Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+")]
 
 
@@ -40,17 +30,17 @@ class Fact:
     ``valid_until``. ``stereotypes`` serve the search only and are never shown: restating one strengthens it.
     """
 
-    id: _Text
+    id: Text
     target_group: TargetGroup
-    text: _Text
-    stereotypes: tuple[_Text, ...]
-    publisher: _Text
-    title: _Text
+    text: Text
+    stereotypes: tuple[Text, ...]
+    publisher: Text
+    title: Text
     year: int | None
-    document: _Text | None
+    document: Text | None
     url: _Url
-    confirmed: _Text
-    caution: _Text | None
+    confirmed: Text
+    caution: Text | None
     valid_until: date | None
 
     @property
@@ -82,36 +72,20 @@ Fact.__pydantic_config__ = ConfigDict(strict=True, extra="forbid")  # type: igno
 _FACT = TypeAdapter(Fact)
 
 
+def named(group: TargetGroup, stereotype: str) -> str:
+    """A stereotype with those whom it is about; some name them already ("Roma: ...")."""
+    return stereotype if ":" in stereotype else f"{group.value}: {stereotype}"
+
+
 def load_facts(path: Path) -> tuple[Fact, ...]:
     """Read a file of facts: one JSON object a line, UTF-8, with exactly the fields of ``Fact``, ids unique.
 
     Raises:
         IndexUnavailable: the file cannot be read, is empty, or a line is wrong; names file, line and field.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as err:
-        raise IndexUnavailable(f"The facts in {path} cannot be read: {err}.", remedy=_REMEDY) from err
     facts: dict[str, Fact] = {}
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            fact = _fact(path, number, line)
-            if fact.id in facts:
-                raise _wrong(path, number, "id", f"{json.dumps(fact.id)} is used twice")
-            facts[fact.id] = fact
-    if not facts:
-        raise IndexUnavailable(f"There are no facts in {path}.", remedy=_REMEDY)
+    for number, fact in read_rows(path, _FACT, "facts"):
+        if fact.id in facts:
+            raise wrong_row(path, number, "id", f"{json.dumps(fact.id)} is used twice", "facts")
+        facts[fact.id] = fact
     return tuple(facts.values())
-
-
-def _fact(path: Path, number: int, line: str) -> Fact:
-    try:
-        return _FACT.validate_json(line)
-    except ValidationError as err:
-        first = err.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the whole line"
-        raise _wrong(path, number, field, first["msg"]) from err
-
-
-def _wrong(path: Path, number: int, field: str, why: str) -> IndexUnavailable:
-    return IndexUnavailable(f"{path}, line {number}, field {field}: {why}.", remedy=_REMEDY)

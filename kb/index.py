@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
 from core.ports import Embedder
-from kb.facts import Fact
+from kb.facts import Fact, named
 
 _log = logging.getLogger(__name__)
 
@@ -199,20 +199,15 @@ def _key(facts: Sequence[Fact], embedder_name: str) -> str:
 def _entries(facts: Sequence[Fact], embedder: Embedder) -> tuple[NDArray[np.float32], list[int]]:
     """The dense entries, of shape (entries, dimension), and where each fact's begin, with their number at the end."""
     texts = embedder.encode([fact.text for fact in facts])
-    named = [[_named(fact, words) for words in fact.stereotypes] for fact in facts]
-    stereotypes = embedder.encode([words for of_fact in named for words in of_fact])
+    of_facts = [[named(fact.target_group, words) for words in fact.stereotypes] for fact in facts]
+    stereotypes = embedder.encode([words for of_fact in of_facts for words in of_fact])
     blocks, starts, used = [], [0], 0
-    for row, of_fact in enumerate(named):
+    for row, of_fact in enumerate(of_facts):
         answered = stereotypes[used : used + len(of_fact)]
         blocks.append(np.vstack([texts[row : row + 1], (answered + texts[row]) / 2]))
         used += len(of_fact)
         starts.append(starts[-1] + 1 + len(of_fact))
     return np.vstack(blocks).astype(np.float32), starts
-
-
-def _named(fact: Fact, stereotype: str) -> str:
-    """The stereotype with those whom it is about; some name them already."""
-    return stereotype if ":" in stereotype else f"{fact.target_group.value}: {stereotype}"
 
 
 def _write(folder: Path, facts: Sequence[Fact], entries: NDArray[np.float32], starts: list[int]) -> None:
