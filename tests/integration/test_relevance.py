@@ -13,6 +13,7 @@ from core.backends.embeddings import SentenceEmbedder
 from core.language import detect
 from core.models import TargetGroup
 from core.ports import EvidenceQuery, EvidenceSource
+from kb.fact_search import FactSearch
 from kb.facts import Fact
 from kb.gaps import STARTER_GAPS, Gaps, load_gaps
 from kb.index import KnowledgeIndex
@@ -59,7 +60,7 @@ async def hits(search: EvidenceSource, rows: list[Labelled], *, group: bool = Tr
     first = three = 0
     for row in rows:
         query = EvidenceQuery((row.post,), row.claim if claim else "", row.target_group if group else None)
-        found = [passage.id for passage in await search.search(query)]
+        found = [passage.id for passage in (await search.search(query)).passages]
         first += bool(row.facts & set(found[:1]))
         three += bool(row.facts & set(found))
     return [first / len(rows), three / len(rows)]
@@ -106,11 +107,12 @@ async def test_no_expired_fact_comes_up(
 ) -> None:
     """Protects from old figures, now and years from now, when many shipped facts have expired."""
     for day in (TODAY, FAR):
-        search = HybridSearch(facts, index, embedder, clock=lambda day=day: day)  # type: ignore[misc]
+        part = FactSearch(facts, index, embedder, clock=lambda day=day: day)  # type: ignore[misc]
+        search = HybridSearch([part], embedder)
         expired = {fact.id for fact in facts if fact.is_expired(day.date())}
         for row in labelled:
             query = EvidenceQuery((row.post,), row.claim, row.target_group, limit=5)
-            assert not {passage.id for passage in await search.search(query)} & expired
+            assert not {passage.id for passage in (await search.search(query)).passages} & expired
     assert len(expired) > 20
 
 
