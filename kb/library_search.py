@@ -85,11 +85,6 @@ class LibrarySearch:
                 found.append(_ranked(one, paragraph, vector, near, order, query.target_group))
         return sorted(found, key=lambda one: -one.order)
 
-    def norms(self, group: TargetGroup | None) -> list[Ranked]:
-        """Nothing: what holds whatever a post says stands among the starter facts."""
-        del group
-        return []
-
     def _filters(self, query: EvidenceQuery) -> Filters:
         return Filters(
             since=query.since,

@@ -77,8 +77,16 @@ class Part(Protocol):
         """The passages that bear on the claim, best first. Raises ``IndexUnavailable``."""
         ...
 
+
+class Norms(Part, Protocol):
+    """The part that answers first: it holds what is true whatever a post says."""
+
     def norms(self, group: TargetGroup | None) -> list[Ranked]:
-        """What holds whatever a post says, best first; nothing where the collection is not made for it."""
+        """What holds whatever a post says of the group, best first. Raises ``IndexUnavailable``."""
+        ...
+
+    def named(self, ids: Sequence[str]) -> list[Ranked]:
+        """The passages of these ids that can be used today, in this order. Raises ``IndexUnavailable``."""
         ...
 
 

@@ -18,21 +18,31 @@ from core.errors import IndexUnavailable, ScorerUnavailable
 from core.ports import Embedder, EvidenceQuery, Found, Reranker
 from kb.fact_search import FactSearch
 from kb.facts import STARTER_FACTS, load_facts
+from kb.gaps import STARTER_GAPS, Gaps, Instead, load_gaps
 from kb.index import KnowledgeIndex, NamedEmbedder
 from kb.queries import Asked, LanguageOf, asked
-from kb.ranked import Part, Ranked, distinct
+from kb.ranked import Norms, Part, Ranked, distinct
 
 _EACH_SOURCE = 2  # of three passages: no source answers everything
 _RERANKED = 20  # a cross-encoder reads some 20 pairs a second on two cores
 _LEAST_RELEVANCE = 0.5  # what a cross-encoder says of a passage that may as well not bear on the claim
 
 
+_SAID = {
+    Instead.EMPATHY: "evidence: no fact answers this, empathy does ({why})",
+    Instead.QUESTION: "evidence: no fact answers this, a question may ({why})",
+    Instead.NORM: "evidence: no fact answers this, a norm does ({why})",
+}
+
+
 class HybridSearch:
     """Hybrid retrieval over the parts of the knowledge base; safe to share between tasks.
 
     Args:
-        parts: the collections, the one that must answer first. Another one that cannot be used is left out, and
-            ``Found.notes`` says so.
+        norms: the part that must answer.
+        parts: the others. One that cannot be used is left out, and ``Found.notes`` says so.
+        gaps: the stereotypes that no fact answers. A post that falls into one gets the norms named there instead of
+            facts about something else, and ``Found.notes`` says so.
         reranker: a cross-encoder that puts the candidates in order; without one, the embedding model's closeness does.
         language_of: tells the ISO 639-1 code of a text, or ``None``; without it every text counts as one that the
             embedder knows.
@@ -44,16 +54,26 @@ class HybridSearch:
 
     def __init__(
         self,
-        parts: Sequence[Part],
+        norms: Norms,
         embedder: Embedder,
+        parts: Sequence[Part] = (),
         *,
+        gaps: Gaps | None = None,
         reranker: Reranker | None = None,
         language_of: LanguageOf | None = None,
     ) -> None:
+        self._norms = norms
         self._parts = tuple(parts)
+        self._gaps = gaps
         self._embedder = embedder
         self._reranker = reranker
         self._language_of = language_of
+
+    def warm(self) -> None:
+        """Make ready what the first search would wait for. Blocking. Raises ``IndexUnavailable``."""
+        self._norms.norms(None)
+        if self._gaps:
+            self._gaps.nearest("warm", None)
 
     async def search(self, query: EvidenceQuery) -> Found:
         """The passages that bear on the claim, best first, at most ``query.limit``, one for each document.
@@ -64,7 +84,7 @@ class HybridSearch:
         group.
 
         Raises:
-            IndexUnavailable: the first part, or its embedding model, cannot be had.
+            IndexUnavailable: the part of norms, or its embedding model, cannot be had.
         """
         wanted = asked(query, self._embedder.languages, self._language_of)
         if wanted.is_empty:
@@ -75,13 +95,15 @@ class HybridSearch:
             notes += unranked
         kept = distinct(found, query.limit, _EACH_SOURCE)
         if not kept and not wanted.known and wanted.claim is None:
-            norms = await asyncio.to_thread(self._parts[0].norms, query.target_group)
+            norms = await asyncio.to_thread(self._norms.norms, query.target_group)
             kept = distinct(norms, query.limit, _EACH_SOURCE)
         return Found(tuple(one.evidence for one in kept), tuple(notes))
 
     def _ranked(self, wanted: Asked, query: EvidenceQuery) -> tuple[list[Ranked], list[str]]:
-        found, notes = list(self._parts[0].ranked(wanted, query)), list[str]()
-        for part in self._parts[1:]:
+        gap = self._gaps.nearest(wanted.known[0], query.target_group) if self._gaps and wanted.known else None
+        notes = [_SAID[gap.instead].format(why=gap.why)] if gap else []
+        found = self._norms.named(gap.norms) if gap else self._norms.ranked(wanted, query)
+        for part in self._parts:
             try:
                 found += part.ranked(wanted, query)
             except IndexUnavailable as err:
@@ -124,4 +146,5 @@ def open_starter(
     """
     facts = load_facts(STARTER_FACTS)
     part = FactSearch(facts, KnowledgeIndex(facts, embedder, cache_folder), embedder, clock=clock)
-    return HybridSearch([part, *more], embedder, reranker=reranker, language_of=language_of)
+    gaps = Gaps(load_gaps(STARTER_GAPS, facts), facts, embedder)
+    return HybridSearch(part, embedder, more, gaps=gaps, reranker=reranker, language_of=language_of)

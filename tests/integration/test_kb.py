@@ -168,7 +168,7 @@ def small_search(
 ) -> HybridSearch:
     """A search over a few facts with a cache of its own."""
     index = KnowledgeIndex(facts, embedder, cache)
-    return HybridSearch([FactSearch(facts, index, embedder, clock=lambda: today)], embedder)
+    return HybridSearch(FactSearch(facts, index, embedder, clock=lambda: today), embedder)
 
 
 async def test_near_duplicates_are_dropped(facts: tuple[Fact, ...], embedder: SentenceEmbedder, tmp_path: Path) -> None:

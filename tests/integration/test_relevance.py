@@ -108,7 +108,7 @@ async def test_no_expired_fact_comes_up(
     """Protects from old figures, now and years from now, when many shipped facts have expired."""
     for day in (TODAY, FAR):
         part = FactSearch(facts, index, embedder, clock=lambda day=day: day)  # type: ignore[misc]
-        search = HybridSearch([part], embedder)
+        search = HybridSearch(part, embedder)
         expired = {fact.id for fact in facts if fact.is_expired(day.date())}
         for row in labelled:
             query = EvidenceQuery((row.post,), row.claim, row.target_group, limit=5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from core.errors import IndexUnavailable, ScorerUnavailable
 from core.models import Evidence, Source, TargetGroup
 from core.ports import EvidenceQuery
+from kb.gaps import Gap, Gaps, Instead
 from kb.queries import Asked
 from kb.ranked import Ranked
 from kb.search import HybridSearch
@@ -40,6 +42,9 @@ class Part:
     def norms(self, group: TargetGroup | None) -> list[Ranked]:
         return self._norms
 
+    def named(self, ids: Sequence[str]) -> list[Ranked]:
+        return [one for one in self._norms if one.evidence.id in ids]
+
 
 class Reranker:
     """Says how relevant each passage is by its text."""
@@ -62,7 +67,7 @@ async def names(search: HybridSearch, query: EvidenceQuery = ASKED) -> list[str]
 async def test_the_best_of_all_parts_come_first() -> None:
     facts = Part([ranked("a", 0.9), ranked("b", 0.5)])
     library = Part([ranked("c", 0.7, source="un"), ranked("d", 0.4, source="un")])
-    search = HybridSearch([facts, library], FakeEmbedder())
+    search = HybridSearch(facts, FakeEmbedder(), [library])
     assert await names(search) == ["a", "c", "b"]
     assert (await search.search(ASKED)).notes == ()
 
@@ -70,21 +75,19 @@ async def test_the_best_of_all_parts_come_first() -> None:
 async def test_no_source_and_no_document_answers_everything() -> None:
     library = Part([ranked(name, 0.9 - n / 10, source="un") for n, name in enumerate("abc")])
     more = Part([ranked("d", 0.3, source="fra"), ranked("e", 0.2, source="fra", document="d")])
-    search = HybridSearch([Part(), library, more], FakeEmbedder())
+    search = HybridSearch(Part(), FakeEmbedder(), [library, more])
     assert await names(search) == ["a", "b", "d"]
 
 
 async def test_what_says_the_same_is_shown_once() -> None:
-    parts = [
-        Part([ranked("a", 0.9, direction=1)]),
-        Part([ranked("b", 0.8, direction=1), ranked("c", 0.7, direction=2)]),
-    ]
-    assert await names(HybridSearch(parts, FakeEmbedder())) == ["a", "c"]
+    library = Part([ranked("b", 0.8, direction=1), ranked("c", 0.7, direction=2)])
+    search = HybridSearch(Part([ranked("a", 0.9, direction=1)]), FakeEmbedder(), [library])
+    assert await names(search) == ["a", "c"]
 
 
 async def test_a_damaged_part_is_left_out_and_said() -> None:
     library = Part(is_down=True)
-    search = HybridSearch([Part([ranked("a", 0.9)]), library], FakeEmbedder())
+    search = HybridSearch(Part([ranked("a", 0.9)]), FakeEmbedder(), [library])
     found = await search.search(ASKED)
     assert [passage.id for passage in found.passages] == ["a"]
     assert found.notes == ("evidence: a part of the knowledge base was left out (The part is damaged. Mend it.)",)
@@ -94,19 +97,19 @@ async def test_a_damaged_part_is_left_out_and_said() -> None:
 
 async def test_without_the_first_part_there_is_no_evidence() -> None:
     with pytest.raises(IndexUnavailable, match="damaged"):
-        await names(HybridSearch([Part(is_down=True), Part([ranked("a", 0.9)])], FakeEmbedder()))
+        await names(HybridSearch(Part(is_down=True), FakeEmbedder(), [Part([ranked("a", 0.9)])]))
 
 
 async def test_a_cross_encoder_puts_the_passages_in_order() -> None:
     reranker = Reranker({"a": 0.6, "b": 0.95, "c": 0.1})
-    search = HybridSearch([Part([ranked(name, 0.5) for name in "abc"])], FakeEmbedder(), reranker=reranker)
+    search = HybridSearch(Part([ranked(name, 0.5) for name in "abc"]), FakeEmbedder(), reranker=reranker)
     found = await search.search(ASKED)
     assert [(passage.id, passage.scores["claim"]) for passage in found.passages] == [("b", 0.95), ("a", 0.6)]
     assert reranker.asked[0] == ("Newcomers start firms.", "Text of a.")
 
 
 async def test_without_the_cross_encoder_closeness_orders() -> None:
-    search = HybridSearch([Part([ranked("a", 0.9)])], FakeEmbedder(), reranker=Reranker(None))
+    search = HybridSearch(Part([ranked("a", 0.9)]), FakeEmbedder(), reranker=Reranker(None))
     assert await names(search) == ["a"]
     assert (await search.search(ASKED)).notes == (
         "evidence: the reranker could not be used (it is not there); closeness orders",
@@ -114,7 +117,20 @@ async def test_without_the_cross_encoder_closeness_orders() -> None:
 
 
 async def test_norms_answer_where_nothing_can_be_read() -> None:
-    parts = [Part(norms=[ranked("norm", 0.2)])]
-    search = HybridSearch(parts, FakeEmbedder(), language_of=lambda _: "fi")
+    part = Part(norms=[ranked("norm", 0.2)])
+    search = HybridSearch(part, FakeEmbedder(), language_of=lambda _: "fi")
     assert await names(search) == ["norm"]
-    assert await names(HybridSearch(parts, FakeEmbedder())) == []
+    assert await names(HybridSearch(part, FakeEmbedder())) == []
+
+
+async def test_a_post_that_no_fact_answers_gets_the_norms_of_its_gap() -> None:
+    """Facts about something else are left out, the library is searched all the same, and a person is told why."""
+    gap = Gap(TargetGroup.MIGRANTS, "They take our jobs.", "Nobody counted it.", Instead.QUESTION, ("norm",))
+    part = Part([ranked("beside the point", 0.9)], norms=[ranked("norm", 0.2), ranked("another", 0.1)])
+    library = Part([ranked("a", 0.5)])
+    embedder = FakeEmbedder()
+    search = HybridSearch(part, embedder, [library], gaps=Gaps([gap], [], embedder))
+    search.warm()
+    found = await search.search(replace(ASKED, queries=("migrants: They take our jobs.",)))
+    assert [passage.id for passage in found.passages] == ["a", "norm"]
+    assert found.notes == ("evidence: no fact answers this, a question may (Nobody counted it.)",)
