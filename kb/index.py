@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
 from core.ports import Embedder
+from kb.checksums import checksums
 from kb.facts import Fact, named
+from kb.stems import ANALYZERS, ENGLISH, stems
 
 _log = logging.getLogger(__name__)
 
@@ -168,28 +170,10 @@ class KnowledgeIndex:
 
 _SCHEMA = (
     tantivy.SchemaBuilder()
-    .add_text_field("text", stored=False, tokenizer_name="english")
+    .add_text_field("text", stored=False, tokenizer_name=ENGLISH)
     .add_integer_field("row", stored=True)  # not unsigned: tantivy-py panics on a Python int there
     .build()
 )
-_ANALYZER = (  # tantivy's "en_stem" without stop words, which take most of the time and add nothing
-    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    .filter(tantivy.Filter.remove_long(40))
-    .filter(tantivy.Filter.lowercase())
-    .filter(tantivy.Filter.stopword("english"))
-    .filter(tantivy.Filter.stemmer("english"))
-    .build()
-)
-
-
-def tokens(text: str) -> list[str]:
-    """The stems of a text, in order, stop words dropped."""
-    return list(_ANALYZER.analyze(text))
-
-
-def stems(text: str) -> list[str]:
-    """The different stems of a text, in order. Queries are made of these, so no character of a post is syntax."""
-    return list(dict.fromkeys(tokens(text)))
 
 
 def _key(facts: Sequence[Fact], embedder_name: str) -> str:
@@ -213,7 +197,7 @@ def _entries(facts: Sequence[Fact], embedder: Embedder) -> tuple[NDArray[np.floa
 def _write(folder: Path, facts: Sequence[Fact], entries: NDArray[np.float32], starts: list[int]) -> None:
     (folder / _WORDS).mkdir()
     index = tantivy.Index(_SCHEMA, path=str(folder / _WORDS))
-    index.register_tokenizer("english", _ANALYZER)
+    index.register_tokenizer(ENGLISH, ANALYZERS[ENGLISH])
     writer = index.writer(_WRITER_BYTES, 1)
     for row, fact in enumerate(facts):
         document = tantivy.Document()
@@ -232,7 +216,7 @@ def _write(folder: Path, facts: Sequence[Fact], entries: NDArray[np.float32], st
 def _checksums(folder: Path) -> dict[str, str]:
     """The sha256 of every file by its name, but for the manifest and tantivy's hidden locks and lists."""
     kept = (path for path in folder.rglob("[!.]*") if path.is_file() and path.name != _MANIFEST)
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in kept}
+    return checksums(folder, (path.relative_to(folder).as_posix() for path in kept))
 
 
 def _load(folder: Path) -> _Loaded:
@@ -241,7 +225,7 @@ def _load(folder: Path) -> _Loaded:
         if json.loads((folder / _MANIFEST).read_text()) != _checksums(folder):
             raise _DamageError("a checksum differs")
         index = tantivy.Index.open(str(folder / _WORDS))
-        index.register_tokenizer("english", _ANALYZER)
+        index.register_tokenizer(ENGLISH, ANALYZERS[ENGLISH])
         vectors = faiss.deserialize_index(np.frombuffer((folder / _VECTORS).read_bytes(), dtype=np.uint8))
         starts = np.array(json.loads((folder / _STARTS).read_text()), dtype=np.int64)
     except (OSError, ValueError, RuntimeError) as err:

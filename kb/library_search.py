@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from core.models import Evidence, Source, TargetGroup
 from core.ports import Embedder, EvidenceQuery
 from core.text import content_stems
-from kb.entries import Filters
 from kb.library import Paragraph, Trust
+from kb.library_index.entries import Filters
 from kb.queries import Asked, Directions
 from kb.ranked import CANDIDATES, THRESHOLD, Candidate, Ranked, Ranking, candidates, first_sentences, preference
 
 _RERANKED = 40  # what is not embedded yet is embedded now, 56 paragraphs a second on two cores
+_EACH_DOCUMENT = 3  # of the candidates: one document cannot fill them all
 _DISTRUSTED = -0.1  # a passage of a source of low trust must be as much closer as one about another group, nearly
 _LEAST_SHARED = 3  # stems that a passage in a language without vectors must share with a query
 _EACH_SHARED, _MOST_SHARED = 0.03, 6
@@ -87,10 +88,11 @@ class LibrarySearch:
 
     def _filters(self, query: EvidenceQuery) -> Filters:
         return Filters(
-            since=query.since,
+            since_year=query.since,
             publishers=frozenset(query.publishers),
             languages=frozenset(query.languages),
             today=self._clock().date(),
+            per_document=_EACH_DOCUMENT,
         )
 
     def _rankings(

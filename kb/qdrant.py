@@ -23,9 +23,9 @@ from core.errors import IndexUnavailable
 from core.models import TargetGroup
 from core.ports import Embedder
 from kb.documents import Listed
-from kb.entries import Filters
-from kb.index import stems, tokens
 from kb.library import Paragraph, Trust
+from kb.library_index.entries import Filters
+from kb.stems import stems, tokens
 
 _MEANING: Final = "meaning"
 _WORDS: Final = "words"
@@ -163,6 +163,7 @@ def _point(paragraph: Paragraph, vector: NDArray[np.float32], version: str) -> m
             "trust": paragraph.trust.value,
             "listed": listed,
             "publisher": document.publisher,
+            "source": document.source,
             "language": document.language,
             "year": document.year,
             "target_groups": groups,
@@ -202,6 +203,7 @@ def _filter(filters: Filters) -> models.Filter:
     anything: dict[str, frozenset[Any]] = {
         "target_groups": frozenset(group.value for group in filters.target_groups),
         "publisher": filters.publishers,
+        "source": filters.sources,
         "language": filters.languages,
     }
     must: list[models.Condition] = [
@@ -209,8 +211,10 @@ def _filter(filters: Filters) -> models.Filter:
         for key, values in anything.items()
         if values
     ]
-    if filters.since is not None or filters.until is not None:
-        must.append(models.FieldCondition(key="year", range=models.Range(gte=filters.since, lte=filters.until)))
+    if filters.since_year is not None or filters.until_year is not None:
+        must.append(
+            models.FieldCondition(key="year", range=models.Range(gte=filters.since_year, lte=filters.until_year))
+        )
     if filters.today is not None:
         must.append(models.FieldCondition(key="expires", range=models.Range(gte=filters.today.toordinal())))
     return models.Filter(must=must)

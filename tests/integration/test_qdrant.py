@@ -11,8 +11,8 @@ from qdrant_client import QdrantClient
 from core.backends.embeddings import SentenceEmbedder
 from core.errors import IndexUnavailable
 from core.models import TargetGroup
-from kb.entries import Filters
 from kb.library import Paragraph, Trust
+from kb.library_index.entries import Filters
 from kb.qdrant import QdrantShelf
 from tests.fakes.documents import listed
 
@@ -65,8 +65,8 @@ def test_finds_by_words_and_by_meaning(shelf: QdrantShelf, embedder: SentenceEmb
     [
         (Filters(), {11, 12, 15, 19}),
         (Filters(target_groups=frozenset({TargetGroup.WOMEN, TargetGroup.MUSLIMS})), {11, 15}),
-        (Filters(since=2016), {11, 19}),
-        (Filters(until=2016), {12}),
+        (Filters(since_year=2016), {11, 19}),
+        (Filters(until_year=2016), {12}),
         (Filters(publishers=frozenset({"Fund"})), {12}),
         (Filters(languages=frozenset({"es"})), {19}),
         (Filters(today=date(2026, 5, 31)), {11, 12, 15, 19}),

@@ -1,0 +1,255 @@
+"""A version, open for searches: proved whole, and unchanged for as long as it is open.
+
+Owns how filters are applied, and what is asked of the words, of the version's vectors and of those embedded since.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kb.library_index.building import FORMAT, batches_of
+from kb.library_index.entries import Filters
+from kb.library_index.neighbours import Cells, Exact, Neighbours, Ranked, Tuning, best
+from kb.library_index.table import Columns, Mask, Table, table_of
+from kb.library_index.vectors import Batch, VectorSet
+from kb.library_index.versions import DamageError, Version
+from kb.library_index.words import FOLDER, Words
+
+Hits = list[tuple[int, float]]
+"""Rows and their scores, best first."""
+
+_BROAD = 0.1  # where more of the paragraphs pass a filter, it is quicker to ask for more and drop those that do not
+_SPARE = 1.25
+_MASKS = 16
+_LOOKS_EVERY_SECONDS = 1.0
+_LEAST_ROOM = 1024
+
+
+class Opened:
+    """One version; safe to share between threads.
+
+    Args:
+        since: vectors that were made since the version was, of any rows.
+
+    Raises:
+        DamageError: a file is not what was written, or the version is of another format.
+        OSError, ValueError, RuntimeError: it cannot be read (tantivy and faiss raise the latter two).
+    """
+
+    def __init__(self, version: Version, embedder: str, since: Sequence[Batch], tuning: Tuning) -> None:
+        if version.header["format"] != FORMAT:
+            raise DamageError("it was made by another version of Antiphon")
+        self._seen = _seen(version)
+        if wrong := version.faults():
+            raise DamageError(wrong[0])
+        self.version, self._tuning = version, tuning
+        self.columns = Columns(self.table())
+        self._words = Words(version.folder / FOLDER, self.columns.languages) if len(self.columns) else None
+        self.stored = VectorSet(batches_of(version.pieces, embedder))
+        self._places = self.columns.places(self.stored.rows)
+        self._neighbours = self._near() if len(self.stored) else None
+        self._since = _Since()
+        for batch in since:
+            self.add(batch)
+        self._masks: OrderedDict[Filters, Mask | None] = OrderedDict()
+        self._masks_lock = Lock()
+        self._looked = monotonic()
+
+    def table(self) -> Table:
+        """The records of all paragraphs."""
+        shards = self.version.header["shards"]
+        parts = [np.load(self._file(f"entries-{shard['key']}.npy"), mmap_mode="r") for shard in shards]
+        return np.concatenate(parts) if parts else table_of(())
+
+    def _file(self, name: str) -> Path:
+        return self.version.folder / name
+
+    def _near(self) -> Neighbours:
+        header = self.version.header
+        if header["centres"] is None:
+            return Exact(self.stored.take(np.arange(len(self.stored))).astype(np.float32))
+        codes = [
+            np.load(self._file(f"codes-{shard['codes']}.npy"), mmap_mode="r")
+            for shard in header["shards"]
+            if shard["codes"]
+        ]
+        centres = np.load(self._file(f"centres-{header['centres']}.npy"))
+        return Cells(self.stored, centres, codes, self._tuning)
+
+    def is_untouched(self) -> bool:
+        """Whether the files are still those that were opened; looked up once a second at most.
+
+        A version that was dropped since is as good as it was: its open files outlive their names.
+        """
+        if monotonic() - self._looked >= _LOOKS_EVERY_SECONDS and self.version.folder.is_dir():
+            self._looked = monotonic()
+            return _seen(self.version) == self._seen
+        return True
+
+    # Searches
+
+    def bm25(self, query: str, k: int, filters: Filters) -> Hits:
+        """The best ``k`` by BM25."""
+        allowed = self._mask(filters)
+        share = 1.0 if allowed is None else float(allowed.mean())
+        words = self._words
+        if words is None or not share or k < 1:
+            return []
+        narrow = share < _BROAD
+
+        def ask(limit: int) -> Ranked:
+            rows, scores = words.search(query, limit, filters, narrow=narrow)
+            return self.columns.places(rows), scores
+
+        if narrow or allowed is None:
+            return self._most(ask, k, k, None, filters.per_document)
+        return self._most(ask, k, ceil(k / share * _SPARE), allowed, filters.per_document)
+
+    def dense(self, vector: NDArray[np.float32], k: int, filters: Filters) -> Hits:
+        """The best ``k`` by inner product, of the paragraphs that have a vector."""
+        allowed = self._mask(filters)
+        if k < 1:
+            return []
+
+        def ask(limit: int) -> Ranked:
+            return self._nearest(vector, limit, allowed)
+
+        return self._most(ask, k, k if filters.per_document is None else 2 * k, None, filters.per_document)
+
+    def _nearest(self, vector: NDArray[np.float32], k: int, allowed: Mask | None) -> Ranked:
+        places, scores = self._since.search(vector, k, allowed)
+        if self._neighbours is None:
+            return places, scores
+        of_stored = None if allowed is None else allowed[self._places]
+        found, found_scores = self._neighbours.search(vector, k, of_stored)
+        return best(np.concatenate([self._places[found], places]), np.concatenate([found_scores, scores]), k)
+
+    def _most(
+        self, ask: Callable[[int], Ranked], k: int, limit: int, allowed: Mask | None, per_document: int | None
+    ) -> Hits:
+        """Ask for more until ``k`` are left after dropping, or there is no more."""
+        while True:
+            places, scores = ask(min(limit, len(self.columns)))
+            kept = np.ones(len(places), dtype=bool) if allowed is None else allowed[places]
+            if per_document is not None:
+                kept[kept] = _is_among_first(self.columns.documents[places[kept]], per_document)
+            if kept.sum() >= k or len(places) < limit:
+                rows = self.columns.rows[places[kept]][:k]
+                return list(zip(rows.tolist(), scores[kept][:k].tolist(), strict=True))
+            limit *= 4
+
+    def _mask(self, filters: Filters) -> Mask | None:
+        key = replace(filters, per_document=None)
+        with self._masks_lock:
+            if key in self._masks:
+                self._masks.move_to_end(key)
+                return self._masks[key]
+        mask = self.columns.mask(key)
+        with self._masks_lock:
+            self._masks[key] = mask
+            if len(self._masks) > _MASKS:
+                self._masks.popitem(last=False)
+        return mask
+
+    # Vectors
+
+    def has_vector(self) -> Mask:
+        """Which paragraphs are embedded, of shape (paragraphs,)."""
+        has = np.zeros(len(self.columns), dtype=bool)
+        has[self._places] = True
+        has[self._since.places()] = True
+        return has
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        """The vectors of rows, of shape (rows, dimension); ``None`` if one is not embedded."""
+        stored = np.searchsorted(self.stored.rows, rows)
+        is_stored = stored < len(self.stored)
+        is_stored[is_stored] = self.stored.rows[stored[is_stored]] == rows[is_stored]
+        others = self._since.take(self.columns.places(rows[~is_stored]))
+        if others is None:
+            return None
+        if not is_stored.any():
+            return others
+        vectors = np.empty((len(rows), self.stored.dimension), dtype=np.float32)
+        vectors[is_stored] = self.stored.take(stored[is_stored])
+        if len(others):
+            vectors[~is_stored] = others
+        return vectors
+
+    def add(self, batch: Batch) -> None:
+        """Take in vectors that were made since; those of other texts, or known already, are left out."""
+        places = self.columns.places(batch.rows)
+        fits = (places >= 0) & ~np.isin(places, self._places)
+        fits[fits] = self.columns.texts[places[fits]] == batch.texts[fits]
+        self._since.add(places[fits], batch.vectors[fits])
+
+
+class _Since:
+    """Vectors in memory that grow in number; places are those of the table."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._at: dict[int, int] = {}
+        self._of = np.empty(0, dtype=np.int64)
+        self._vectors = np.empty((0, 0), dtype=np.float32)
+
+    def places(self) -> NDArray[np.int64]:
+        with self._lock:
+            return self._of[: len(self._at)]
+
+    def add(self, places: NDArray[np.int64], vectors: NDArray[np.float16]) -> None:
+        with self._lock:
+            for place, vector in zip(places.tolist(), vectors, strict=True):
+                if place not in self._at:
+                    self._make_room(len(vector))
+                    self._of[len(self._at)], self._vectors[len(self._at)] = place, vector
+                    self._at[place] = len(self._at)
+
+    def _make_room(self, dimension: int) -> None:
+        if len(self._at) == len(self._of):  # twice as much, so that growing costs little; readers keep what they have
+            room = max(2 * len(self._of), _LEAST_ROOM)
+            of, vectors = np.empty(room, dtype=np.int64), np.empty((room, dimension), dtype=np.float32)
+            of[: len(self._of)] = self._of
+            vectors[: len(self._of)] = self._vectors if len(self._of) else 0
+            self._of, self._vectors = of, vectors
+
+    def search(self, vector: NDArray[np.float32], k: int, allowed: Mask | None) -> Ranked:
+        with self._lock:
+            places, vectors = self._of[: len(self._at)], self._vectors[: len(self._at)]
+        if not len(places):
+            return places, np.empty(0, dtype=np.float32)
+        found, scores = Exact(vectors).search(vector, k, None if allowed is None else allowed[places])
+        return places[found], scores
+
+    def take(self, places: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        with self._lock:
+            at = [self._at.get(place, -1) for place in places.tolist()]
+            return None if -1 in at else self._vectors[at]
+
+
+def _is_among_first(documents: NDArray[np.uint64], most: int) -> Mask:
+    """For each hit, whether it is one of the first ``most`` of its document."""
+    seen: dict[int, int] = {}
+    among = np.zeros(len(documents), dtype=bool)
+    for at, document in enumerate(documents.tolist()):
+        seen[document] = seen.get(document, 0) + 1
+        among[at] = seen[document] <= most
+    return among
+
+
+def _seen(version: Version) -> list[tuple[int, int, int]]:
+    """What tells that a file was changed or put in another's place. Raises ``DamageError``."""
+    try:
+        stats = [(version.folder / name).stat() for name in version.files]
+    except OSError as err:
+        raise DamageError(f"a file cannot be read: {err.strerror}") from err
+    return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
