@@ -12,7 +12,7 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from core.errors import BadInput, IndexUnavailable
@@ -226,6 +226,17 @@ class Library:
                 " WHERE r.state = 'accepted' GROUP BY r.revision ORDER BY r.revision"
             ).fetchall()
         return {row["revision"]: (listed_in(row), range(row["first"], row["last"] + 1)) for row in rows}
+
+    def indexed(self) -> dict[int, str]:
+        """What the index keeps of each revision beside its words, as ``note_indexed`` was told."""
+        with self._store.reading() as database:
+            return {row[0]: row[1] for row in database.execute("SELECT revision, kept FROM indexed")}
+
+    def note_indexed(self, kept: Mapping[int, str]) -> None:
+        """Note what the index keeps of each revision that it holds."""
+        with self._store.writing() as database:
+            database.execute("DELETE FROM indexed")
+            database.executemany("INSERT INTO indexed VALUES (?, ?)", sorted(kept.items()))
 
     def pages(self, revision: int) -> tuple[Page, ...]:
         """The pages of a revision."""

@@ -70,6 +70,10 @@ CREATE TABLE walks (
     is_done INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (walk, listing)
 ) WITHOUT ROWID;
+CREATE TABLE indexed (
+    revision INTEGER PRIMARY KEY,
+    kept TEXT NOT NULL
+);
 CREATE TABLE trust (
     source TEXT PRIMARY KEY,
     level TEXT NOT NULL CHECK (level IN ('low', 'normal', 'high'))

@@ -94,6 +94,14 @@ class LibraryIndex:
         """The name of the version that is open: a hash of all that it holds."""
         return self._opened().version.name
 
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows of all its paragraphs, ascending; none before the first ``update``."""
+        with _translated(self._folder):
+            if self._versions.current_name() is None:
+                return np.empty(0, dtype=np.int64)
+        return self._opened().columns.rows
+
     def __len__(self) -> int:
         """How many paragraphs it has."""
         return len(self._opened().columns)
