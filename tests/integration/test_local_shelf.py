@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,8 +63,8 @@ def search_of(shelf: LocalShelf, embedder: SentenceEmbedder, now: datetime = TOD
     return HybridSearch(NoFacts(), embedder, [LibrarySearch(shelf, embedder, clock=lambda: now)])
 
 
-def asked(text: str, group: TargetGroup | None = TargetGroup.MIGRANTS, **narrowed: object) -> EvidenceQuery:
-    return EvidenceQuery((text,), "", group, **narrowed)  # type: ignore[arg-type]
+def asked(text: str, group: TargetGroup | None = TargetGroup.MIGRANTS, **narrowed: Any) -> EvidenceQuery:
+    return EvidenceQuery((text,), "", group, **narrowed)
 
 
 async def test_a_passage_is_its_stored_span(shelf: LocalShelf, embedder: SentenceEmbedder) -> None:
@@ -89,7 +90,7 @@ async def test_what_bears_on_nothing_is_not_found(shelf: LocalShelf, embedder: S
 async def test_a_search_is_narrowed_down(shelf: LocalShelf, embedder: SentenceEmbedder) -> None:
     search = search_of(shelf, embedder)
 
-    async def documents(**narrowed: object) -> set[str]:
+    async def documents(**narrowed: Any) -> set[str]:
         found = await search.search(asked("Immigrants take our jobs and our pensions.", **narrowed))
         return {passage.id.partition("#")[0] for passage in found.passages}
 
