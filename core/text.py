@@ -13,6 +13,7 @@ MAX_POST_CHARACTERS = 5000
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])([\"'”’»)\]]*)\s+(?=[\"'“‘«(¿¡]?[A-ZÀ-ÖØ-Þ0-9])")
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|Art|vs|v|e\.g|i\.e|approx|Sr|Sra|U\.S|U\.K|U\.N)\.$")
+_LONGEST_ABBREVIATION = 10  # with what stands before it
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?", re.UNICODE)
 _CONTRACTED = re.compile(r"'(?:s|re|ve|ll|d|m)$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -21,6 +22,13 @@ NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘«¿¡])\b(?!I['’]|OK\b)
 _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that Unicode counts as letters or marks, but that show nothing."""
+
+LOOKALIKES = str.maketrans(
+    "аеорсухіѕјԁкмтвнһӏԛԝαοεικνρτυχАВЕКМНОРСТУХІЅЈҺԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aeopcyxisjdkmtbhhlqwaoeikvptuxABEKMHOPCTYXISJHQWABEZHIKMNOPTYX",
+)
+"""Cyrillic and Greek letters, and the Latin letters that they look like."""
+_WORD_WITH_LOOKALIKE = re.compile(rf"(?<!\w)\w*[{''.join(map(chr, LOOKALIKES))}]\w*")
 
 _STOP_WORDS: dict[str, frozenset[str]] = {
     "en": frozenset(
@@ -61,11 +69,36 @@ def clean(text: str) -> tuple[str, int]:
     kept: list[str] = []
     removed = 0
     for character in unicodedata.normalize("NFKC", _BREAK.sub("\n", text)):
-        if character in "\n\t" or not (character in _UNSEEN or unicodedata.category(character).startswith("C")):
+        if character in "\n\t" or not is_unseen(character):
             kept.append(character)
         else:
             removed += character != "\u200d"
     return unicodedata.normalize("NFKC", "".join(kept)).strip(), removed
+
+
+def is_unseen(character: str) -> bool:
+    """Whether a character shows nothing, or nothing fixed: control, format, private use, unassigned, blank letters."""
+    return character in _UNSEEN or unicodedata.category(character).startswith("C")
+
+
+def without_lookalikes(text: str) -> tuple[str, int]:
+    """A text whose Latin words are Latin throughout, and how many words were changed for it.
+
+    Changed is a word that mixes Latin letters with Cyrillic or Greek ones, all of which look like Latin ones. A word
+    wholly of another alphabet stays, and so does one with a letter that looks like none, such as "μm".
+    """
+    changed = 0
+
+    def plain(match: re.Match[str]) -> str:
+        nonlocal changed
+        word = match.group()
+        others = {letter for letter in word if letter.isalpha() and ord(letter) not in LOOKALIKES}
+        if not others or not all(unicodedata.name(letter, "").startswith("LATIN ") for letter in others):
+            return word
+        changed += 1
+        return word.translate(LOOKALIKES)
+
+    return _WORD_WITH_LOOKALIKE.sub(plain, text), changed
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -74,7 +107,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     start, last = 0, len(text.rstrip())
     for end, following in [*((match.end(1), match.end()) for match in _SENTENCE_END.finditer(text)), (last, last)]:
         begin = start + len(text[start:end]) - len(text[start:end].lstrip())
-        if spans and _ABBREVIATION.search(text[slice(*spans[-1])]):
+        if spans and _ABBREVIATION.search(text[max(spans[-1][0], spans[-1][1] - _LONGEST_ABBREVIATION) : spans[-1][1]]):
             spans[-1] = (spans[-1][0], end)
         elif begin < end:
             spans.append((begin, end))

@@ -11,10 +11,10 @@ import unicodedata
 from functools import cache, lru_cache
 from importlib import resources
 
-from core.text import clean, words
+from core.text import LOOKALIKES, clean, words
 
 _SIGNS_FOR_LETTERS = tuple(str.maketrans("01345@$7", letters) for letters in ("oieasast", "oleasast"))
-_LOOKALIKES = str.maketrans("аеорсухіѕјԁкмтвнαοεικνρτυıɡĸ", "aeopcyxisjdkmtbhaoeikvptuigk")
+_LOOKALIKES = LOOKALIKES | str.maketrans("ıɡĸ", "igk")
 _STARRED = re.compile(r"(?<![\w*])[^\W\d_]+\*+[\w*]*(?![\w*])")
 
 

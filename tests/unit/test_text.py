@@ -8,7 +8,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.text import clean, content_stems, join, longest_shared_run, names, numbers, sentences, stem, words
+from core.text import (
+    clean,
+    content_stems,
+    join,
+    longest_shared_run,
+    names,
+    numbers,
+    sentences,
+    stem,
+    without_lookalikes,
+    words,
+)
 
 ANY = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
 ROUGH = st.text(
@@ -152,3 +163,19 @@ def test_longest_shared_run() -> None:
 def test_join() -> None:
     """Sentences are joined by one space, empty ones left out."""
     assert join([" One. ", "", " ", "Two."]) == "One. Two."
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "changed"),
+    [
+        ("Muslіms and jеws", "Muslims and jews", 2),
+        ("Мuslims", "Muslims", 1),
+        ("ΑCT οf 1951", "ACT of 1951", 2),
+        ("Все люди", "Все люди", 0),
+        ("μm, Δt and Иsabel", "μm, Δt and Иsabel", 0),
+        ("ısınma", "ısınma", 0),
+    ],
+)
+def test_only_latin_words_with_look_alikes_are_turned_back(text: str, plain: str, changed: int) -> None:
+    """A word of another alphabet is no disguise."""
+    assert without_lookalikes(text) == (plain, changed)
