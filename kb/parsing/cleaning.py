@@ -1,0 +1,174 @@
+"""Page text made clean, once, before any offset into it is taken.
+
+Owns what is taken out and joined: characters that show nothing, letters of other alphabets inside words, lines that
+repeat at the head or foot of pages, page numbers, hyphens at line ends, line breaks inside paragraphs.
+
+Characters are folded to NFKC but for superscripts, subscripts and fractions: "20191" is not "2019¹", nor "21/2" "2½".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+from core.text import is_unseen, without_lookalikes
+from kb.parsing.raw import Raw
+
+_BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
+_KEPT = ("<super>", "<sub>", "<fraction>")
+_SOFT_HYPHEN_BREAK = re.compile(r"\u00ad[ \t]*\n[ \t]*")
+_HYPHEN_BREAK = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]\n([^\W\d_]+)")
+_WORD, _HYPHENATED = re.compile(r"[^\W\d_]+"), re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:-[^\W\d_]+)+")
+_COMPOUNDING = frozenset({"self", "non", "well", "cross"})
+"""What English writes with a hyphen before a whole word, and divides there too."""
+
+_EDGE = 3  # lines at the head and foot of a page that may be a running header or footer
+_LEAST_PAGES, _LEAST_SHARE = 3, 0.4  # a header of left-hand pages stands on half of them, less the first
+_PAGE_NUMBER = re.compile(
+    r"(?:page|p\.|página|pág\.|pagina|pag\.|orrialdea|seite)?\s*[-–—\[(|]?\s*(?:\d{1,4}|x{0,3}(?:ix|iv|v?i{1,3}|v|x))"
+    r"\s*(?:(?:/|of|de|di|von|sur)\s*\d{1,4})?\s*[-–—\])|]?",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"(?:[•▪◦●■□–—*·-]|\(?\d{1,3}[.)]|\(?[a-z]{1,4}\)|Art(?:icle|\.)?\s\d)\s", re.IGNORECASE)
+_WIDEST = 200  # characters; longer lines are paragraphs that nobody wrapped
+_SHORT = 0.75
+
+
+def cleaned(raw: Raw) -> tuple[list[str], list[str]]:
+    """The clean text of each page, and a sentence for each kind of thing that was taken out or changed.
+
+    In the text every line is a paragraph, a heading, an item or a row; an empty line stands where the file has one.
+    """
+    pages, notes = [_BREAK.sub("\n", page) for page in raw.pages], []
+    if raw.hidden:
+        notes.append(f"Text that people would not see was taken out: {_count(raw.hidden, 'character')}.")
+    pages, unseen = _without_unseen(pages)
+    if unseen:
+        notes.append(f"{_count(unseen, 'character')} that show nothing were taken out.")
+    plain = [without_lookalikes(page) for page in pages]
+    if changed := sum(count for _, count in plain):
+        notes.append(
+            f"Letters of other alphabets that look like Latin ones were turned back in {_count(changed, 'word')}."
+        )
+    lines = [[" ".join(line.split()) for line in page.split("\n")] for page, _ in plain]
+    lines, repeated = _without_running_lines(lines)
+    if repeated:
+        notes.append(f"{_count(repeated, 'line')} repeated at the head or foot of pages were taken out.")
+    texts = _dehyphenated(["\n".join(page) for page in lines])
+    if raw.is_wrapped:
+        texts = [_reflowed(text) for text in texts]
+    return [re.sub(r"\n{3,}", "\n\n", text).strip() for text in texts], notes
+
+
+def clean_line(text: str) -> str:
+    """A text on one line, cleaned like a page: for titles."""
+    pages, _ = _without_unseen([_BREAK.sub(" ", text)])
+    return " ".join(without_lookalikes(pages[0])[0].split())
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _without_unseen(pages: Sequence[str]) -> tuple[list[str], int]:
+    """The pages in NFKC, less all that shows nothing, and how many characters that were.
+
+    Not counted are soft hyphens, joiners and byte order marks, which ordinary documents hold.
+    """
+    seen = set().union(*pages)
+    unseen = {character for character in seen if character not in "\n\t" and is_unseen(character)}
+    table = {ord(character): _folded(character) for character in seen - unseen if ord(character) > 126}
+    table |= {ord(character): "" for character in unseen}
+    counted = unseen - {"\u00ad", "\u200c", "\u200d", "\ufeff"}
+    count = sum(page.count(character) for page in pages for character in counted)
+    return [unicodedata.normalize("NFC", _SOFT_HYPHEN_BREAK.sub("", page).translate(table)) for page in pages], count
+
+
+def _folded(character: str) -> str:
+    if unicodedata.decomposition(character).startswith(_KEPT):
+        return character
+    return unicodedata.normalize("NFKC", character)
+
+
+def _without_running_lines(pages: Sequence[Sequence[str]]) -> tuple[list[list[str]], int]:
+    """The pages without page numbers and without lines that most pages repeat at their edge, numbers apart.
+
+    Lines are taken from the edge inwards, as far as each of them repeats, and never all of a page.
+    """
+    rows = [[row for row, line in enumerate(page) if line] for page in pages]
+    on_pages = Counter(
+        key for page, own in zip(pages, rows, strict=True) for key in {_key(page[row]) for row in _edges(own)}
+    )
+    most = max(_LEAST_PAGES, _LEAST_SHARE * len(pages))
+    running = {key for key, count in on_pages.items() if count >= most}
+    kept, repeated = [], 0
+    for page, own in zip(pages, rows, strict=True):
+        dropped = _dropped(page, own, running, has_numbers=len(pages) > 1)
+        repeated += sum(_key(page[row]) in running for row in dropped)
+        kept.append([line for row, line in enumerate(page) if row not in dropped])
+    return kept, repeated
+
+
+def _dropped(page: Sequence[str], rows: Sequence[int], running: set[str], *, has_numbers: bool) -> set[int]:
+    def runs(row: int) -> bool:
+        return _key(page[row]) in running or (has_numbers and bool(_PAGE_NUMBER.fullmatch(page[row])))
+
+    dropped = {*takewhile(runs, rows[:_EDGE]), *takewhile(runs, rows[: -_EDGE - 1 : -1])}
+    return dropped if len(dropped) < len(rows) else set()
+
+
+def _edges(rows: Sequence[int]) -> set[int]:
+    return {*rows[:_EDGE], *rows[-_EDGE:]}
+
+
+def _key(line: str) -> str:
+    return re.sub(r"\d+", "#", line).casefold()
+
+
+def _dehyphenated(pages: Sequence[str]) -> list[str]:
+    """The pages with words joined that a line end divides.
+
+    The hyphen stays where the document writes the word with one elsewhere, before a capital, and where both parts are
+    words of the document and the joined word is not.
+    """
+    if not any(_HYPHEN_BREAK.search(page) for page in pages):
+        return list(pages)
+    whole = [_HYPHEN_BREAK.sub(" ", page).casefold() for page in pages]
+    compounds = set(_found(_HYPHENATED, whole))
+    known = set(_found(_WORD, whole))
+
+    def joined(match: re.Match[str]) -> str:
+        first, second = match.groups()
+        left, right = first.casefold(), second.casefold()
+        if left + right not in known and (
+            f"{left}-{right}" in compounds
+            or left in _COMPOUNDING
+            or (second[0].isupper() and not first.isupper())
+            or (left in known and right in known and len(left) > 2)
+        ):
+            return f"{first}-{second}"
+        return first + second
+
+    return [_HYPHEN_BREAK.sub(joined, page) for page in pages]
+
+
+def _found(pattern: re.Pattern[str], pages: Iterable[str]) -> Iterable[str]:
+    return (match.group() for page in pages for match in pattern.finditer(page))
+
+
+def _reflowed(text: str) -> str:
+    """A page's printed lines joined to paragraphs: a short line ends one, if what follows does not go on."""
+    lines = text.split("\n")
+    lengths = sorted(len(line) for line in lines if line)
+    width = lengths[int(len(lengths) * 0.9)] if lengths else 0
+    if width > _WIDEST:
+        return text
+    parts: list[str] = []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        is_short = len(line) < _SHORT * width
+        ends = not (line and following) or bool(_ITEM.match(following)) or (is_short and not following[0].islower())
+        parts.append(line + ("\n" if ends else " "))
+    return "".join(parts)

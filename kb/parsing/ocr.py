@@ -1,0 +1,56 @@
+"""Pages that are pictures, read by Tesseract where it is installed.
+
+Owns the call of the ``tesseract`` program. The picture goes in by standard input and the text comes out by standard
+output, so that it needs no file; the limits and locks of the calling process hold for it too.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+_CODES = {"en": "eng", "es": "spa", "it": "ita", "eu": "eus", "fr": "fra", "de": "deu", "pt": "por", "nl": "nld"}
+"""Tesseract's names of languages (ISO 639-3), for ours."""
+
+_MOST_BYTES = 4_000_000
+INSTALL = "install tesseract to read scans"
+
+
+def program() -> str | None:
+    """Where the ``tesseract`` program is, or ``None`` where it is not installed."""
+    return shutil.which("tesseract")
+
+
+class Tesseract:
+    """Reads pictures in one language, in English where its data is not installed.
+
+    Args:
+        path: of the program.
+        language: ISO 639-1, or ``None`` where it is not known. ``is_as_wanted`` says whether its data is installed.
+    """
+
+    def __init__(self, path: str, language: str | None) -> None:
+        self._path = path
+        listed = self._run(["--list-langs"], b"", seconds=10.0).split()
+        wanted = _CODES.get(language or "en")
+        self.is_as_wanted = wanted in listed
+        self.language = wanted if wanted and self.is_as_wanted else "eng"
+
+    def read(self, picture: bytes, dots_per_inch: int, *, seconds: float) -> str:
+        """The text of a picture (PGM), or nothing where the program fails or takes longer.
+
+        Args:
+            dots_per_inch: its resolution, which tells the program how large letters are.
+        """
+        options = ["-", "-", "-l", self.language, "--dpi", str(dots_per_inch)]
+        return self._run(options, picture, seconds=seconds)
+
+    def _run(self, options: Sequence[str], given: bytes, *, seconds: float) -> str:
+        try:
+            done = subprocess.run(  # noqa: S603 - the program that was found, with options made here
+                [self._path, *options], input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=seconds
+            )
+        except (subprocess.TimeoutExpired, OSError):
+            return ""
+        return done.stdout[:_MOST_BYTES].decode("utf-8", errors="replace") if done.returncode == 0 else ""

@@ -1,0 +1,23 @@
+"""The noun between a reader and the cleaning: text as the file holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Raw:
+    """What a reader found.
+
+    Attributes:
+        pages: the text of each page, empty for a page without text; paragraphs or lines end with a line break.
+        is_wrapped: whether a line is as long as the page is wide, so that paragraphs have to be joined of lines.
+        hidden: how many characters were left out because people would not see them.
+        notes: what else a person should know, as sentences.
+    """
+
+    pages: list[str]
+    title: str | None = None
+    is_wrapped: bool = False
+    hidden: int = 0
+    notes: list[str] = field(default_factory=list)

@@ -1,0 +1,70 @@
+"""One file read: recognised, read by the reader of its kind, cleaned, and cut to the limits.
+
+Runs in the locked process only; a reader may hang, crash or be taken over, so nothing here is called anywhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.errors import DocumentRefused
+from kb.parsing.cleaning import clean_line, cleaned
+from kb.parsing.kinds import Kind, decoded, kind_of
+from kb.parsing.limits import Limits
+from kb.parsing.raw import Raw
+
+_LONGEST_TITLE = 500
+
+
+def read(data: bytes, media_type: str, *, language: str | None, limits: Limits, deadline: float) -> dict[str, object]:
+    """The answer of the locked process: ``pages`` as number and text, ``title`` and ``notes``.
+
+    Args:
+        deadline: on the monotonic clock.
+
+    Raises:
+        DocumentRefused: the file cannot be used, or holds no text.
+    """
+    raw = _raw(data, media_type, language=language, limits=limits, deadline=deadline)
+    if len(raw.title or "") > _LONGEST_TITLE:
+        raw = replace(raw, title=None)
+    pages, was_cut = _cut(raw.pages, limits.characters)
+    texts, notes = cleaned(replace(raw, pages=pages))
+    texts, grew = _cut(texts, limits.characters)  # one character may be written out as many
+    notes = [*raw.notes, *notes]
+    if was_cut or grew:
+        notes.append(f"Only the first {limits.characters:,} characters were read.")
+    if not any(texts):
+        raise DocumentRefused(" ".join(["It holds no text.", *notes]), remedy="Give a file with text.")
+    return {
+        "pages": [(number, text) for number, text in enumerate(texts, start=1) if text],
+        "title": clean_line(raw.title or "") or None,
+        "notes": notes,
+    }
+
+
+def _raw(data: bytes, media_type: str, *, language: str | None, limits: Limits, deadline: float) -> Raw:
+    # A reader's library is loaded only where it is needed: every document has a process of its own
+    match kind_of(data, media_type):
+        case Kind.PDF:
+            from kb.parsing import pdf
+
+            return pdf.read(data, limits, language=language, deadline=deadline)
+        case Kind.DOCX:
+            from kb.parsing import docx
+
+            return docx.read(data, limits)
+        case Kind.HTML:
+            from kb.parsing import html
+
+            return html.read(data, media_type)
+        case Kind.TEXT:
+            return Raw([decoded(data, media_type)], is_wrapped=True)
+
+
+def _cut(pages: list[str], most: int) -> tuple[list[str], bool]:
+    kept, left = [], most
+    for page in pages:
+        kept.append(page[: max(left, 0)])
+        left -= len(page)
+    return kept, left < 0
