@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bot.desk import Desk
 from bot.exemplars import MAX_REPLIES, remember
@@ -21,7 +21,7 @@ from bot.outbox import Outbox
 from bot.settings import Settings
 from bot.store.database import Database
 from bot.worker import OnProgress, Worker
-from core.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder
+from core.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.backends.embeddings import SentenceEmbedder
 from core.backends.llamacpp import EmbeddedServer
 from core.backends.openai_chat import ChatModel
@@ -29,7 +29,7 @@ from core.backends.prompt_cache import warm
 from core.backends.toxicity import DetoxifyScorer
 from core.backends.weights import WeightsWanted, find_weights
 from core.engine import Engine, Request, Voice
-from core.errors import ScorerUnavailable, StoreUnavailable
+from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
 from core.heads import Heads
 from core.language import detect, name_of
 from core.models import FlaggedPost, Progress, Suggestion
@@ -37,7 +37,14 @@ from core.ports import ChatPlatform, LanguageModel, Message
 from core.profiles import Profile
 from core.prompting import load_prompt
 from core.rewards import Scorers
+from kb.library import Library
+from kb.library.schema import FILE as LIBRARY_FILE
+from kb.library_search import LibrarySearch, Shelf
+from kb.local_shelf import LocalShelf
 from kb.search import HybridSearch, open_starter
+
+if TYPE_CHECKING:
+    from kb.qdrant import QdrantShelf
 
 logger = logging.getLogger(__name__)
 
@@ -63,13 +70,48 @@ def voice_of(settings: Settings, max_characters: int = 2000) -> Voice:
 
 def open_embedder(settings: Settings) -> SentenceEmbedder:
     """The embedding model; nothing is loaded yet."""
-    return SentenceEmbedder(settings.kb.embedding_model or None)
+    return SentenceEmbedder(settings.kb.embedding_model or None, languages=settings.kb.embedding_languages)
 
 
 def open_knowledge(settings: Settings, embedder: SentenceEmbedder) -> HybridSearch:
-    """The starter facts' search; the index is built at the first one. Raises ``IndexUnavailable``."""
+    """The search over the starter facts and, where there is one, the library. Raises ``IndexUnavailable``.
+
+    The facts' index is built at the first search.
+    """
     language = settings.community.language
-    return open_starter(settings.cache_folder, embedder, language_of=lambda text: detect(text, language))
+    shelf = _open_shelf(settings, embedder)
+    return open_starter(
+        settings.cache_folder,
+        embedder,
+        more=[LibrarySearch(shelf, embedder)] if shelf else [],
+        reranker=RelevanceCrossEncoder(settings.kb.reranker) if settings.kb.reranker else None,
+        language_of=lambda text: detect(text, language),
+    )
+
+
+def _open_shelf(settings: Settings, embedder: SentenceEmbedder) -> Shelf | None:
+    """Where the library's paragraphs are searched; ``None`` where nothing was collected yet."""
+    if settings.kb.index == "qdrant":
+        return open_qdrant(settings, embedder)
+    if not (settings.library_folder / LIBRARY_FILE).exists():
+        return None
+    return LocalShelf(Library(settings.library_folder), embedder)
+
+
+def open_qdrant(settings: Settings, embedder: SentenceEmbedder) -> QdrantShelf:
+    """The collection on the Qdrant server of the settings; nothing is asked of it yet."""
+    try:
+        from qdrant_client import QdrantClient  # takes most of a second to load, and few need it
+
+        from kb.qdrant import QdrantShelf
+    except ModuleNotFoundError as err:
+        raise IndexUnavailable(
+            "The client of Qdrant is not installed.", remedy="Run: pip install 'antiphon[qdrant]'."
+        ) from err
+
+    key = settings.kb.qdrant_api_key.get_secret_value() or None
+    client = QdrantClient(url=settings.kb.qdrant_url, api_key=key, check_compatibility=False)
+    return QdrantShelf(client, settings.kb.qdrant_collection, embedder)
 
 
 def wanted_weights(settings: Settings) -> WeightsWanted:
@@ -180,7 +222,7 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
     """
     embedder = open_embedder(settings)
     knowledge, heads = open_knowledge(settings, embedder), Heads.load(embedder)
-    await asyncio.to_thread(embedder.encode, ["warm"])  # a missing model must show before anything is asked
+    await asyncio.to_thread(knowledge.warm)  # a missing model must show before anything is asked
     scorers = await open_scorers(settings)
     async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
         yield Engine(model, knowledge, heads, scorers=scorers, judge=judge, judge_format=settings.judge.format)

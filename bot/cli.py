@@ -1,6 +1,6 @@
 """The command line.
 
-Owns the commands, what goes to which stream, and the exit codes:
+Owns the commands; ``bot.command`` what they do alike. The exit codes:
 
     0    drafts were made, or the command did what it was asked
     1    a reply is advised, but no draft passed the gates
@@ -14,46 +14,43 @@ With ``--json`` there is nothing on standard output but one JSON document; progr
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
 import os
-import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from importlib import metadata
 from io import TextIOWrapper
-from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from bot.app import open_embedder, open_engine, open_knowledge, voice_of
+from bot.app import open_engine, voice_of
 from bot.chosen_claim import checked_claim, warning_about
-from bot.render import show_evidence, show_progress, show_suggestion
-from bot.report import document, evidence_document
+from bot.command import (
+    EXIT_ADVISED_AGAINST,
+    EXIT_NO_DRAFT,
+    EXIT_UNAVAILABLE,
+    ConfigOption,
+    JsonOption,
+    complain,
+    err,
+    given,
+    out,
+    run_to_exit,
+)
+from bot.kb_commands import kb
+from bot.render import show_progress, show_suggestion
+from bot.report import document
 from bot.settings import Settings, load_settings
 from core.engine import Request
-from core.errors import AntiphonError, BadInput
+from core.errors import BadInput
 from core.language import NAMES, detect
 from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
 from core.models import Progress as Step
-from core.ports import EvidenceQuery
 from core.reading import check_text
-from core.text import clean
-
-EXIT_NO_DRAFT = 1
-EXIT_WRONG_CALL = 2
-EXIT_ADVISED_AGAINST = 3
-EXIT_UNAVAILABLE = 4
-EXIT_INTERRUPTED = 130
-
-CHATTY: Final = ("httpx", "httpx2", "stamina")
-"""Libraries that log requests and retries, which say nothing to the person at the terminal."""
 
 app = typer.Typer(
     help="Antiphon drafts counterspeech that people review, edit and approve.",
@@ -61,65 +58,16 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-kb = typer.Typer(help="The knowledge base.", no_args_is_help=True)
 app.add_typer(kb, name="kb")
 
-ConfigOption = Annotated[Path | None, typer.Option("--config", help="The configuration file to read.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 ProfileOption = Annotated[str, typer.Option("--profile", help="quick, live, standard, thorough or paper.")]
-
-
-def _out() -> Console:
-    return Console()
-
-
-def _err() -> Console:
-    return Console(stderr=True)
-
-
-def run_to_exit(begin: Callable[[], Coroutine[Any, Any, int]]) -> None:
-    """Run a command and leave with its exit code; an expected error is said in a sentence, without a traceback.
-
-    Args:
-        begin: gives the work to do. What it reads itself, it reads before the event loop takes Ctrl-C over.
-    """
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-    for name in CHATTY:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    with asyncio.Runner() as runner:
-        try:
-            code = runner.run(_interruptible(begin()))
-        except BadInput as err:
-            _complain(str(err))
-            code = EXIT_WRONG_CALL
-        except AntiphonError as err:
-            _complain(str(err))
-            code = EXIT_UNAVAILABLE
-        except (KeyboardInterrupt, asyncio.CancelledError):
-            _err().show_cursor()  # the bar of the weights, cut off, has hidden it
-            _err().print(Text("Stopped. Nothing more is drafted or posted."))
-            # The work has been undone and closed. What is left is a thread that loads, fetches or waits for a key,
-            # and the interpreter would wait for it.
-            os._exit(EXIT_INTERRUPTED)
-    raise typer.Exit(code)
-
-
-async def _interruptible(work: Coroutine[Any, Any, int]) -> int:
-    """``work``, cancelled by Ctrl-C. Python's own handler misses one that comes just before the loop waits."""
-    task = asyncio.ensure_future(work)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
-    return await task
-
-
-def _complain(what: str) -> None:
-    _err().print(Text.assemble(("Error: ", "bold red"), what), soft_wrap=True)
 
 
 class PreparationBar:
     """A bar on standard error for weights that are fetched and prompts that are read; silent off a terminal."""
 
     def __init__(self) -> None:
-        console = _err()
+        console = err()
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -187,16 +135,8 @@ def draft(
     run_to_exit(begin)
 
 
-def _given(text: str) -> str:
-    """A text from the command line, or from standard input if it is "-"."""
-    try:
-        return sys.stdin.buffer.read().decode() if text == "-" else text.encode().decode()
-    except UnicodeError as err:
-        raise BadInput("The text is not UTF-8.", remedy="Save or send it as UTF-8.") from err
-
-
 def _post(argument: str) -> FlaggedPost:
-    text = _given(argument)
+    text = given(argument)
     check_text(text)  # before anything is loaded
     return FlaggedPost(
         PostRef("terminal", "", "", ""), text, author="", flagged_by="terminal", flagged_how="draft command"
@@ -216,15 +156,15 @@ def _request(
 
 def _arguing(settings: Settings, request: Request, claim: str) -> Request:
     """The request with a claim that the person chose, who is told if it would have lost."""
-    chosen, post = checked_claim(_given(claim)), request.post.text
+    chosen, post = checked_claim(given(claim)), request.post.text
     warning = warning_about(chosen, post, request.language or detect(post, settings.community.language))
     if warning:
-        _err().print(Text(warning, style="yellow"), soft_wrap=True)
+        err().print(Text(warning, style="yellow"), soft_wrap=True)
     return replace(request, claim=chosen)
 
 
 async def _suggest(settings: Settings, request: Request) -> Suggestion:
-    console = _err()
+    console = err()
 
     def on_progress(step: Step) -> None:
         if console.is_terminal:
@@ -238,10 +178,10 @@ def _show(suggestion: Suggestion, *, as_json: bool, force: bool) -> int:
     if as_json:
         typer.echo(json.dumps(document(suggestion), ensure_ascii=False, indent=2))
     else:
-        show_suggestion(_out(), suggestion)
+        show_suggestion(out(), suggestion)
     reading = suggestion.reading
     if reading.recommended_action is not Action.REPLY and not force:
-        _err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
+        err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
         return EXIT_ADVISED_AGAINST
     return 0 if suggestion.drafts else EXIT_NO_DRAFT
 
@@ -252,7 +192,7 @@ def demo(profile: ProfileOption = "quick", config: ConfigOption = None) -> None:
     from bot.demo import demo as show  # the demo's parts are not needed by other commands
 
     async def work() -> int:
-        was_drafted = await show(_out(), load_settings(config), profile, PreparationBar())
+        was_drafted = await show(out(), load_settings(config), profile, PreparationBar())
         return 0 if was_drafted else EXIT_NO_DRAFT
 
     run_to_exit(work)
@@ -264,37 +204,7 @@ def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
     from bot.console import review_in_terminal
 
     async def work() -> int:
-        await review_in_terminal(_out(), load_settings(config), profile, PreparationBar())
-        return 0
-
-    run_to_exit(work)
-
-
-@kb.command()
-def search(
-    query: Annotated[str, typer.Argument(help="What to look for; - reads it from standard input.")],
-    limit: Annotated[int, typer.Option("--limit", min=1, max=20, help="How many passages at most.")] = 5,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Search the knowledge base."""
-
-    async def work() -> int:
-        settings = load_settings(config)
-        text, _ = clean(_given(query))
-        if not text:
-            raise BadInput("There is nothing to look for.", remedy="Pass a few words, such as: women in parliament.")
-        found = await open_knowledge(settings, open_embedder(settings)).search(
-            EvidenceQuery((text,), text, None, limit)
-        )
-        if as_json:
-            rows = [evidence_document(passage) for passage in found]
-            typer.echo(json.dumps({"query": text, "evidence": rows}, ensure_ascii=False, indent=2))
-            return 0
-        for number, passage in enumerate(found, start=1):
-            show_evidence(_out(), number, passage)
-        if not found:
-            _err().print(Text("No passage bears on this. Try other words, or the group that the post attacks."))
+        await review_in_terminal(out(), load_settings(config), profile, PreparationBar())
         return 0
 
     run_to_exit(work)
@@ -312,7 +222,7 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
         else:
             for check in checks:
                 line = f"{'ok ' if check.ok else 'BAD'} {check.name}: {check.detail} {check.remedy}"
-                _out().print(Text(line.rstrip()), soft_wrap=True)
+                out().print(Text(line.rstrip()), soft_wrap=True)
         return 0 if all(check.ok for check in checks) else EXIT_UNAVAILABLE
 
     run_to_exit(work)
@@ -325,6 +235,6 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8")
     try:
         app()
-    except OSError as err:  # mostly the output: what the parts read and write is translated where it happens
-        _complain(f"Reading or writing failed: {err}. Free some space, correct the rights, or write elsewhere.")
+    except OSError as fault:  # mostly the output: what the parts read and write is translated where it happens
+        complain(f"Reading or writing failed: {fault}. Free some space, correct the rights, or write elsewhere.")
         os._exit(EXIT_UNAVAILABLE)  # at an ordinary end the rest of the output would fail once more

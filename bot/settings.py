@@ -22,9 +22,10 @@ from core.models import Intent
 from core.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 from core.verdicts import JudgeFormat
 
-SECRETS: Final = frozenset({"llm.api_key", "judge.api_key"})
+SECRETS: Final = frozenset({"llm.api_key", "judge.api_key", "kb.qdrant_api_key"})
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 
 
@@ -72,10 +73,28 @@ class JudgeSettings(_Section):
 
 
 class KbSettings(_Section):
-    """The knowledge base and the model that finds passages by meaning."""
+    """The knowledge base, and the models that find passages by meaning."""
 
     cache_folder: str = ""
     embedding_model: str = ""
+    embedding_languages: Annotated[tuple[LanguageCode, ...], BeforeValidator(_words), Field(min_length=1)] = ("en",)
+    reranker: str = ""
+    folder: str = ""
+    contact: str = ""
+    un_approved: bool = False
+    un_url: _WebAddress = "https://digitallibrary.un.org"
+    eurlex_url: _WebAddress = "https://publications.europa.eu"
+    fra_url: _WebAddress = "https://fra.europa.eu"
+    index: Literal["local", "qdrant"] = "local"
+    qdrant_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    qdrant_collection: Annotated[str, Field(pattern=r"^[\w-]+$")] = "antiphon"
+    qdrant_api_key: SecretStr = SecretStr("")
+
+    @model_validator(mode="after")
+    def _qdrant_has_address(self) -> Self:
+        if self.index == "qdrant" and not self.qdrant_url:
+            raise ValueError("kb.qdrant_url must be set where kb.index is 'qdrant'")
+        return self
 
 
 class ScorerSettings(_Section):
@@ -138,6 +157,11 @@ class Settings(_Section):
     def cache_folder(self) -> Path:
         """Where weights and indexes are kept; they can be made again."""
         return _path(self.kb.cache_folder) or platformdirs.user_cache_path("antiphon")
+
+    @property
+    def library_folder(self) -> Path:
+        """The library's documents and their index; the documents cannot be made again if their sources change."""
+        return _path(self.kb.folder) or platformdirs.user_data_path("antiphon") / "kb"
 
     @property
     def database_path(self) -> Path:

@@ -20,6 +20,7 @@ from kb.fact_search import FactSearch
 from kb.facts import STARTER_FACTS, load_facts
 from kb.gaps import STARTER_GAPS, Gaps, Instead, load_gaps
 from kb.index import KnowledgeIndex, NamedEmbedder
+from kb.kept_vectors import KeptVectors
 from kb.queries import Asked, LanguageOf, asked
 from kb.ranked import Norms, Part, Ranked, distinct
 
@@ -146,5 +147,5 @@ def open_starter(
     """
     facts = load_facts(STARTER_FACTS)
     part = FactSearch(facts, KnowledgeIndex(facts, embedder, cache_folder), embedder, clock=clock)
-    gaps = Gaps(load_gaps(STARTER_GAPS, facts), facts, embedder)
+    gaps = Gaps(load_gaps(STARTER_GAPS, facts), facts, embedder, KeptVectors(embedder, cache_folder).encode)
     return HybridSearch(part, embedder, more, gaps=gaps, reranker=reranker, language_of=language_of)

@@ -187,6 +187,8 @@ class LibraryIndex:
                     if done >= enough:
                         break
                 self._change((), (), on_progress)
+            if not done and self._log().files():  # made by a process that was killed before it made a version of them
+                self._change((), (), on_progress)
         return done
 
     def verify(self) -> list[str]:

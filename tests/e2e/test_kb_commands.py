@@ -20,7 +20,9 @@ SCHOOLS = (
     "Pupils who use wheelchairs missed eleven lessons a month where there was no lift, and two where there was one, "
     "so the board will pay for nine lifts in the next three years and will count the missed lessons again."
 )
-ABOUT = 'title = "{title}"\npublisher = "Harbour towns"\nurl = "https://example.org/{name}"\nyear = 2024\nlanguage = "en"\n'
+ABOUT = (
+    'title = "{title}"\npublisher = "Harbour towns"\nurl = "https://example.org/{name}"\nyear = 2024\nlanguage = "en"\n'
+)
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def test_from_files_to_a_passage_and_back(antiphon: Antiphon, papers: Path, tmp_
     assert built.document["outcomes"] == {"new": 2}
     assert documents(antiphon, "Do people from abroad drain the pension fund?") == []
 
-    waiting = antiphon("kb", "waiting", "--json").document
+    waiting = antiphon("kb", "waiting", "--json").document["waiting"]
     assert [(row["title"], row["state"]) for row in waiting] == [("Ten years", "quarantined"), ("Lifts", "quarantined")]
     fund, lifts = (row["id"] for row in waiting)
     assert "+ The pension fund" in antiphon("kb", "diff", fund).out
@@ -63,7 +65,7 @@ def test_from_files_to_a_passage_and_back(antiphon: Antiphon, papers: Path, tmp_
     shown = antiphon("kb", "show", passage["id"], "--json").document
     assert (shown["passage"]["text"], shown["state"]) == (passage["text"], "accepted")
 
-    stats = antiphon("kb", "stats", "--json").document
+    stats = antiphon("kb", "stats", "--json").document["sources"]
     assert [(row["source"], row["accepted"]) for row in stats] == [("folder", 2)]
     assert antiphon("kb", "verify", "--json").document == {"ok": True, "faults": []}
     table = tmp_path / "manifest.csv"
@@ -97,11 +99,11 @@ def test_a_document_of_ones_own(antiphon: Antiphon, tmp_path: Path):
     ]
 
 
-def test_a_damaged_index_is_found_and_built_again(antiphon: Antiphon, papers: Path, home: Path):
+def test_a_damaged_index_is_found_and_built_again(antiphon: Antiphon, papers: Path, tmp_path: Path):
     """Protects from evidence that nobody stored: the facts still answer, and a person is told what to do."""
     antiphon("kb", "trust", "folder", "high")
     antiphon("kb", "build", "--source", "folder", "--folder", str(papers))
-    (damaged,) = home.rglob("versions/*/entries-*.npy")
+    (damaged,) = tmp_path.rglob("versions/*/entries-*.npy")
     data = bytearray(damaged.read_bytes())
     data[-1] ^= 1
     damaged.write_bytes(data)

@@ -1,0 +1,90 @@
+"""What every command of the command line does alike.
+
+Owns the exit codes, what goes to which stream, and how errors and Ctrl-C end a command.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from core.errors import AntiphonError, BadInput
+
+EXIT_NO_DRAFT = 1
+EXIT_WRONG_CALL = 2
+EXIT_ADVISED_AGAINST = 3
+EXIT_UNAVAILABLE = 4
+EXIT_INTERRUPTED = 130
+
+CHATTY: Final = ("httpx", "httpx2", "stamina")
+"""Libraries that log requests and retries, which say nothing to the person at the terminal."""
+
+ConfigOption = Annotated[Path | None, typer.Option("--config", help="The configuration file to read.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+def out() -> Console:
+    """Standard output, for what was asked for."""
+    return Console()
+
+
+def err() -> Console:
+    """Standard error, for progress and what went wrong."""
+    return Console(stderr=True)
+
+
+def run_to_exit(begin: Callable[[], Coroutine[Any, Any, int]]) -> None:
+    """Run a command and leave with its exit code; an expected error is said in a sentence, without a traceback.
+
+    Args:
+        begin: gives the work to do. What it reads itself, it reads before the event loop takes Ctrl-C over.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with asyncio.Runner() as runner:
+        try:
+            code = runner.run(_interruptible(begin()))
+        except BadInput as fault:
+            complain(str(fault))
+            code = EXIT_WRONG_CALL
+        except AntiphonError as fault:
+            complain(str(fault))
+            code = EXIT_UNAVAILABLE
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            err().show_cursor()  # the bar of the weights, cut off, has hidden it
+            err().print(Text("Stopped. Nothing more is drafted or posted."))
+            # The work has been undone and closed. What is left is a thread that loads, fetches or waits for a key,
+            # and the interpreter would wait for it.
+            os._exit(EXIT_INTERRUPTED)
+    raise typer.Exit(code)
+
+
+async def _interruptible(work: Coroutine[Any, Any, int]) -> int:
+    """``work``, cancelled by Ctrl-C. Python's own handler misses one that comes just before the loop waits."""
+    task = asyncio.ensure_future(work)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+    return await task
+
+
+def complain(what: str) -> None:
+    """Say what is wrong, and nothing of how it was found."""
+    err().print(Text.assemble(("Error: ", "bold red"), what), soft_wrap=True)
+
+
+def given(text: str) -> str:
+    """A text from the command line, or from standard input if it is "-"."""
+    try:
+        return sys.stdin.buffer.read().decode() if text == "-" else text.encode().decode()
+    except UnicodeError as fault:
+        raise BadInput("The text is not UTF-8.", remedy="Save or send it as UTF-8.") from fault
