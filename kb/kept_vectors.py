@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
@@ -57,6 +56,6 @@ def _write(file: Path, vectors: NDArray[np.float32]) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         writing.write_bytes(hashlib.sha256(body).digest() + body)
-        os.replace(writing, file)
+        writing.replace(file)
     except OSError as err:
         _log.warning("Vectors could not be kept in %s (%s); the next start makes them again.", file.parent, err)
