@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from bot.cli import app
 from tests.e2e.conftest import Antiphon
 
 PENSIONS = (
@@ -35,49 +38,41 @@ def papers(tmp_path: Path) -> Path:
     return folder
 
 
-def documents(antiphon: Antiphon, query: str) -> list[str]:
-    """The library's documents among what is found."""
+def library_passages(antiphon: Antiphon, query: str) -> list[dict[str, Any]]:
+    """What is found in the library, without the starter facts."""
     found = antiphon("kb", "search", query, "--json").document["evidence"]
-    return [passage["id"].partition("#")[0] for passage in found if "#" in passage["id"]]
+    return [passage for passage in found if "#" in passage["id"]]
 
 
 def test_from_files_to_a_passage_and_back(antiphon: Antiphon, papers: Path, tmp_path: Path):
-    """What a manager does: collect, read what waits, accept, look it up, check, list, remove."""
+    """What a manager does: collect, read what waits, accept, look it up, list, remove."""
     built = antiphon("kb", "build", "--source", "folder", "--folder", str(papers), "--json")
     assert built.code == 0, built.err
     assert built.document["outcomes"] == {"new": 2}
-    assert documents(antiphon, "Do people from abroad drain the pension fund?") == []
+    assert built.document["index"]["added"] == 0
 
     waiting = antiphon("kb", "waiting", "--json").document["waiting"]
     assert [(row["title"], row["state"]) for row in waiting] == [("Ten years", "quarantined"), ("Lifts", "quarantined")]
     fund, lifts = (row["id"] for row in waiting)
     assert "+ The pension fund" in antiphon("kb", "diff", fund).out
-
     accepted = antiphon("kb", "accept", fund, lifts)
-    assert accepted.code == 0, accepted.err
-    assert accepted.out.startswith("2 accepted")
-    assert documents(antiphon, "Do people from abroad drain the pension fund?") == [fund]
+    assert accepted.out.startswith("2 accepted"), accepted.err
 
-    found = antiphon("kb", "search", "lifts in schools for pupils with wheelchairs", "--json").document["evidence"]
-    passage = next(one for one in found if one["id"].startswith(lifts))
+    passage = library_passages(antiphon, "lifts in schools for pupils with wheelchairs")[0]
+    assert passage["id"].startswith(lifts)
     assert passage["text"] in SCHOOLS
     assert passage["source"]["url"] == "https://example.org/lifts"
     shown = antiphon("kb", "show", passage["id"], "--json").document
     assert (shown["passage"]["text"], shown["state"]) == (passage["text"], "accepted")
 
-    stats = antiphon("kb", "stats", "--json").document["sources"]
-    assert [(row["source"], row["accepted"]) for row in stats] == [("folder", 2)]
-    assert antiphon("kb", "verify", "--json").document == {"ok": True, "faults": []}
     table = tmp_path / "manifest.csv"
     assert antiphon("kb", "export", str(table)).code == 0
     with table.open(encoding="utf-8", newline="") as rows:
         assert {row["title"] for row in csv.DictReader(rows)} == {"Ten years", "Lifts"}
-
-    assert antiphon("kb", "remove", fund).out.startswith("1 removed")
-    assert documents(antiphon, "Do people from abroad drain the pension fund?") == []
-    again = antiphon("kb", "remove", fund)
-    assert again.code == 2
-    assert "There is no document" in again.err
+    removed = antiphon("kb", "remove", fund)
+    assert removed.out == "1 removed; the index has 1 paragraphs less.\n"
+    stats = antiphon("kb", "stats", "--json").document["sources"]
+    assert [(row["source"], row["accepted"], row["paragraphs"]) for row in stats] == [("folder", 1, 1)]
 
 
 def test_a_document_of_ones_own(antiphon: Antiphon, tmp_path: Path):
@@ -90,19 +85,16 @@ def test_a_document_of_ones_own(antiphon: Antiphon, tmp_path: Path):
     )  # fmt: skip
     assert added.code == 0, added.err
     assert antiphon("kb", "accept", "--source", "folder").out.startswith("1 accepted")
-    found = antiphon("kb", "search", "people from abroad and the pension fund", "--json").document["evidence"]
-    own = next(passage for passage in found if "#" in passage["id"])
-    assert own["caution"] == "It holds in: ES."
-    rows = [json.loads(line) for line in antiphon("kb", "export").out.splitlines()]
-    assert [(row["jurisdiction"], row["expires"], row["target_groups"]) for row in rows] == [
-        ("ES", "2031-12-31", ["migrants"])
-    ]
+    (row,) = map(json.loads, antiphon("kb", "export").out.splitlines())
+    assert (row["jurisdiction"], row["expires"], row["target_groups"]) == ("ES", "2031-12-31", ["migrants"])
+    assert (row["page"], row["state"]) == ("https://example.org/fund", "accepted")
 
 
 def test_a_damaged_index_is_found_and_built_again(antiphon: Antiphon, papers: Path, tmp_path: Path):
     """Protects from evidence that nobody stored: the facts still answer, and a person is told what to do."""
     antiphon("kb", "trust", "folder", "high")
-    antiphon("kb", "build", "--source", "folder", "--folder", str(papers))
+    built = antiphon("kb", "build", "--source", "folder", "--folder", str(papers), "--json").document
+    assert (built["waiting"], built["index"]["added"]) == (0, 2)
     (damaged,) = tmp_path.rglob("versions/*/entries-*.npy")
     data = bytearray(damaged.read_bytes())
     data[-1] ^= 1
@@ -111,9 +103,9 @@ def test_a_damaged_index_is_found_and_built_again(antiphon: Antiphon, papers: Pa
     assert searched.code == 0
     assert searched.document["evidence"]
     assert "left out" in searched.err
-    assert antiphon("kb", "verify").code == 4
+    broken = antiphon("kb", "verify", "--json")
+    assert (broken.code, broken.document["ok"]) == (4, False)
     assert antiphon("kb", "verify", "--repair").code == 0
-    assert documents(antiphon, "Do people from abroad drain the pension fund?")
 
 
 @pytest.mark.parametrize(
@@ -128,8 +120,8 @@ def test_a_damaged_index_is_found_and_built_again(antiphon: Antiphon, papers: Pa
         (("push",), "Set qdrant_url in [kb]."),
     ],
 )
-def test_a_wrong_call_names_the_remedy(antiphon: Antiphon, words: tuple[str, ...], said: str):
+def test_a_wrong_call_names_the_remedy(words: tuple[str, ...], said: str, tmp_path: Path):
     """A person is told what to do, and nothing is half done."""
-    result = antiphon("kb", *words)
-    assert result.code == 2
-    assert said in result.err
+    result = CliRunner().invoke(app, ["kb", *words], env={"XDG_DATA_HOME": str(tmp_path), "COLUMNS": "500"})
+    assert result.exit_code == 2
+    assert said in result.stderr
