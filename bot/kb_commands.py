@@ -43,10 +43,10 @@ Ids = Annotated[list[str], typer.Argument(help="Document ids, as `kb stats`, `kb
 def search(
     query: Annotated[str, typer.Argument(help="What to look for; - reads it from standard input.")],
     limit: Annotated[int, typer.Option("--limit", min=1, max=20, help="How many passages at most.")] = 5,
-    target: Annotated[TargetGroup | None, typer.Option("--target", help="The group that it is about.")] = None,
-    since: Annotated[int | None, typer.Option("--since", help="Library: published in this year or later.")] = None,
-    publisher: Annotated[list[str] | None, typer.Option("--publisher", help="Library: by them; may repeat.")] = None,
-    language: Annotated[list[str] | None, typer.Option("--language", help="Library: in this one; may repeat.")] = None,
+    target: GroupOption = None,
+    since: Annotated[int | None, typer.Option("--since", help="Published in this year or later.")] = None,
+    publisher: Annotated[list[str] | None, typer.Option("--publisher", help="Only by them; may repeat.")] = None,
+    language: Annotated[list[str] | None, typer.Option("--language", help="Only in this one; may repeat.")] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -56,7 +56,10 @@ def search(
         text, _ = clean(given(query))
         if not text:
             raise BadInput("There is nothing to look for.", remedy="Pass a few words, such as: women in parliament.")
-        asked = EvidenceQuery((text,), text, target, limit, since, tuple(publisher or ()), tuple(language or ()))
+        groups = tuple(target or ())
+        group = groups[0] if len(groups) == 1 else None
+        narrowed = tuple(publisher or ()), tuple(language or ())
+        asked = EvidenceQuery((text,), text, group, limit, groups, since, *narrowed)
         knowledge = open_knowledge(settings, open_embedder(settings))
         found = await knowledge.search(asked)
         for note in found.notes:

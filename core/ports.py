@@ -80,14 +80,16 @@ class Embedder(Protocol):
 class EvidenceQuery:
     """A search for passages, at most ``limit`` kept: several queries at once, of which the first is the post itself.
 
-    The passages are ranked to the claim and the first query; the others widen the coarse search. Of the library, only
-    documents published in ``since`` or later, by ``publishers`` and in ``languages`` are looked at, where given.
+    The passages are ranked to the claim and the first query; the others widen the coarse search. Those about
+    ``target_group`` are preferred. Where given, only passages about ``groups``, published in ``since`` or later, by
+    ``publishers`` and in ``languages`` are looked at.
     """
 
     queries: tuple[str, ...]
     claim: str
     target_group: TargetGroup | None = None
     limit: int = 3
+    groups: tuple[TargetGroup, ...] = ()
     since: int | None = None
     publishers: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()

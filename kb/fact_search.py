@@ -16,6 +16,7 @@ from kb.index import KnowledgeIndex
 from kb.queries import Asked, Directions
 from kb.ranked import CANDIDATES, THRESHOLD, Candidate, Ranked, candidates, first_sentences, preference
 
+_LANGUAGE = "en"
 _MIN_SHARED_WORDS = 2  # without vectors, one word in common is chance: "no", "Europa"
 
 
@@ -46,11 +47,13 @@ class FactSearch:
         """The facts that bear on the claim, best first. Raises ``IndexUnavailable``."""
         directions = wanted.directions(self._embedder)
         if directions is None:
-            return self._by_words(wanted.texts, query.target_group)
+            return self._by_words(wanted.texts, query)
         by_words = [self._index.bm25(text, CANDIDATES) for text in wanted.texts]
         by_vectors = [self._index.dense(vector, CANDIDATES) for vector in directions.queries]
         found = []
         for one in candidates(by_words, by_vectors):
+            if not _is_wanted(self._facts[one.row], query):
+                continue
             near = self._nearness(one.row, directions)
             order = near + self._preference(one.row, query.target_group)
             if order >= THRESHOLD:
@@ -76,11 +79,12 @@ class FactSearch:
             (Candidate(rows[name], None, None, 0.0), None, 1.0 - at / 10) for at, name in enumerate(ids)
         )
 
-    def _by_words(self, queries: Sequence[str], group: TargetGroup | None) -> list[Ranked]:
+    def _by_words(self, queries: Sequence[str], query: EvidenceQuery) -> list[Ranked]:
         found = [
             one
             for one in candidates([self._index.bm25(text, CANDIDATES) for text in queries], [])
-            if self._preference(one.row, group) >= 0
+            if _is_wanted(self._facts[one.row], query)
+            and self._preference(one.row, query.target_group) >= 0
             and max(self._index.shared_words(text, one.row) for text in queries) >= _MIN_SHARED_WORDS
         ]
         return self._of_today((one, None, one.fused) for one in found)
@@ -119,3 +123,13 @@ class FactSearch:
             target_group=fact.target_group,
             caution=fact.caution,
         )
+
+
+def _is_wanted(fact: Fact, query: EvidenceQuery) -> bool:
+    """Whether the query's narrowing lets a fact pass; the shipped ones are in English."""
+    return (
+        (not query.groups or fact.target_group in query.groups)
+        and (query.since is None or (fact.year is not None and fact.year >= query.since))
+        and (not query.publishers or fact.publisher in query.publishers)
+        and (not query.languages or _LANGUAGE in query.languages)
+    )

@@ -21,7 +21,8 @@ from kb.library_index.entries import Filters
 from kb.queries import Asked, Directions
 from kb.ranked import CANDIDATES, THRESHOLD, Candidate, Ranked, Ranking, candidates, first_sentences, preference
 
-_RERANKED = 40  # what is not embedded yet is embedded now, 56 paragraphs a second on two cores
+_CANDIDATES = 200  # of BM25, for each query: what has no vector yet must be found by its words
+_EMBEDDED_NOW = 48  # of these at most: 56 paragraphs a second on two cores, each kept for the next search
 _EACH_DOCUMENT = 3  # of the candidates: one document cannot fill them all
 _DISTRUSTED = -0.1  # a passage of a source of low trust must be as much closer as one about another group, nearly
 _LEAST_SHARED = 3  # stems that a passage in a language without vectors must share with a query
@@ -47,6 +48,10 @@ class Shelf(Protocol):
         """The unit vectors of these rows, of shape (len(rows), dimension); embedded now where they are not yet."""
         ...
 
+    def embedded(self, rows: Sequence[int]) -> frozenset[int]:
+        """Those of these rows whose vectors are made already."""
+        ...
+
     def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
         """The paragraphs of these rows that are served."""
         ...
@@ -69,7 +74,7 @@ class LibrarySearch:
     def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
         """The paragraphs that bear on the claim, best first. Raises ``IndexUnavailable``."""
         directions = wanted.directions(self._embedder)
-        pool = candidates(*self._rankings(wanted, directions, self._filters(query)))[:_RERANKED]
+        pool = self._pool(candidates(*self._rankings(wanted, directions, self._filters(query))))
         paragraphs = self._shelf.paragraphs([one.row for one in pool])
         pool = [one for one in pool if one.row in paragraphs]
         vectors = self._vectors(pool, paragraphs) if directions else {}
@@ -88,6 +93,7 @@ class LibrarySearch:
 
     def _filters(self, query: EvidenceQuery) -> Filters:
         return Filters(
+            target_groups=frozenset(query.groups),
             since_year=query.since,
             publishers=frozenset(query.publishers),
             languages=frozenset(query.languages),
@@ -95,10 +101,17 @@ class LibrarySearch:
             per_document=_EACH_DOCUMENT,
         )
 
+    def _pool(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """The best candidates, and of those that are not embedded yet no more than a search can wait for."""
+        best = found[:_CANDIDATES]
+        embedded = self._shelf.embedded([one.row for one in best])
+        now = [one.row for one in best if one.row not in embedded][:_EMBEDDED_NOW]
+        return [one for one in best if one.row in embedded or one.row in now]
+
     def _rankings(
         self, wanted: Asked, directions: Directions | None, filters: Filters
     ) -> tuple[list[Ranking], list[Ranking]]:
-        by_words: list[Ranking] = [self._shelf.bm25(text, CANDIDATES, filters) for text in wanted.texts]
+        by_words: list[Ranking] = [self._shelf.bm25(text, _CANDIDATES, filters) for text in wanted.texts]
         vectors = directions.queries if directions else ()
         return by_words, [self._shelf.dense(vector, CANDIDATES, filters) for vector in vectors]
 

@@ -53,6 +53,10 @@ class LocalShelf:
         """The unit vectors of these rows, of shape (len(rows), dimension); embedded now where they are not yet."""
         return self.index.vectors(rows)
 
+    def embedded(self, rows: Sequence[int]) -> frozenset[int]:
+        """Those of these rows whose vectors are made already."""
+        return self.index.embedded_of(rows)
+
     def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
         """The paragraphs of these rows that are served."""
         return self.library.paragraphs(rows)

@@ -96,6 +96,10 @@ class QdrantShelf:
             raise IndexUnavailable(f"Qdrant has no vector of paragraph {missing[0]}.", remedy=_REMEDY)
         return np.array([by_row[row][_MEANING] for row in rows], dtype=np.float32)
 
+    def embedded(self, rows: Sequence[int]) -> frozenset[int]:
+        """All of these rows: a paragraph is pushed with its vector."""
+        return frozenset(rows)
+
     def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
         """The paragraphs of these rows. Raises ``IndexUnavailable`` where the words are not those that were pushed."""
         with self._asking():

@@ -110,6 +110,13 @@ class LibraryIndex:
         """How many paragraphs have a vector; dense search covers these."""
         return int(self._opened().has_vector().sum())
 
+    def embedded_of(self, rows: Sequence[int]) -> frozenset[int]:
+        """Those of these rows that have a vector."""
+        opened, wanted = self._opened(), np.array(rows, dtype=np.int64)
+        places = opened.columns.places(wanted)
+        there = (places >= 0) & opened.has_vector()[places]
+        return frozenset(wanted[there].tolist())
+
     def bm25(self, query: str, k: int, filters: Filters = EVERYTHING) -> Hits:
         """The best ``k`` rows by BM25 of the paragraphs that pass, best first; any text will do.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -242,3 +243,19 @@ def test_reciprocal_rank_fusion() -> None:
 def test_summary_is_two_sentences(text: str, summary: str) -> None:
     """Protects that a summary is cut between sentences, never inside a case name or a figure."""
     assert first_sentences(text, 2) == summary
+
+
+async def test_a_search_of_the_facts_is_narrowed_down(search: EvidenceSource, facts: tuple[Fact, ...]) -> None:
+    """Protects who asks for one publisher, year, group or language: nothing else comes."""
+    by_id = {fact.id: fact for fact in facts}
+
+    async def found(**narrowed: Any) -> list[Fact]:
+        query = EvidenceQuery(("discrimination at work and in housing",), "", None, 10, **narrowed)
+        return [by_id[passage.id] for passage in await passages(search, query)]
+
+    everything = await found()
+    assert len({fact.publisher for fact in everything}) > 1
+    assert {fact.publisher for fact in await found(publishers=(everything[0].publisher,))} == {everything[0].publisher}
+    assert all(fact.year and fact.year >= 2020 for fact in await found(since=2020))
+    assert {fact.target_group for fact in await found(groups=(TargetGroup.WOMEN,))} == {TargetGroup.WOMEN}
+    assert await found(languages=("fr",)) == []

@@ -98,6 +98,7 @@ async def test_a_search_is_narrowed_down(shelf: LocalShelf, embedder: SentenceEm
     assert await documents(since=2016) == {"fake:jobs"}
     assert await documents(publishers=("Fund",)) == {"fake:pay"}
     assert await documents(languages=("fr",)) == set()
+    assert await documents(groups=(TargetGroup.DISABILITIES,)) <= {"fake:school"}
 
 
 async def test_an_expired_document_is_not_found(shelf: LocalShelf, embedder: SentenceEmbedder) -> None:
