@@ -39,9 +39,10 @@ from core.prompting import load_prompt
 from core.rewards import Scorers
 from kb.library import Library
 from kb.library.schema import FILE as LIBRARY_FILE
-from kb.library_search import LibrarySearch, Shelf
+from kb.library_search import LibrarySearch
 from kb.local_shelf import LocalShelf
-from kb.search import HybridSearch, open_starter
+from kb.ranked import Part
+from kb.search import HybridSearch, LeftOut, open_starter
 
 if TYPE_CHECKING:
     from kb.qdrant import QdrantShelf
@@ -79,23 +80,26 @@ def open_knowledge(settings: Settings, embedder: SentenceEmbedder) -> HybridSear
     The facts' index is built at the first search.
     """
     language = settings.community.language
-    shelf = _open_shelf(settings, embedder)
     return open_starter(
         settings.cache_folder,
         embedder,
-        more=[LibrarySearch(shelf, embedder)] if shelf else [],
+        more=_open_library_part(settings, embedder),
         reranker=RelevanceCrossEncoder(settings.kb.reranker) if settings.kb.reranker else None,
         language_of=lambda text: detect(text, language),
     )
 
 
-def _open_shelf(settings: Settings, embedder: SentenceEmbedder) -> Shelf | None:
-    """Where the library's paragraphs are searched; ``None`` where nothing was collected yet."""
-    if settings.kb.index == "qdrant":
-        return open_qdrant(settings, embedder)
-    if not (settings.library_folder / LIBRARY_FILE).exists():
-        return None
-    return LocalShelf(Library(settings.library_folder), embedder)
+def _open_library_part(settings: Settings, embedder: SentenceEmbedder) -> list[Part]:
+    """The library's part of a search, none where nothing is served yet; one that cannot be opened says so in each."""
+    try:
+        if settings.kb.index == "qdrant":
+            return [LibrarySearch(open_qdrant(settings, embedder), embedder)]
+        if not (settings.library_folder / LIBRARY_FILE).exists():
+            return []
+        library = Library(settings.library_folder)
+        return [LibrarySearch(LocalShelf(library, embedder), embedder)] if library.serves_anything() else []
+    except IndexUnavailable as err:
+        return [LeftOut(err)]
 
 
 def open_qdrant(settings: Settings, embedder: SentenceEmbedder) -> QdrantShelf:

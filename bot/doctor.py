@@ -117,7 +117,9 @@ async def _scorers(settings: Settings) -> str:
 async def _knowledge(settings: Settings) -> str:
     search = open_knowledge(settings, open_embedder(settings))
     found = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
-    return f"the starter facts answer a search with {len(found.passages)} passages"
+    if found.notes:
+        raise AntiphonError(f"{'; '.join(found.notes)}.", remedy="Run: antiphon kb verify --repair.")
+    return f"a search finds {len(found.passages)} passages"
 
 
 async def _model(settings: Settings) -> str:

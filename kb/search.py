@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -126,6 +126,17 @@ class HybridSearch:
             for one, share in zip(best, (round(share, 4) for share in relevance), strict=True)
             if share >= _LEAST_RELEVANCE
         ], []
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A ``Part`` that could not be opened: each search goes without it, and says why."""
+
+    reason: IndexUnavailable
+
+    def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+        """Nothing. Raises ``IndexUnavailable``: the reason."""
+        raise self.reason
 
 
 def open_starter(

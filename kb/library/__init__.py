@@ -227,6 +227,11 @@ class Library:
             ).fetchall()
         return {row["revision"]: (listed_in(row), range(row["first"], row["last"] + 1)) for row in rows}
 
+    def serves_anything(self) -> bool:
+        """Whether any document is accepted."""
+        with self._store.reading() as database:
+            return database.execute("SELECT 1 FROM revisions WHERE state = 'accepted' LIMIT 1").fetchone() is not None
+
     def indexed(self) -> dict[int, str]:
         """What the index keeps of each revision beside its words, as ``note_indexed`` was told."""
         with self._store.reading() as database:

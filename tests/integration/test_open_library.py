@@ -140,6 +140,25 @@ async def test_a_search_without_a_server_says_what_is_missing(settings_for: Sett
     assert "Qdrant does not answer" in found.notes[0]
 
 
+async def test_a_library_that_serves_nothing_is_not_missed(settings_for: SettingsFor) -> None:
+    """Protects new communities: a look at an empty library does not put a warning on every suggestion."""
+    settings = settings_for()
+    async with open_library(settings) as opened:
+        assert opened.library.counts() == {}
+    found = await open_knowledge(settings, open_embedder(settings)).search(EvidenceQuery(("women cannot lead",), ""))
+    assert found.passages
+    assert found.notes == ()
+
+
+async def test_a_library_that_cannot_be_opened_leaves_the_facts(settings_for: SettingsFor) -> None:
+    settings = settings_for()
+    settings.library_folder.mkdir(parents=True)
+    (settings.library_folder / "library.sqlite").write_text("no database " * 1000)
+    found = await open_knowledge(settings, open_embedder(settings)).search(EvidenceQuery(("women cannot lead",), ""))
+    assert found.passages
+    assert "cannot be opened" in found.notes[0]
+
+
 async def test_a_push_needs_a_server(settings_for: SettingsFor) -> None:
     async with open_library(settings_for()) as opened:
         with pytest.raises(BadInput, match="qdrant_url"):
