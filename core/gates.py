@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import combinations
 
 from core.figures import Kind
 from core.grounding import NAME, unsupported
@@ -28,6 +29,7 @@ LEAST_INFERRED_STANCE = 0.5
 LEAST_NON_TOXICITY = 0.5
 _LEAK = 8
 _NEARLY_SAME = 0.6
+_SAID, _SAID_SHARE = 3, 0.7
 """The share of two texts' words of meaning, of those that either has, from which one is the other reworded."""
 
 _LINK = re.compile(
@@ -172,12 +174,24 @@ def _sameness_fault(text: str, context: GateContext) -> str | None:
     opening = words(text)[:5]
     if any(words(old)[:5] == opening for old in context.recent):
         return "same skeleton as a recent reply"
+    if _says_twice(text, context):
+        return "says the same twice"
     mine = set(content_stems(text, context.brief.language))
     for old in context.recent:
         other = set(content_stems(old, context.brief.language))
         if len(mine | other) > 3 and len(mine & other) >= _NEARLY_SAME * len(mine | other):
             return "nearly a recent reply"
     return None
+
+
+def _says_twice(text: str, context: GateContext) -> bool:
+    """Whether a sentence of the draft's own is in another one, nearly word for word."""
+    own = own_sentences(text, context)
+    stems = [(part in own, set(content_stems(part, context.brief.language))) for part in sentences(text)]
+    return any(
+        (is_own or is_others_own) and len(one & other) >= max(_SAID, _SAID_SHARE * min(len(one), len(other)))
+        for (is_own, one), (is_others_own, other) in combinations(stems, 2)
+    )
 
 
 def intent_fault(text: str, intent: Intent) -> str | None:
