@@ -38,6 +38,7 @@ BAD = {
         "There is some truth in this.",
     ],
     "softens or concedes": [
+        "Newcomers are also human beings, just like you.",
         "It is important to respect everyone's beliefs and opinions.",
         "Let us talk calmly, without any assumptions.",
         "Some Muslim families have a right to speak.",
@@ -165,6 +166,9 @@ BAD_ABROAD = [
     ("es", "softens or concedes", "Hasta cierto punto hay que tener paciencia."),
     ("es", "softens or concedes", "Tus preocupaciones nos importan."),
     ("es", "softens or concedes", "Pese a todo merecen respeto."),
+    ("es", "softens or concedes", "Los recién llegados también son personas."),
+    ("it", "softens or concedes", "Anche loro sono esseri umani."),
+    ("eu", "softens or concedes", "Auzoko berriak gizakiak ere badira."),
     ("es", "presupposes the claim", "¿Por qué no quieren trabajar con nosotros?"),
     ("es", "presupposes the claim", "¿Cuándo van a aprender a convivir?"),
     ("es", "presupposes the claim", "¿Qué podemos hacer con ellos?"),
