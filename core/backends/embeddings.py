@@ -38,6 +38,8 @@ class SentenceEmbedder:
         model: a folder, or a name on the model hub; ``None`` takes all-MiniLM-L6-v2 from its package.
         languages: the ISO 639-1 codes whose vectors can be trusted. MiniLM was trained on English only.
         remembered: how many vectors to keep. Posts, claims and drafts are embedded again and again.
+        bfloat16: compute in half the bits: faster by half where the processor knows them, and slower where it does not.
+            The vectors are nearly the same and count as the same model's.
 
     The model reads about the first 200 words of a text. Nothing is loaded before the first ``encode``.
 
@@ -48,11 +50,17 @@ class SentenceEmbedder:
     """
 
     def __init__(
-        self, model: str | Path | None = None, *, languages: Iterable[str] = ("en",), remembered: int = 4096
+        self,
+        model: str | Path | None = None,
+        *,
+        languages: Iterable[str] = ("en",),
+        remembered: int = 4096,
+        bfloat16: bool = False,
     ) -> None:
         self._model_given = model
         self._languages = frozenset(languages)
         self._remembered = remembered
+        self._bfloat16 = bfloat16
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._vectors_lock = Lock()
         self._model: SentenceTransformer | None = None
@@ -113,17 +121,23 @@ class SentenceEmbedder:
                 raise _failed("cannot read these texts", err) from err
             finally:
                 self.seconds += monotonic() - started
-        return np.asarray(vectors, dtype=np.float32)
+        vectors = np.asarray(vectors, dtype=np.float32)
+        if self._bfloat16:  # half the bits do not give a length of exactly 1
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
 
     def _loaded(self) -> SentenceTransformer:
         if self._model is None:
             where = self._where()
             local = isinstance(where, Path)
+            kwargs = {"dtype": "bfloat16"} if self._bfloat16 else None
             try:
                 with quiet():
                     from sentence_transformers import SentenceTransformer
 
-                    self._model = SentenceTransformer(str(where), device="cpu", local_files_only=local)
+                    self._model = SentenceTransformer(
+                        str(where), device="cpu", local_files_only=local, model_kwargs=kwargs
+                    )
             except Exception as err:  # safetensors and tokenizers raise errors of no narrower kind for a damaged file
                 raise _failed("cannot be loaded", err) from err
         return self._model

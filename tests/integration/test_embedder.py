@@ -35,6 +35,17 @@ def test_embedder_is_an_embedder(embedder: SentenceEmbedder) -> None:
     assert embedder.encode([]).shape == (0, 384)
 
 
+def test_half_the_bits_give_nearly_the_same_vectors(embedder: SentenceEmbedder) -> None:
+    """Protects that an index may be made in bfloat16 and asked in float32: the model is the same."""
+    half = SentenceEmbedder(bfloat16=True)
+    texts = ["Women hold a quarter of the seats.", "People who flee have a right to seek asylum."]
+    assert half.name == embedder.name
+    vectors = half.encode(texts)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+    assert (np.sum(vectors * embedder.encode(texts), axis=1) > 0.999).all()
+
+
 def test_embedder_counts_the_time_that_the_model_works() -> None:
     """Protects the benchmarks' own time: a vector that is remembered costs the model nothing."""
     embedder = SentenceEmbedder()
