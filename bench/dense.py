@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.corpus import Vectors
-from kb.library_index.neighbours import Cells, Exact, Tuning, cells_for, encode, learn_cells, learnt_from
+from kb.library_index.neighbours import Cells, Exact, Tuning, cells_for, encode, learn_cells, learnt_at, sample_of
 from kb.library_index.vectors import Batch, VectorSet
 
 K = 100
@@ -42,8 +42,8 @@ def _open_exact(vectors: Vectors, _: Path) -> Ask:
 
 def _build_ours(vectors: Vectors, folder: Path) -> None:
     stored = vectors.stored()
-    places = learnt_from(vectors.size, _TUNING)
-    centres = learn_cells(stored[places].astype(np.float32), cells_for(int(places[-1]) + 1))
+    step = learnt_at(vectors.size, _TUNING)
+    centres = learn_cells(stored[sample_of(step)].astype(np.float32), cells_for(step))
     np.save(folder / "centres.npy", centres)
     np.save(folder / "codes.npy", encode(stored, centres))
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 Panel = Mapping[str, Sequence[float]]
 """One figure's values for each system."""
 _RATIO = 20
+_NARROW = 30  # characters that fit side by side under a panel
 
 
 def plot(path: Path, panels: Mapping[str, Panel]) -> None:
@@ -18,7 +19,7 @@ def plot(path: Path, panels: Mapping[str, Panel]) -> None:
 
     A panel whose values differ by more than a factor of twenty gets a logarithmic axis.
     """
-    figure = Figure(figsize=(3.2 * len(panels), 3.6), layout="constrained")
+    figure = Figure(figsize=(3.2 * len(panels), 4.2), layout="constrained")
     for place, (title, panel) in enumerate(panels.items(), start=1):
         _draw(figure.add_subplot(1, len(panels), place), title, panel)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -32,6 +33,8 @@ def _draw(axes: Axes, title: str, panel: Panel) -> None:
         axes.text(0.5, 0.5, "no values", ha="center", transform=axes.transAxes)
         return
     axes.boxplot(list(shown.values()), tick_labels=list(shown), showfliers=False)
+    if sum(len(name) for name in shown) > _NARROW:
+        axes.tick_params(axis="x", labelrotation=90)
     for place, values in enumerate(shown.values(), start=1):
         axes.scatter([place] * len(values), values, s=8, alpha=0.5)
     every = [value for values in shown.values() for value in values]

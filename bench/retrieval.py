@@ -55,7 +55,8 @@ def ask_dense(place: Path, folder: Path, size: int, name: str) -> dict[str, Any]
     ask = dense.VARIANTS[name].open(vectors, folder)
     found = [ask(query) for query in queries]
     recall = {
-        k: float(np.mean([np.isin(exact[at, :k], found[at][:k]).mean() for at in range(QUERIES)])) for k in (10, 100)
+        str(k): float(np.mean([np.isin(exact[at, :k], found[at][:k]).mean() for at in range(QUERIES)]))
+        for k in (10, 100)
     }
     return {"recall": recall, "latencies": hybrid.timed(lambda at: ask(queries[at]), QUERIES)}
 
@@ -162,7 +163,8 @@ def _tables(log: Log) -> dict[str, list[Row]]:
             "paragraphs": row["size"],
             "words s": row["build"]["words"],
             "vectors s": row["build"]["vectors"],
-            "update of 1000 s": row["build"]["update"],
+            "1,000 more s": row["build"]["append"],
+            "1 less s": row["build"]["remove"],
             "build peak MiB": row["build"]["peak"],
             "disk MiB": row["index_mib"],
             "warm start s": row["open"],

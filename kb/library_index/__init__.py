@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock, RLock
+from typing import Any
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
 from kb.index import NamedEmbedder
-from kb.library_index.building import Build, OnProgress, batches_of
+from kb.library_index.building import NOTHING, Build, OnProgress, batches_of
 from kb.library_index.entries import EVERYTHING, Entry, Filters
 from kb.library_index.neighbours import Tuning
 from kb.library_index.opened import Hits, Opened
@@ -56,8 +57,8 @@ class LibraryIndex:
         tuning: how dense search trades time for recall.
 
     All methods block: call them in a thread. Each raises ``IndexUnavailable``, with the remedy, if there is no index
-    or it is damaged; it is read and proved in full when it is opened. The same paragraphs and vectors make the same
-    version, byte for byte, whether or not a build was killed on the way.
+    or it is damaged; it is read and proved in full when it is opened. The same changes make the same version, byte for
+    byte, whether or not the process was killed on the way.
     """
 
     def __init__(
@@ -174,7 +175,7 @@ class LibraryIndex:
         with self._alone(_WRITING, _LOCK_SECONDS), _translated(self._folder):
             pieces = self._versions.sound_pieces()
             self._versions.forget_damage()
-            self._make(table_of(entries), pieces, on_progress)
+            self._make(table_of(entries), pieces, NOTHING, on_progress)
         return self.version
 
     def embed(self, *, limit: int | None = None, on_progress: OnProgress = _silent) -> int:
@@ -236,18 +237,21 @@ class LibraryIndex:
     def _change(self, added: Iterable[Entry], removed: Iterable[int], on_progress: OnProgress) -> None:
         with self._alone(_WRITING, _LOCK_SECONDS), _translated(self._folder):
             if self._versions.current_name() is None:
-                self._make(changed(table_of(()), table_of(added), removed), {}, on_progress)
+                self._make(changed(table_of(()), table_of(added), removed), {}, NOTHING, on_progress)
                 return
             self.open()
             now = self._opened()
-            self._make(changed(now.table(), table_of(added), removed), now.version.pieces, on_progress)
+            table, version = changed(now.table(), table_of(added), removed), now.version
+            self._make(table, version.pieces, version.header, on_progress)
 
-    def _make(self, table: Table, pieces: Mapping[str, Piece], on_progress: OnProgress) -> None:
+    def _make(
+        self, table: Table, pieces: Mapping[str, Piece], header: Mapping[str, Any], on_progress: OnProgress
+    ) -> None:
         """A version of this table and all known vectors, opened and so proved, then current. Needs the lock."""
         log, embedder = self._log(), self._embedder.name
         files = log.turn()
         vectors = VectorSet([*batches_of(pieces, embedder), *log.batches(files)])
-        build = Build(self._versions, pieces, table, vectors, embedder, self._texts, self._tuning, on_progress)
+        build = Build(self._versions, header, pieces, table, vectors, embedder, self._texts, self._tuning, on_progress)
         name = build.run()
         opened = self._load(name)
         self._versions.publish(name)

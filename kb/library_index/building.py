@@ -1,7 +1,9 @@
 """What a version is made of: which pieces a table and its vectors need, and how each is made.
 
 Owns the names of the pieces. A name says all that the piece was made from, so a piece that an earlier version has is
-taken over, and the same paragraphs and vectors make the same version, byte for byte, however they came.
+taken over, and the same paragraphs and vectors make the same version, byte for byte, however they came. Only the cells
+of dense search remember: they stay as they were learnt until there are a quarter more vectors, since to learn them
+anew is to encode everything anew.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kb.library_index.neighbours import Tuning, cells_for, encode, learn_cells, learnt_from
+from kb.library_index.neighbours import Tuning, cells_for, encode, learn_cells, learnt_at, sample_of
 from kb.library_index.table import GROUPS, Columns, Table, shards
 from kb.library_index.vectors import Batch, VectorSet
 from kb.library_index.versions import Piece, Versions
@@ -24,6 +26,8 @@ from kb.stems import ANALYZERS
 
 FORMAT = [1, *GROUPS, *ANALYZERS]
 """Raise the number whenever the stored form, the tokens or the records change."""
+NOTHING: Mapping[str, Any] = {"cells": None}
+"""The header where there is no version before."""
 
 OnProgress = Callable[[str, int, int], None]
 """Told what is being made, how much of it is done, and of how much."""
@@ -33,9 +37,10 @@ _COPIED_AT_ONCE = 16_384
 
 @dataclass
 class Build:
-    """A build of one version; ``base`` are the pieces that can be taken over."""
+    """A build of one version; ``base`` are the pieces that can be taken over, ``header`` that of the version before."""
 
     versions: Versions
+    header: Mapping[str, Any]
     base: Mapping[str, Piece]
     table: Table
     vectors: VectorSet
@@ -57,8 +62,7 @@ class Build:
         segments = [(shard["key"], shard["paragraphs"]) for shard in described]
         key = _key(*(f"{name} {size}" for name, size in segments))
         self._make(f"list-{key}", lambda folder: write_list(_inner(folder), segments))
-        centres = self._dense(described, cuts)
-        header = {"format": FORMAT, "shards": described, "centres": centres}
+        header = {"format": FORMAT, "shards": described, "cells": self._dense(described, cuts)}
         return self.versions.assemble(header, self._pieces)
 
     def _make(self, name: str, make: Callable[[Path], None]) -> Piece:
@@ -78,30 +82,39 @@ class Build:
         self._make(f"words-{key}", segment)
         return {"key": key, "paragraphs": len(records), "vectors": None, "codes": None}
 
-    def _dense(self, described: list[dict[str, Any]], cuts: list[slice]) -> str | None:
-        """Add the vectors to the shards' descriptions, and the codes if there are many; returns the centres' key."""
+    def _dense(self, described: list[dict[str, Any]], cuts: list[slice]) -> dict[str, Any] | None:
+        """Add vectors to the shards' descriptions, and codes if there are many; returns what cells they are in."""
         self.vectors = self.vectors.of(Columns(self.table))
         for shard, cut in zip(described, cuts, strict=True):
             first, last = self.table["row"][cut][[0, -1]]
             here = np.arange(*np.searchsorted(self.vectors.rows, [first, last + 1]))
             if len(here):
                 shard["vectors"] = self._vectors(here)
-        places = learnt_from(len(self.vectors), self.tuning)
-        if not len(places):
+        step = learnt_at(len(self.vectors), self.tuning)
+        if not step:
             return None
-        sample, cells = self.vectors.take(places), cells_for(int(places[-1]) + 1)
-        centres = _key(f"{cells}", sample.tobytes())
+        cells = self._cells(step)
+        of_cells = np.load(self._pieces[f"centres-{cells['centres']}"].folder / f"centres-{cells['centres']}.npy")
+        for shard in described:
+            if shard["vectors"]:
+                shard["codes"] = self._codes(shard["vectors"], cells["centres"], of_cells)
+        return cells
+
+    def _cells(self, step: int) -> dict[str, Any]:
+        """The cells of the version before, if they were learnt from as many vectors of this model; or new ones."""
+        made_for = _key(self.embedder, f"{step}")
+        if (before := self.header["cells"]) and before["for"] == made_for:
+            self._pieces[f"centres-{before['centres']}"] = self.base[f"centres-{before['centres']}"]
+            return dict(before)
+        sample = self.vectors.take(sample_of(step))
+        key = _key(made_for, sample.tobytes())
 
         def learn(folder: Path) -> None:
             self.on_progress("cells", 0, 1)
-            np.save(folder / f"centres-{centres}.npy", learn_cells(sample.astype(np.float32), cells))
+            np.save(folder / f"centres-{key}.npy", learn_cells(sample.astype(np.float32), cells_for(step)))
 
-        learnt = self._make(f"centres-{centres}", learn)
-        of_cells = np.load(learnt.folder / f"centres-{centres}.npy")
-        for shard in described:
-            if shard["vectors"]:
-                shard["codes"] = self._codes(shard["vectors"], centres, of_cells)
-        return centres
+        self._make(f"centres-{key}", learn)
+        return {"centres": key, "for": made_for}
 
     def _vectors(self, places: NDArray[np.int64]) -> str:
         embedded = np.stack([self.vectors.rows[places].view(np.uint64), self.vectors.texts[places]])

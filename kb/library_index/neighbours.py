@@ -52,19 +52,23 @@ _ENCODED_AT_ONCE = 8192
 _SCAN_AT_ONCE = 16_384
 
 
-def learnt_from(count: int, tuning: Tuning) -> NDArray[np.int64]:
-    """Which of so many vectors the cells are learnt from, as places; none where exact search does.
+def learnt_at(count: int, tuning: Tuning) -> int:
+    """From how many of so many vectors cells are learnt, always the first ones; 0 where exact search does.
 
-    They are spread over the first vectors of a number that grows in steps, so that new vectors at the end change
-    nothing until there are many of them.
+    It grows in steps, so that new vectors at the end change nothing until there are a quarter more.
     """
     if count <= tuning.exact_up_to:
-        return np.empty(0, dtype=np.int64)
-    first = tuning.exact_up_to + 1
-    while int(first * _GROWTH) <= count:
-        first = max(int(first * _GROWTH), first + 1)
-    sample = min(first, _POINTS_PER_CELL * cells_for(first))
-    return np.arange(sample, dtype=np.int64) * first // sample
+        return 0
+    step = tuning.exact_up_to + 1
+    while (longer := max(int(step * _GROWTH), step + 1)) <= count:
+        step = longer
+    return step
+
+
+def sample_of(step: int) -> NDArray[np.int64]:
+    """The places of the vectors that cells are learnt from, spread over the first ``step``."""
+    size = min(step, _POINTS_PER_CELL * cells_for(step))
+    return np.arange(size, dtype=np.int64) * step // size
 
 
 def cells_for(count: int) -> int:

@@ -75,14 +75,14 @@ class Opened:
 
     def _near(self) -> Neighbours:
         header = self.version.header
-        if header["centres"] is None:
+        if header["cells"] is None:
             return Exact(self.stored.take(np.arange(len(self.stored))).astype(np.float32))
         codes = [
             np.load(self._file(f"codes-{shard['codes']}.npy"), mmap_mode="r")
             for shard in header["shards"]
             if shard["codes"]
         ]
-        centres = np.load(self._file(f"centres-{header['centres']}.npy"))
+        centres = np.load(self._file(f"centres-{header['cells']['centres']}.npy"))
         return Cells(self.stored, centres, codes, self._tuning)
 
     def is_untouched(self) -> bool:
