@@ -18,7 +18,7 @@ from core.backends.embeddings import SentenceEmbedder
 from core.models import TargetGroup
 from kb.library_index import EVERYTHING, Entry, Filters, LibraryIndex
 from kb.library_index.table import digest
-from kb.search import fuse_by_rank
+from kb.ranked import fuse_by_rank
 
 CANDIDATES = 200
 _APPENDED = 1000

@@ -27,7 +27,7 @@ from kb.library_index.words import FOLDER, Words
 Hits = list[tuple[int, float]]
 """Rows and their scores, best first."""
 
-_BROAD = 0.1  # where more of the paragraphs pass a filter, it is quicker to ask for more and drop those that do not
+_BROAD = 0.5  # where more of the paragraphs pass a filter, it is quicker to ask for more and drop those that do not
 _SPARE = 1.25
 _MASKS = 16
 _LOOKS_EVERY_SECONDS = 1.0
