@@ -29,6 +29,7 @@ LEAST_INFERRED_STANCE = 0.5
 LEAST_NON_TOXICITY = 0.5
 _LEAK = 8
 _NEARLY_SAME = 0.6
+_CREDITED = 0.7
 _SAID, _SAID_SHARE = 3, 0.7
 """The share of two texts' words of meaning, of those that either has, from which one is the other reworded."""
 
@@ -101,6 +102,7 @@ def _wording_fault(text: str, context: GateContext) -> str | None:
         or _echo_fault(own, context.brief)
         or _mirror_fault(own, context.brief.language)
         or _unsupported_fault(own, context)
+        or _credit_fault(own, context.brief)
         or _language_fault(own, context.brief)
         or _leak_fault(own)
     )
@@ -151,6 +153,17 @@ def _unsupported_fault(own: str, context: GateContext) -> str | None:
     if Kind.DATE in strange:
         return "a date that no evidence holds"
     return "a name that no evidence holds" if strange else None
+
+
+def _credit_fault(own: str, brief: Brief) -> str | None:
+    """A source is credited only with what it says: most of the sentence's words must stand in one passage."""
+    passages = [set(content_stems(passage.text, brief.language)) for passage in brief.evidence]
+    for part in sentences(own):
+        if wordings_of(brief.language).credits.search(part):
+            said = set(content_stems(part, brief.language))
+            if not any(len(said & passage) >= _CREDITED * len(said) for passage in passages):
+                return "credits a source with more than it says"
+    return None
 
 
 def _language_fault(own: str, brief: Brief) -> str | None:
