@@ -50,7 +50,7 @@ def _build_ours(vectors: Vectors, folder: Path) -> None:
 
 def _open_ours(vectors: Vectors, folder: Path) -> Ask:
     rows = np.arange(1, vectors.size + 1)
-    stored = VectorSet([Batch(rows, rows.astype(np.uint64), vectors.stored())])
+    stored = VectorSet.of([Batch(rows, rows.astype(np.uint64), vectors.stored())])
     codes = np.load(folder / "codes.npy", mmap_mode="r")
     cells = Cells(stored, np.load(folder / "centres.npy"), [codes], _TUNING)
     return lambda query: cells.search(query, K)[0]

@@ -146,7 +146,7 @@ class LibraryIndex:
             places = np.unique(opened.columns.places(wanted))
             if places[0] < 0:
                 raise IndexUnavailable("A paragraph is not in the index.", remedy=_BUILD)
-            self._embed(opened, places[~opened.has_vector()[places]])
+            self._embed(opened, opened.without_vector(places))
         found = opened.take(wanted)
         assert found is not None  # noqa: S101 - all of them were just added
         return found
@@ -250,7 +250,7 @@ class LibraryIndex:
         """A version of this table and all known vectors, opened and so proved, then current. Needs the lock."""
         log, embedder = self._log(), self._embedder.name
         files = log.turn()
-        vectors = VectorSet([*batches_of(pieces, embedder), *log.batches(files)])
+        vectors = VectorSet.of([*batches_of(pieces, embedder), *log.batches(files)])
         build = Build(self._versions, header, pieces, table, vectors, embedder, self._texts, self._tuning, on_progress)
         name = build.run()
         opened = self._load(name)

@@ -9,6 +9,7 @@ anew is to encode everything anew.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,7 +59,7 @@ class Build:
             OSError, ValueError, RuntimeError: it cannot be written (tantivy and faiss raise the latter two).
         """
         cuts = shards(self.table["row"])
-        described = [self._shard(self.table[cut]) for cut in cuts]
+        described = [self._shard(cut) for cut in cuts]
         segments = [(shard["key"], shard["paragraphs"]) for shard in described]
         key = _key(*(f"{name} {size}" for name, size in segments))
         self._make(f"list-{key}", lambda folder: write_list(_inner(folder), segments))
@@ -70,13 +71,13 @@ class Build:
         self._pieces[name] = piece
         return piece
 
-    def _shard(self, records: Table) -> dict[str, Any]:
-        key = _key(repr(FORMAT), records.tobytes())
+    def _shard(self, cut: slice) -> dict[str, Any]:
+        records = self.table[cut]
+        key = _key(json.dumps(FORMAT), records.tobytes())
         self._make(f"entries-{key}", lambda folder: np.save(folder / f"entries-{key}.npy", records))
 
         def segment(folder: Path) -> None:
-            done = int(records["row"][0] - self.table["row"][0])
-            self.on_progress("words", done, int(self.table["row"][-1] - self.table["row"][0]) + 1)
+            self.on_progress("words", cut.start, len(self.table))
             write_segment(_inner(folder), key, records, self.texts)
 
         self._make(f"words-{key}", segment)
@@ -84,7 +85,7 @@ class Build:
 
     def _dense(self, described: list[dict[str, Any]], cuts: list[slice]) -> dict[str, Any] | None:
         """Add vectors to the shards' descriptions, and codes if there are many; returns what cells they are in."""
-        self.vectors = self.vectors.of(Columns(self.table))
+        self.vectors = self.vectors.within(Columns(self.table))
         for shard, cut in zip(described, cuts, strict=True):
             first, last = self.table["row"][cut][[0, -1]]
             here = np.arange(*np.searchsorted(self.vectors.rows, [first, last + 1]))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kb.library_index.building import FORMAT, batches_of
 from kb.library_index.entries import Filters
 from kb.library_index.neighbours import Cells, Exact, Neighbours, Ranked, Tuning, best
-from kb.library_index.table import Columns, Mask, Table, table_of
+from kb.library_index.table import Columns, Mask, Table, places_in, table_of
 from kb.library_index.vectors import Batch, VectorSet
 from kb.library_index.versions import DamageError, Version
 from kb.library_index.words import FOLDER, Words
@@ -53,8 +53,10 @@ class Opened:
             raise DamageError(wrong[0])
         self.version, self._tuning = version, tuning
         self.columns = Columns(self.table())
-        self._words = Words(version.folder / FOLDER, self.columns.languages) if len(self.columns) else None
-        self.stored = VectorSet(batches_of(version.pieces, embedder))
+        self._words = Words(version.folder / FOLDER, self.columns.languages)
+        if len(self._words) != len(self.columns):
+            raise DamageError("its words are not of its paragraphs")
+        self.stored = VectorSet.of(batches_of(version.pieces, embedder))
         self._places = self.columns.places(self.stored.rows)
         self._neighbours = self._near() if len(self.stored) else None
         self._since = _Since()
@@ -101,13 +103,12 @@ class Opened:
         """The best ``k`` by BM25."""
         allowed = self._mask(filters)
         share = 1.0 if allowed is None else float(allowed.mean())
-        words = self._words
-        if words is None or not share or k < 1:
+        if not share or k < 1 or not len(self.columns):
             return []
         narrow = share < _BROAD
 
         def ask(limit: int) -> Ranked:
-            rows, scores = words.search(query, limit, filters, narrow=narrow)
+            rows, scores = self._words.search(query, limit, filters, narrow=narrow)
             return self.columns.places(rows), scores
 
         if narrow or allowed is None:
@@ -169,26 +170,31 @@ class Opened:
         has[self._since.places()] = True
         return has
 
+    def without_vector(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of some paragraphs, given by their places in the table, that are not embedded."""
+        missing = places[places_in(self._places, places) < 0]
+        return missing[self._since.places_of(missing) < 0]
+
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32] | None:
         """The vectors of rows, of shape (rows, dimension); ``None`` if one is not embedded."""
-        stored = np.searchsorted(self.stored.rows, rows)
-        is_stored = stored < len(self.stored)
-        is_stored[is_stored] = self.stored.rows[stored[is_stored]] == rows[is_stored]
-        others = self._since.take(self.columns.places(rows[~is_stored]))
-        if others is None:
+        stored = places_in(self.stored.rows, rows)
+        is_stored = stored >= 0
+        if is_stored.all():
+            return self.stored.take(stored).astype(np.float32)
+        since = self._since.places_of(self.columns.places(rows[~is_stored]))
+        if (since < 0).any():
             return None
-        if not is_stored.any():
-            return others
-        vectors = np.empty((len(rows), self.stored.dimension), dtype=np.float32)
-        vectors[is_stored] = self.stored.take(stored[is_stored])
-        if len(others):
-            vectors[~is_stored] = others
+        others = self._since.take(since)
+        vectors = np.empty((len(rows), others.shape[1]), dtype=np.float32)
+        vectors[~is_stored] = others
+        if is_stored.any():
+            vectors[is_stored] = self.stored.take(stored[is_stored])
         return vectors
 
     def add(self, batch: Batch) -> None:
         """Take in vectors that were made since; those of other texts, or known already, are left out."""
         places = self.columns.places(batch.rows)
-        fits = (places >= 0) & ~np.isin(places, self._places)
+        fits = (places >= 0) & (places_in(self._places, places) < 0)
         fits[fits] = self.columns.texts[places[fits]] == batch.texts[fits]
         self._since.add(places[fits], batch.vectors[fits])
 
@@ -230,10 +236,13 @@ class _Since:
         found, scores = Exact(vectors).search(vector, k, None if allowed is None else allowed[places])
         return places[found], scores
 
-    def take(self, places: NDArray[np.int64]) -> NDArray[np.float32] | None:
+    def places_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which of the vectors is that of each place; -1 where there is none."""
+        return np.array([self._at.get(place, -1) for place in places.tolist()], dtype=np.int64)
+
+    def take(self, at: NDArray[np.int64]) -> NDArray[np.float32]:
         with self._lock:
-            at = [self._at.get(place, -1) for place in places.tolist()]
-            return None if -1 in at else self._vectors[at]
+            return self._vectors[at]
 
 
 def _is_among_first(documents: NDArray[np.uint64], most: int) -> Mask:

@@ -117,6 +117,14 @@ def shards(rows: NDArray[np.int64]) -> list[slice]:
     return [slice(first, last) for first, last in pairwise(places) if first < last]
 
 
+def places_in(ordered: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the wanted numbers lie in an ascending array; -1 for one that is not there."""
+    if not len(ordered):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+    return np.where(ordered[places] == wanted, places, -1)
+
+
 class Columns:
     """The columns of a table, ready to be filtered: about 50 bytes a paragraph in memory."""
 
@@ -132,10 +140,7 @@ class Columns:
 
     def places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where the rows lie in the table; -1 for a row that is not there."""
-        if not len(self.rows):
-            return np.full(len(rows), -1, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-        return np.where(self.rows[places] == rows, places, -1)
+        return places_in(self.rows, rows)
 
     def mask(self, filters: Filters) -> Mask | None:
         """Which paragraphs pass, of shape (paragraphs,); ``None`` if all do. ``per_document`` is not looked at."""

@@ -41,26 +41,34 @@ class Batch:
     vectors: Halves
 
 
+@dataclass(frozen=True, slots=True)
 class VectorSet:
-    """Vectors of several batches, in the order of their rows; of two for the same row and text, the first counts.
+    """Vectors in the order of their rows. They stay where they are, mostly on the disk.
 
-    ``rows`` and ``texts`` have the shape (paragraphs,). The vectors stay where they are, mostly on the disk.
+    Attributes:
+        rows: of shape (vectors,), none twice with the same text; ``texts`` likewise.
+        matrices: where the vectors lie; the one at ``i`` is ``matrices[matrix[i]][place[i]]``.
     """
 
-    def __init__(self, batches: Sequence[Batch]) -> None:
-        kept = [batch for batch in batches if len(batch.rows)]
-        self._matrices = [batch.vectors for batch in kept]
-        rows = np.concatenate([batch.rows for batch in kept]) if kept else np.empty(0, dtype=np.int64)
-        texts = np.concatenate([batch.texts for batch in kept]) if kept else np.empty(0, dtype=np.uint64)
+    rows: NDArray[np.int64]
+    texts: NDArray[np.uint64]
+    matrices: tuple[Halves, ...]
+    matrix: NDArray[np.int32]
+    place: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, batches: Sequence[Batch]) -> VectorSet:
+        """The vectors of all batches; of two for the same row and text, the first."""
+        kept = [batch for batch in (_NO_BATCH, *batches) if len(batch.rows) or batch is _NO_BATCH]
+        rows = np.concatenate([batch.rows for batch in kept])
+        texts = np.concatenate([batch.texts for batch in kept])
         matrix = np.repeat(np.arange(len(kept), dtype=np.int32), [len(batch.rows) for batch in kept])
-        place = np.concatenate([np.arange(len(batch.rows), dtype=np.int32) for batch in kept]) if kept else matrix
+        place = np.concatenate([np.arange(len(batch.rows), dtype=np.int32) for batch in kept])
         order = np.lexsort((matrix, texts, rows))
-        if len(order):
-            first = np.ones(len(order), dtype=bool)
-            first[1:] = (np.diff(rows[order]) != 0) | (texts[order][1:] != texts[order][:-1])
-            order = order[first]
-        self.rows, self.texts = rows[order], texts[order]
-        self._matrix, self._place = matrix[order], place[order]
+        is_first = np.ones(len(order), dtype=bool)
+        is_first[1:] = (np.diff(rows[order]) != 0) | (np.diff(texts[order]) != 0)
+        order = order[is_first]
+        return cls(rows[order], texts[order], tuple(batch.vectors for batch in kept), matrix[order], place[order])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -68,26 +76,26 @@ class VectorSet:
     @property
     def dimension(self) -> int:
         """How long the vectors are; 0 where there are none."""
-        return int(self._matrices[0].shape[1]) if self._matrices else 0
+        return int(self.matrices[-1].shape[1])
 
     def take(self, places: NDArray[np.int64]) -> Halves:
         """The vectors at these places of ``rows``, of shape (places, dimension)."""
         taken = np.empty((len(places), self.dimension), dtype=np.float16)
-        matrices, inner = self._matrix[places], self._place[places]
+        matrices, inner = self.matrix[places], self.place[places]
         for number in np.unique(matrices).tolist():
             here = matrices == number
-            taken[here] = self._matrices[number][inner[here]]
+            taken[here] = self.matrices[number][inner[here]]
         return taken
 
-    def of(self, columns: Columns) -> VectorSet:
+    def within(self, columns: Columns) -> VectorSet:
         """Only those that the table has, with the same text."""
         places = columns.places(self.rows)
-        kept = np.flatnonzero((places >= 0) & (columns.texts[places] == self.texts)) if len(places) else places
-        chosen = object.__new__(VectorSet)
-        chosen._matrices = self._matrices
-        chosen.rows, chosen.texts = self.rows[kept], self.texts[kept]
-        chosen._matrix, chosen._place = self._matrix[kept], self._place[kept]
-        return chosen
+        kept = np.flatnonzero(places >= 0)
+        kept = kept[columns.texts[places[kept]] == self.texts[kept]]
+        return VectorSet(self.rows[kept], self.texts[kept], self.matrices, self.matrix[kept], self.place[kept])
+
+
+_NO_BATCH = Batch(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64), np.empty((0, 0), dtype=np.float16))
 
 
 class VectorLog:

@@ -34,7 +34,7 @@ def cells(vectors: NDArray[np.float32]) -> Cells:
     """The same, in cells, in two parts."""
     halves = vectors.astype(np.float16)
     rows = np.arange(1, 4001)
-    stored = VectorSet(
+    stored = VectorSet.of(
         [Batch(rows[half], rows[half].astype(np.uint64), halves[half]) for half in (slice(2000), slice(2000, 4000))]
     )
     step = learnt_at(4000, TUNING)
