@@ -154,12 +154,12 @@ class Cells:
         """The best ``k`` of the allowed places; the fewer are allowed, the more cells are looked into."""
         probes, selector, bits = self._tuning.probes, None, None
         if allowed is not None:
-            places = np.flatnonzero(allowed)
-            if len(places) <= max(self._tuning.scanned, k):
-                return self._compared(places, vector, k)
+            count = int(np.count_nonzero(allowed))
+            if count <= max(self._tuning.scanned, k):
+                return self._compared(np.flatnonzero(allowed), vector, k)
             bits = np.packbits(allowed, bitorder="little")
             selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
-            probes = min(self._index.nlist, int(probes * len(allowed) / len(places)))
+            probes = min(self._index.nlist, int(probes * len(allowed) / count))
         how = faiss.IVFRaBitQSearchParameters()
         how.nprobe, how.sel, how.qb, how.centered = probes, selector, _QUERY_BITS, False
         wanted = max(k * self._tuning.candidates, self._tuning.least)

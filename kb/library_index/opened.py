@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from threading import Lock
@@ -29,9 +29,18 @@ Hits = list[tuple[int, float]]
 
 _BROAD = 0.5  # where more of the paragraphs pass a filter, it is quicker to ask for more and drop those that do not
 _SPARE = 1.25
-_MASKS = 16
+_FILTERS = 16  # are remembered: searches of one day and community ask for the same
 _LOOKS_EVERY_SECONDS = 1.0
 _LEAST_ROOM = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """What a filter lets pass: of all paragraphs, of those with a stored vector, and which share; ``None`` is all."""
+
+    paragraphs: Mask | None
+    stored: Mask | None
+    share: float
 
 
 class Opened:
@@ -62,8 +71,8 @@ class Opened:
         self._since = _Since()
         for batch in since:
             self.add(batch)
-        self._masks: OrderedDict[Filters, Mask | None] = OrderedDict()
-        self._masks_lock = Lock()
+        self._passing_of: OrderedDict[Filters, _Passing] = OrderedDict()
+        self._passing_lock = Lock()
         self._looked = monotonic()
 
     def table(self) -> Table:
@@ -101,37 +110,35 @@ class Opened:
 
     def bm25(self, query: str, k: int, filters: Filters) -> Hits:
         """The best ``k`` by BM25."""
-        allowed = self._mask(filters)
-        share = 1.0 if allowed is None else float(allowed.mean())
-        if not share or k < 1 or not len(self.columns):
+        passing = self._passing(filters)
+        if not passing.share or k < 1 or not len(self.columns):
             return []
-        narrow = share < _BROAD
+        narrow = passing.share < _BROAD
 
         def ask(limit: int) -> Ranked:
             rows, scores = self._words.search(query, limit, filters, narrow=narrow)
             return self.columns.places(rows), scores
 
-        if narrow or allowed is None:
+        if narrow or passing.paragraphs is None:
             return self._most(ask, k, k, None, filters.per_document)
-        return self._most(ask, k, ceil(k / share * _SPARE), allowed, filters.per_document)
+        return self._most(ask, k, ceil(k / passing.share * _SPARE), passing.paragraphs, filters.per_document)
 
     def dense(self, vector: NDArray[np.float32], k: int, filters: Filters) -> Hits:
         """The best ``k`` by inner product, of the paragraphs that have a vector."""
-        allowed = self._mask(filters)
-        if k < 1:
+        passing = self._passing(filters)
+        if not passing.share or k < 1:
             return []
 
         def ask(limit: int) -> Ranked:
-            return self._nearest(vector, limit, allowed)
+            return self._nearest(vector, limit, passing)
 
         return self._most(ask, k, k if filters.per_document is None else 2 * k, None, filters.per_document)
 
-    def _nearest(self, vector: NDArray[np.float32], k: int, allowed: Mask | None) -> Ranked:
-        places, scores = self._since.search(vector, k, allowed)
+    def _nearest(self, vector: NDArray[np.float32], k: int, passing: _Passing) -> Ranked:
+        places, scores = self._since.search(vector, k, passing.paragraphs)
         if self._neighbours is None:
             return places, scores
-        of_stored = None if allowed is None else allowed[self._places]
-        found, found_scores = self._neighbours.search(vector, k, of_stored)
+        found, found_scores = self._neighbours.search(vector, k, passing.stored)
         return best(np.concatenate([self._places[found], places]), np.concatenate([found_scores, scores]), k)
 
     def _most(
@@ -148,18 +155,22 @@ class Opened:
                 return list(zip(rows.tolist(), scores[kept][:k].tolist(), strict=True))
             limit *= 4
 
-    def _mask(self, filters: Filters) -> Mask | None:
+    def _passing(self, filters: Filters) -> _Passing:
         key = replace(filters, per_document=None)
-        with self._masks_lock:
-            if key in self._masks:
-                self._masks.move_to_end(key)
-                return self._masks[key]
+        with self._passing_lock:
+            if key in self._passing_of:
+                self._passing_of.move_to_end(key)
+                return self._passing_of[key]
         mask = self.columns.mask(key)
-        with self._masks_lock:
-            self._masks[key] = mask
-            if len(self._masks) > _MASKS:
-                self._masks.popitem(last=False)
-        return mask
+        if mask is None:
+            passing = _Passing(None, None, 1.0)
+        else:
+            passing = _Passing(mask, mask[self._places], np.count_nonzero(mask) / len(mask))
+        with self._passing_lock:
+            self._passing_of[key] = passing
+            if len(self._passing_of) > _FILTERS:
+                self._passing_of.popitem(last=False)
+        return passing
 
     # Vectors
 

@@ -110,8 +110,12 @@ class VectorLog:
         body = batch.rows.tobytes() + batch.texts.tobytes() + np.ascontiguousarray(batch.vectors).tobytes()
         count, dimension = batch.vectors.shape
         self._folder.mkdir(parents=True, exist_ok=True)
-        with self._own.open("ab") as file:
-            file.write(_HEAD.pack(_MARK, count, dimension, _checksum(body)) + body)
+        try:
+            with self._own.open("ab") as file:
+                file.write(_HEAD.pack(_MARK, count, dimension, _checksum(body)) + body)
+        except OSError:
+            self.turn()  # what was written of it must not stand before a later batch
+            raise
 
     def files(self) -> list[Path]:
         """The files of all processes, in a fixed order."""

@@ -70,6 +70,6 @@ def test_the_index_is_built_from_the_same_paragraphs_and_vectors(place: Path, tm
     assert set(took) == {"words", "vectors", "append", "remove", "peak"}
     corpus, vectors = Corpus(place, SIZE), Vectors(place, SIZE)
     index = LibraryIndex(tmp_path / "index", StoredEmbedder(corpus, vectors), corpus.texts)
-    assert (len(index), index.embedded()) == (SIZE - 1, SIZE - 1)
+    assert (len(index.rows), index.embedded()) == (SIZE - 1, SIZE - 1)
     nearest = vectors.exact()[3] + 1
     assert [row for row, _ in index.dense(vectors.queries()[3], 20)] == [row for row in nearest if row != 1][:20]

@@ -139,7 +139,7 @@ def test_without_paragraphs_nothing_is_found(tmp_path: Path) -> None:
     index.update(entries([1]))
     index.update([], removed=[1])
     assert index.bm25("own1x", 5) == index.dense(np.ones(256, dtype=np.float32), 5) == []
-    assert (len(index), index.embedded(), index.embed(), index.verify()) == (0, 0, 0, [])
+    assert (len(index.rows), index.embedded(), index.embed(), index.verify()) == (0, 0, 0, [])
 
 
 # How versions follow each other
@@ -332,7 +332,7 @@ def test_without_laziness_an_update_embeds(tmp_path: Path) -> None:
     """Protects small collections: all is dense when the update is done."""
     index = LibraryIndex(tmp_path, BatchEmbedder(), texts, lazy=False)
     index.update(entries(range(1, 20)))
-    assert index.embedded() == len(index) == 19
+    assert index.embedded() == len(index.rows) == 19
 
 
 def test_vectors_of_two_models_never_mix(tmp_path: Path) -> None:
