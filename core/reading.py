@@ -72,7 +72,8 @@ _VIOLENCE = re.compile(
     r"\b(?:(?:kill|murder|lynch|behead|slaughter|drown|burn|shoot|gass|stabb)(?:ed|ing)?|exterminat\w*|eradicat\w*"
     r"|stab|(?<!a )shot|burnt|execut(?:ed?|ing)|hang(?:ed|ing)?(?! (?:out|up|on|around|their heads)\b)"
     r"|(?:gas|stone)(?= (?:all|every|the|them|these|those|you)\b)|ston(?:ed|ing)"
-    r"|put (?:\w+ ){0,3}to death|wip(?:ed?|ing) (?:\w+ )?out|put (?:\w+ )?down(?! roots\b))\b(?! for )"
+    r"|put (?:\w+ ){0,3}to death|wip(?:ed?|ing) (?:\w+ )?out|put (?:\w+ )?down(?! roots\b))\b"
+    r"(?! for )(?! (?:us|me|our)\b)"
     r"|\b(?:mat(?:ar|ad|en|emos)\w*|asesin(?:ar|ad|en|emos)\w*|extermin(?:ar|en|emos)\w*|fusilar\w*|ahorcar\w*|linchar\w*"
     r"|quemar\w*|ammazz\w+|uccider\w*|stermin\w+|fucil\w+|impicca\w+|linciar\w*|bruciar\w*|sgozza\w+"
     r"|hil|akabatu|erail|urkatu|fusilatu|sarraskitu)\b",
@@ -94,6 +95,12 @@ _PERSON = re.compile(
     r"\b[A-ZÀ-Þ][a-zß-ÿ]+(?: (?:de|del|da|la|las|los|della|di|von|van|el|al))* [A-ZÀ-Þ][a-zß-ÿ]+\b|(?<!\w)@\w+"
 )
 """A first and a last name, or an account; many a place looks the same, so it is only a reason to ask."""
+_NO_PERSON = frozenset(
+    "east west north south middle far eastern western northern southern central saudi arabia africa asia europe america"
+    " states kingdom union nations world war syndrome lives matter rights movement party street city jim crow god"
+    " almighty white black islamic jewish muslim christian".split()
+)
+"""Words that stand in names of places, peoples and things."""
 
 
 _ADDRESS = re.compile(
@@ -189,7 +196,8 @@ def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float
 def _may_name_person(text: str, language: str | None) -> bool:
     """A word that merely opens a sentence is no first name."""
     ordinary = stop_words(language or "en")
-    return any(not ordinary.intersection(words(found.group())[:1]) for found in _PERSON.finditer(text))
+    names = [words(found.group()) for found in _PERSON.finditer(text)]
+    return any(not ordinary.intersection(name[:1]) and not _NO_PERSON.intersection(name) for name in names)
 
 
 async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:

@@ -52,6 +52,8 @@ async def test_threats_are_reported(text: str) -> None:
         "Hay que hablar de las matemáticas de mi hijo.",
         "Vanno tutti a scuola con mia madre.",
         "Hil honetan ez dago lanik.",
+        "They just want to kill us all.",
+        "They are going to murder our language.",
     ],
 )
 async def test_ordinary_posts_are_no_threats(text: str) -> None:
@@ -68,6 +70,8 @@ async def test_ordinary_posts_are_no_threats(text: str) -> None:
         ("@mossgarden go back to where you came from.", True),
         ("Newcomers take our seats.", False),
         ("Our Mayor lets them all in.", False),
+        ("People from the Middle East are not welcome.", False),
+        ("They come from Saudi Arabia and the United States.", False),
         ("Write to me@example.org about the Town.", False),
     ],
 )
