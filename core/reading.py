@@ -196,8 +196,12 @@ def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float
 def _may_name_person(text: str, language: str | None) -> bool:
     """A word that merely opens a sentence is no first name."""
     ordinary = stop_words(language or "en")
-    names = [words(found.group()) for found in _PERSON.finditer(text)]
-    return any(not ordinary.intersection(name[:1]) and not _NO_PERSON.intersection(name) for name in names)
+    found = [match.group() for match in _PERSON.finditer(text)]
+    return any(
+        not ordinary.intersection(words(name)[:1]) and not _NO_PERSON.intersection(words(name))
+        for name in found
+        if name.startswith("@") or not groups_named(name, language)
+    )
 
 
 async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:

@@ -71,6 +71,7 @@ async def test_ordinary_posts_are_no_threats(text: str) -> None:
         ("Newcomers take our seats.", False),
         ("Our Mayor lets them all in.", False),
         ("People from the Middle East are not welcome.", False),
+        ("African Americans are not like us.", False),
         ("They come from Saudi Arabia and the United States.", False),
         ("Write to me@example.org about the Town.", False),
     ],
