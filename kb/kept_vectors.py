@@ -58,4 +58,4 @@ def _write(file: Path, vectors: NDArray[np.float32]) -> None:
         writing.write_bytes(hashlib.sha256(body).digest() + body)
         writing.replace(file)
     except OSError as err:
-        _log.warning("Vectors could not be kept in %s (%s); the next start makes them again.", file.parent, err)
+        _log.info("Vectors could not be kept in %s (%s); the next start makes them again.", file.parent, err)
