@@ -20,7 +20,7 @@ from tests.fakes.evidence import FakeEvidence
 from tests.fakes.model import FakeModel, Shares, kind_of
 
 AFTER_READING = ("claims", "vote", "queries", "summary", "draft", "rewrite", "quality", "entailment", "judge")
-FACT = "Research shows that newcomers find jobs and add to the economy of the whole town."
+FACT = "Newcomers find jobs and add to the economy of the whole town."
 SURELY = {"yes": 1.0, "no": 0.0}
 
 
