@@ -1,7 +1,8 @@
-"""A clock that stands still until a test moves it."""
+"""Clocks that stand still until a test moves them, or something sleeps by them."""
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 
@@ -18,3 +19,21 @@ class FakeClock:
     def advance(self, seconds: float) -> None:
         """Let time pass."""
         self.now += timedelta(seconds=seconds)
+
+
+class Seconds:
+    """Seconds that only grow by what is slept; ``slept`` is every pause."""
+
+    def __init__(self, now: float = 100.0) -> None:
+        self.now = now
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        """The seconds now."""
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        """Let them pass, and others have their turn."""
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)

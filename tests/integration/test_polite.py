@@ -12,6 +12,7 @@ from aiohttp import web
 
 from core.errors import BadSettings, DocumentRefused, SourceUnavailable
 from kb.sources.polite import PoliteClient
+from tests.fakes.clock import Seconds
 from tests.fakes.sites import (
     PDF,
     Mishap,
@@ -26,21 +27,6 @@ from tests.fakes.sites import (
 )  # fmt: skip
 
 CONTACT = "library@example.org"
-
-
-class Seconds:
-    """A clock that moves by what is slept."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.slept: list[float] = []
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
 
 
 @pytest.fixture

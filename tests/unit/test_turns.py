@@ -8,24 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kb.sources.turns import Turns, seconds_to_wait
+from tests.fakes.clock import Seconds
 
 NOW = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
-
-
-class Seconds:
-    """A clock that moves by what is slept."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-        self.slept: list[float] = []
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
-        await asyncio.sleep(0)
 
 
 async def test_the_pause_counts_from_the_end_of_a_turn_to_the_start_of_the_next() -> None:
