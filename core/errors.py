@@ -11,6 +11,7 @@
     |   +-- ScorerUnavailable     a classifier that scores drafts or checks facts
     |   +-- StoreUnavailable      the database
     |   +-- PlatformUnavailable   a chat platform: it was certainly not reached, or it refused
+    |       +-- PlatformBusy      it refused for now, and may be asked again later
     +-- DocumentRefused           one document cannot be used: missing, too large, damaged, or a trap
     +-- BadAnswer                 the model answered, but not in a form that can be used
     +-- Conflict                  somebody else was faster: the case has another version
@@ -18,7 +19,7 @@
     +-- AmbiguousSend             a post may or may not stand on the platform
 
 Vendor errors are translated once, at the boundary, ``from err``. Only ``Unavailable`` errors may be tried
-again, and a send never.
+again, and a send after ``PlatformBusy`` alone.
 """
 
 from __future__ import annotations
@@ -74,6 +75,17 @@ class StoreUnavailable(Unavailable):
 
 class PlatformUnavailable(Unavailable):
     """A chat platform was certainly not reached, or it refused."""
+
+
+class PlatformBusy(PlatformUnavailable):
+    """A chat platform certainly refused a call for now: a rate limit, or a server error before it took the body.
+
+    ``retry_after_seconds`` is how long it asks to be left alone, 0 where it does not say.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "", retry_after_seconds: float = 0.0) -> None:
+        super().__init__(message, remedy=remedy)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class DocumentRefused(AntiphonError):

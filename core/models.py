@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 
 class TargetGroup(StrEnum):
@@ -53,6 +53,14 @@ class Verdict(StrEnum):
     UNVERIFIED = "unverified"
 
 
+class Priority(IntEnum):
+    """Who waits for a draft: nobody yet, since a filter found the post; who flagged it; who asked for a draft."""
+
+    DETECTED = 0
+    FLAGGED = 1
+    ASKED = 2
+
+
 @dataclass(frozen=True, slots=True)
 class PostRef:
     """Where a post stands: unique for one platform, community, channel and message (invariant I4)."""
@@ -73,7 +81,12 @@ class ThreadMessage:
 
 @dataclass(frozen=True, slots=True)
 class FlaggedPost:
-    """A post that somebody, or a filter, thinks hateful, with the thread around it."""
+    """A post that somebody, or a filter, thinks hateful, with the thread around it.
+
+    ``is_private`` where only some people can read it, as in a direct message: such a post is never answered.
+    ``root`` is the id of the message that began its conversation, where the platform knows one; a post without it is
+    a conversation of its own. One conversation gets one reply.
+    """
 
     ref: PostRef
     text: str
@@ -81,6 +94,9 @@ class FlaggedPost:
     flagged_by: str
     flagged_how: str
     thread: tuple[ThreadMessage, ...] = ()
+    priority: Priority = Priority.FLAGGED
+    is_private: bool = False
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)

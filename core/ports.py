@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from core.models import Brief, Evidence, FlaggedPost, Posted, PostRef, TargetGroup
 from core.review import ApprovedReply
+from core.roles import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,19 +184,62 @@ class ChatPlatform(Protocol):
         """The post's text as it stands now, or ``None`` if it is gone. Raises ``PlatformUnavailable``."""
         ...
 
+    @property
+    def resend_seconds(self) -> float:
+        """How long after its first send a reply may be sent again: in that time the same ``key`` posts once.
+
+        0 where the platform knows no keys. Shorter than what the platform promises, since the clocks differ.
+        """
+        ...
+
     async def post(self, reply: ApprovedReply) -> Posted:
-        """Post exactly ``reply.text`` as an answer; the same ``reply.key`` never posts twice.
+        """Post exactly ``reply.text`` as an answer, in the channel of the post that it answers.
+
+        Within ``resend_seconds`` the same ``reply.key`` never posts twice. The adapter makes one request and lets no
+        library repeat it, unless every repetition carries the key. Only ``bot.sending.gate`` may call this.
 
         Raises:
-            PlatformUnavailable: it was certainly not posted.
+            PlatformBusy: it was certainly not posted, and may be tried again later: a rate limit, or a server error
+                before the body was taken.
+            PlatformUnavailable: it was certainly not posted, and will not be.
             AmbiguousSend: it may have been posted.
         """
         ...
 
     async def find_reply(self, reply: ApprovedReply) -> Posted | None:
-        """Our reply, read back from the platform after an ambiguous send; ``None`` if it does not stand there."""
+        """Our reply, read back from the platform after an ambiguous send; ``None`` if it does not stand there.
+
+        Raises:
+            PlatformUnavailable: the platform cannot be asked, or has no history that a bot may read.
+        """
+        ...
+
+    async def retract(self, ref: PostRef) -> None:
+        """Take our own reply away; one that is gone already is no error. Only ``bot.sending.gate`` may call this.
+
+        Raises:
+            PlatformBusy: it certainly still stands; try again later.
+            PlatformUnavailable: it certainly still stands, and cannot be taken away: it is not ours, or too old.
+            AmbiguousSend: it may still stand.
+        """
         ...
 
     async def close(self) -> None:
         """End ``flags`` and give back what is held."""
+        ...
+
+
+class RoleSource(Protocol):
+    """Who may do what in a community by the platform's own rights, such as who may delete messages there."""
+
+    async def roles(self, community: str, user: str) -> frozenset[Role]:
+        """The roles that somebody has now, none for who is not there any more.
+
+        Args:
+            community: the ``PostRef.community``.
+            user: the platform's id of the person.
+
+        Raises:
+            PlatformUnavailable: the platform cannot be asked.
+        """
         ...

@@ -166,7 +166,7 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
     if language is None:
         notes.append("reading: the post's language could not be told")
     violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
-    addressed = _may_name_person(text, language), bool(_ADDRESS.search(text))
+    addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
     if not heads.knows(language):
         if language is not None:
             notes.append(
@@ -193,15 +193,17 @@ def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float
     return likeliest if likeliest is not None and shares[likeliest] >= _GROUP_IS_CLEAR else None
 
 
-def _may_name_person(text: str, language: str | None) -> bool:
-    """A word that merely opens a sentence is no first name."""
+def people_named(text: str, language: str | None) -> list[str]:
+    """What may be people's names or accounts in a text; a word that merely opens a sentence is no first name."""
     ordinary = stop_words(language or "en")
     found = [match.group() for match in _PERSON.finditer(text)]
-    return any(
-        not ordinary.intersection(words(name)[:1]) and not _NO_PERSON.intersection(words(name))
+    return [
+        name
         for name in found
-        if name.startswith("@") or not groups_named(name, language)
-    )
+        if not ordinary.intersection(words(name)[:1])
+        and not _NO_PERSON.intersection(words(name))
+        and (name.startswith("@") or not groups_named(name, language))
+    ]
 
 
 async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:

@@ -6,6 +6,7 @@ Knows no database: the store applies these rules, it does not repeat them.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,27 +34,37 @@ class CaseState(StrEnum):
     NEEDS_PERSON = "needs_person"
     UNKNOWN = "unknown"
     FAILED = "failed"
+    FOLDED = "folded"
+    SHADOWED = "shadowed"
+    RETRACTED = "retracted"
 
 
 _S = CaseState
 TRANSITIONS: Final[dict[CaseState, frozenset[CaseState]]] = {
-    _S.CAPTURED: frozenset({_S.QUEUED, _S.WITHDRAWN}),
+    _S.CAPTURED: frozenset({_S.QUEUED, _S.FOLDED, _S.EXPIRED, _S.WITHDRAWN}),
+    _S.FOLDED: frozenset({_S.QUEUED, _S.EXPIRED, _S.WITHDRAWN}),
     _S.QUEUED: frozenset({_S.DRAFTING, _S.EXPIRED, _S.WITHDRAWN}),
     _S.DRAFTING: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.WITHDRAWN}),
     _S.IN_REVIEW: frozenset(
         {_S.APPROVED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON, _S.QUEUED}
     ),
-    _S.APPROVED: frozenset({_S.SENDING, _S.IN_REVIEW, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON}),
-    _S.SENDING: frozenset({_S.POSTED, _S.UNKNOWN, _S.FAILED}),
-    _S.UNKNOWN: frozenset({_S.POSTED, _S.FAILED, _S.NEEDS_PERSON}),
-    _S.NEEDS_PERSON: frozenset({_S.IN_REVIEW, _S.QUEUED, _S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN}),
-    _S.FAILED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.WITHDRAWN}),
-    _S.POSTED: frozenset(),
+    _S.APPROVED: frozenset({_S.SENDING, _S.IN_REVIEW, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON, _S.SHADOWED}),
+    _S.SENDING: frozenset({_S.POSTED, _S.UNKNOWN, _S.FAILED, _S.APPROVED}),
+    _S.UNKNOWN: frozenset({_S.POSTED, _S.FAILED, _S.NEEDS_PERSON, _S.SENDING}),
+    _S.NEEDS_PERSON: frozenset(
+        {_S.IN_REVIEW, _S.QUEUED, _S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN, _S.POSTED, _S.FAILED, _S.EXPIRED}
+    ),
+    _S.FAILED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.WITHDRAWN, _S.EXPIRED}),
+    _S.POSTED: frozenset({_S.RETRACTED}),
     _S.DECLINED: frozenset(),
     _S.NO_REPLY: frozenset(),
     _S.EXPIRED: frozenset(),
     _S.WITHDRAWN: frozenset(),
+    _S.SHADOWED: frozenset(),
+    _S.RETRACTED: frozenset(),
 }
+CLOSED: Final = frozenset({state for state in CaseState if not TRANSITIONS[state]} | {_S.POSTED})
+"""The states in which nobody has to do anything any more."""
 
 
 def check_transition(old: CaseState, new: CaseState) -> None:
@@ -104,8 +115,8 @@ class ApprovedReply:
 
     @property
     def key(self) -> str:
-        """The idempotency key of the send: 25 characters, the same at every attempt (send protocol, step 3)."""
-        return hashlib.sha256(self.approval_id.encode()).hexdigest()[:25]
+        """The idempotency key of the send: 25 characters, the same at every attempt (reliability, 1.2, step 3)."""
+        return base64.b32encode(hashlib.sha256(self.approval_id.encode()).digest()).decode()[:25]
 
 
 def approve(
