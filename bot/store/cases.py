@@ -1,55 +1,49 @@
 """Cases in the database: the queries, and the one function that moves a case.
 
-Owns ``transition``: nothing else may write ``cases.state`` or ``audit``. Every function works inside the caller's
-transaction and never commits.
+Owns ``transition``: nothing else may write ``cases.state`` or a case's audit lines. Every function works inside the
+caller's transaction and never commits.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from uuid import uuid4
+from typing import Final
 
-from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy import and_, func, or_, select, update
 
+from bot.store import jobs
+from bot.store.audit import AuditEntry, entries, newest_actor, record_all
+from bot.store.database import Session
 from bot.store.documents import suggestion_from_json
-from bot.store.schema import (
-    ApprovalRow,
-    AuditRow,
-    CaseRow,
-    ClaimChoiceRow,
-    OutboxRow,
-    OutboxState,
-    SuggestionRow,
-)
+from bot.store.people import name_of
+from bot.store.schema import ApprovalRow, CaseRow, ClaimChoiceRow, OutboxRow, OutboxState, SuggestionRow
 from core.errors import BadInput, Conflict, NotAllowed
-from core.models import FlaggedPost, PostRef, Suggestion, ThreadMessage
+from core.models import FlaggedPost, PostRef, Priority, Suggestion, ThreadMessage
 from core.review import CaseState, check_transition
+
+DRAFT: Final = "draft"
+"""The kind of the job that a queued case waits for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A flagged post and where it stands; ``version`` is what every decision about it must name."""
+    """A flagged post and where it stands; ``version`` is what every decision about it must name.
+
+    The people in ``post`` are pseudonyms. ``claimed_by`` looks at the case until ``claimed_until``.
+    """
 
     id: str
     version: int
     state: CaseState
     post: FlaggedPost
+    community_id: str
     created_at: datetime
     updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class AuditEntry:
-    """One move of a case; ``from_state`` is ``None`` for its capture."""
-
-    version: int
-    from_state: CaseState | None
-    to_state: CaseState
-    actor: str
-    reason: str
-    at: datetime
+    campaign_id: str | None = None
+    claimed_by: str | None = None
+    claimed_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,36 +63,7 @@ class PostedReply:
     text: str
 
 
-async def capture(session: AsyncSession, post: FlaggedPost, at: datetime) -> Case:
-    """Make the case of a post and queue it, or give back the case that the post already has (invariant I4)."""
-    ref = post.ref
-    found = await session.scalar(
-        select(CaseRow).filter_by(
-            platform=ref.platform, community=ref.community, channel=ref.channel, message=ref.message
-        )
-    )
-    if found is not None:
-        return _case(found)
-    row = CaseRow(
-        id=uuid4().hex,
-        **asdict(ref),
-        text=post.text,
-        author=post.author,
-        flagged_by=post.flagged_by,
-        flagged_how=post.flagged_how,
-        thread=[asdict(message) for message in post.thread],
-        state=CaseState.CAPTURED,
-        version=1,
-        created_at=at,
-        updated_at=at,
-    )
-    session.add(row)
-    await session.flush()
-    await _record(session, _case(row), None, post.flagged_by, f"flagged: {post.flagged_how}")
-    return await transition(session, row.id, 1, CaseState.QUEUED, actor="desk", reason="waits for a draft", at=at)
-
-
-async def load(session: AsyncSession, case_id: str) -> Case:
+async def load(session: Session, case_id: str) -> Case:
     """The case as it stands now.
 
     Raises:
@@ -110,7 +75,7 @@ async def load(session: AsyncSession, case_id: str) -> Case:
     return _case(row)
 
 
-async def load_expected(session: AsyncSession, case_id: str, version: int, state: CaseState) -> Case:
+async def load_expected(session: Session, case_id: str, version: int, state: CaseState) -> Case:
     """The case, provided that it has this version and this state.
 
     Raises:
@@ -125,100 +90,119 @@ async def load_expected(session: AsyncSession, case_id: str, version: int, state
     return case
 
 
-async def all_cases(session: AsyncSession, state: CaseState | None = None) -> list[Case]:
-    """The cases of one state, or all, oldest first."""
+async def all_cases(session: Session, state: CaseState | None = None, *, community_id: str | None = None) -> list[Case]:
+    """The cases of one state, or all, of one community or every one, oldest first."""
     query = select(CaseRow).order_by(CaseRow.created_at, CaseRow.id)
+    if community_id is not None:
+        query = query.where(CaseRow.community_id == community_id)
     if state is not None:
         query = query.where(CaseRow.state == state)
     return [_case(row) for row in await session.scalars(query)]
 
 
-async def oldest_queued(session: AsyncSession) -> Case | None:
-    """The case that has waited longest for a draft."""
-    query = select(CaseRow).where(CaseRow.state == CaseState.QUEUED).order_by(CaseRow.created_at, CaseRow.id).limit(1)
-    row = await session.scalar(query)
-    return None if row is None else _case(row)
-
-
-async def due_approvals(session: AsyncSession, now: datetime) -> list[str]:
-    """The ids of the approvals whose replies may be sent now, longest due first."""
-    query = select(OutboxRow.approval_id).where(OutboxRow.state == OutboxState.QUEUED, OutboxRow.not_before <= now)
-    return list(await session.scalars(query.order_by(OutboxRow.not_before, OutboxRow.id)))
-
-
-async def unsettled_approvals(session: AsyncSession) -> list[str]:
-    """The ids of the approvals whose replies were being sent, or whose fate is unknown, and nobody was asked."""
-    query = (
-        select(OutboxRow.approval_id)
-        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
-        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
-        .where(CaseRow.state.in_((CaseState.SENDING, CaseState.UNKNOWN)))
-        .where(OutboxRow.state.in_((OutboxState.SENDING, OutboxState.UNKNOWN)))
+async def find_all(session: Session, refs: Collection[PostRef]) -> dict[PostRef, Case]:
+    """The cases of those posts that have one."""
+    wanted = set(refs)
+    # Column by column, since SQLite looks no index up for rows of values; what fits by chance is left out below.
+    query = select(CaseRow).where(
+        *(
+            getattr(CaseRow, column).in_(sorted({getattr(ref, column) for ref in wanted}))
+            for column in ("platform", "community", "channel", "message")
+        )
     )
-    return list(await session.scalars(query))
+    cases = [_case(row) for row in await session.scalars(query.execution_options(populate_existing=True))]
+    return {case.post.ref: case for case in cases if case.post.ref in wanted}
 
 
-async def latest_suggestion(session: AsyncSession, case_id: str) -> StoredSuggestion | None:
+async def waiting_for_room(session: Session, community_id: str, limit: int) -> list[Case]:
+    """The captured cases of a community, at most ``limit``: the most urgent first, then the oldest."""
+    query = (
+        select(CaseRow)
+        .filter_by(community_id=community_id, state=CaseState.CAPTURED)
+        .order_by(CaseRow.priority.desc(), CaseRow.created_at, CaseRow.id)
+        .limit(limit)
+    )
+    return [_case(row) for row in await session.scalars(query)]
+
+
+async def counts(session: Session, state: CaseState, community_ids: Collection[str] | None = None) -> dict[str, int]:
+    """How many cases of a state each community has, of these communities or of all; those with none are left out."""
+    query = select(CaseRow.community_id, func.count()).filter_by(state=state).group_by(CaseRow.community_id)
+    if community_ids is not None:
+        query = query.where(CaseRow.community_id.in_(sorted(community_ids)))
+    return {str(community): int(count) for community, count in await session.execute(query)}
+
+
+async def target_hash(session: Session, case_id: str) -> str:
+    """The hash of the post as it was flagged; it stays when the text itself is erased."""
+    return (await session.get_one(CaseRow, case_id)).target_sha256
+
+
+async def latest_suggestion(session: Session, case_id: str) -> StoredSuggestion | None:
     """The newest suggestion of a case."""
     query = select(SuggestionRow).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc()).limit(1)
     row = await session.scalar(query)
     return None if row is None else StoredSuggestion(row.id, suggestion_from_json(row.document), row.created_at)
 
 
-async def claims(session: AsyncSession, case_id: str) -> list[str]:
+async def claims(session: Session, case_id: str) -> list[str]:
     """Every counter-claim of a case, each once: those of its newest suggestion first, the one argued before others."""
     query = select(SuggestionRow.document).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
     suggestions = [suggestion_from_json(document) for document in await session.scalars(query)]
     return list(dict.fromkeys(claim.text for suggestion in suggestions for claim in suggestion.claims))
 
 
-async def choose_claim(session: AsyncSession, case: Case, claim: str) -> None:
+async def choose_claim(session: Session, case: Case, claim: str) -> None:
     """Keep the counter-claim that a moderator chose in the move that gave the case its version."""
     session.add(ClaimChoiceRow(case_id=case.id, version=case.version, claim=claim))
     await session.flush()
 
 
-async def chosen_claim(session: AsyncSession, case_id: str) -> str | None:
+async def chosen_claim(session: Session, case_id: str) -> str | None:
     """The counter-claim that a moderator chose last, or ``None`` if nobody chose any."""
     query = select(ClaimChoiceRow.claim).filter_by(case_id=case_id).order_by(ClaimChoiceRow.version.desc()).limit(1)
     return await session.scalar(query)
 
 
-async def posted_replies(session: AsyncSession, platform: str, community: str, limit: int) -> list[PostedReply]:
-    """The replies of a community that certainly stand there, as they were approved; at most ``limit``, latest first."""
+async def posted_replies(session: Session, platform: str, community: str, limit: int) -> list[PostedReply]:
+    """The replies of a community that certainly stand there, without what discloses Antiphon; latest first."""
     query = (
-        select(CaseRow.text, ApprovalRow.text)
+        select(CaseRow.text, ApprovalRow.text, ApprovalRow.footer)
         .select_from(OutboxRow)
         .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
         .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
-        .where(CaseRow.platform == platform, CaseRow.community == community)
+        .where(CaseRow.platform == platform, CaseRow.community == community, CaseRow.erased_at.is_(None))
         .where(CaseRow.state == CaseState.POSTED, OutboxRow.state == OutboxState.POSTED)
         .order_by(OutboxRow.updated_at.desc(), OutboxRow.id)
         .limit(limit)
     )
-    return [PostedReply(post, text) for post, text in await session.execute(query)]
+    return [PostedReply(post, text.removesuffix(footer)) for post, text, footer in await session.execute(query)]
 
 
-async def history(session: AsyncSession, case_id: str) -> list[AuditEntry]:
+async def history(session: Session, case_id: str) -> list[AuditEntry]:
     """Every move of a case, oldest first."""
-    rows = await session.scalars(select(AuditRow).filter_by(case_id=case_id).order_by(AuditRow.version))
-    return [AuditEntry(row.version, row.from_state, row.to_state, row.actor, row.reason, row.at) for row in rows]
+    return await entries(session, case_id)
 
 
 async def transition(
-    session: AsyncSession,
+    session: Session,
     case_id: str,
     expected_version: int,
     to: CaseState,
     *,
     actor: str,
     reason: str,
-    at: datetime,
+    note: str = "",
 ) -> Case:
     """Move a case, by compare-and-set on its version, and record the move in the same transaction.
 
     A case that leaves ``approved`` for anything but ``sending`` takes its waiting reply out of the outbox, whoever
-    moves it: no approval survives a change of mind (invariant I8).
+    moves it: no approval survives a change of mind (invariant I8). A case that is queued gets a job for a worker, and
+    one that is moved out of the queue by anybody else loses it.
+
+    Args:
+        reason: a sentence of ours; it stays for ever.
+        note: what a person typed; it can be erased.
 
     Raises:
         BadInput: there is no such case.
@@ -228,50 +212,83 @@ async def transition(
     case = await load(session, case_id)
     if case.version != expected_version:
         raise await _conflict(session, case)
-    check_transition(case.state, to)
-    statement = (
-        update(CaseRow)
-        .where(CaseRow.id == case_id, CaseRow.version == expected_version)
-        .values(state=to, version=expected_version + 1, updated_at=at)
-        .returning(CaseRow)
-    )
-    row = (await session.scalars(statement, execution_options={"populate_existing": True})).one_or_none()
-    if row is None:
+    moved = await _move(session, [case], to, actor, reason, note)
+    if not moved:
         raise await _conflict(session, await load(session, case_id))
-    moved = _case(row)
-    if case.state is CaseState.APPROVED and to is not CaseState.SENDING:
-        await _cancel_waiting(session, case_id, reason, at)
-    await _record(session, moved, case.state, actor, reason)
+    return moved[0]
+
+
+async def transition_all(
+    session: Session, cases: Sequence[Case], to: CaseState, *, actor: str, reason: str
+) -> list[Case]:
+    """Move several cases as ``transition`` does; ``Conflict`` if somebody moved one of them first."""
+    moved = await _move(session, cases, to, actor, reason)
+    if len(moved) != len(cases):
+        raise Conflict("Some of the cases were moved by somebody else.", remedy="Look again, and try again.")
     return moved
 
 
-async def _record(session: AsyncSession, case: Case, old: CaseState | None, actor: str, reason: str) -> None:
-    line = AuditRow(
-        case_id=case.id,
-        from_state=old,
-        to_state=case.state,
-        version=case.version,
-        actor=actor,
-        reason=reason,
-        at=case.updated_at,
+async def _move(
+    session: Session, cases: Sequence[Case], to: CaseState, actor: str, reason: str, note: str = ""
+) -> list[Case]:
+    """Move those of the cases that still have their version, each with its audit line."""
+    seen = {case.id: case for case in cases}
+    for state in {case.state for case in cases}:
+        check_transition(state, to)
+    is_as_seen = or_(
+        *(
+            and_(CaseRow.version == version, CaseRow.id.in_([case.id for case in cases if case.version == version]))
+            for version in sorted({case.version for case in cases})
+        )
     )
-    session.add(line)
-    await session.flush()
+    statement = (
+        update(CaseRow)
+        .where(is_as_seen)
+        .values(state=to, version=CaseRow.version + 1, updated_at=session.moment)
+        .returning(CaseRow)
+        .execution_options(synchronize_session=False, populate_existing=True)
+    )
+    moved = [_case(row) for row in await session.scalars(statement)]
+    lines = [AuditEntry(case.version, seen[case.id].state, to, actor, reason, session.moment, note) for case in moved]
+    if moved:
+        await record_all(session, lines, [case.id for case in moved])
+    for case in moved:
+        await _follow(session, seen[case.id].state, case, reason)
+    return moved
 
 
-async def _cancel_waiting(session: AsyncSession, case_id: str, reason: str, at: datetime) -> None:
+async def _follow(session: Session, old: CaseState, case: Case, reason: str) -> None:
+    """Keep the outbox and the queue in step with a case that was moved."""
+    new = case.state
+    if old is CaseState.APPROVED and new is not CaseState.SENDING:
+        is_shadowed = new is CaseState.SHADOWED
+        await _cancel_waiting(session, case.id, OutboxState.SHADOWED if is_shadowed else OutboxState.CANCELLED, reason)
+    if old in (CaseState.QUEUED, CaseState.DRAFTING) and new in (CaseState.WITHDRAWN, CaseState.EXPIRED):
+        await jobs.cancel_of_case(session, case.id, DRAFT)
+    if new is CaseState.QUEUED and old is not CaseState.DRAFTING:
+        was_asked = old not in (CaseState.CAPTURED, CaseState.FOLDED)  # a moderator wants other drafts, and waits
+        await jobs.enqueue(
+            session,
+            f"{DRAFT}:{case.id}:{case.version}",
+            DRAFT,
+            community_id=case.community_id,
+            case_id=case.id,
+            priority=int(Priority.ASKED if was_asked else case.post.priority),
+        )
+
+
+async def _cancel_waiting(session: Session, case_id: str, state: OutboxState, reason: str) -> None:
     approvals = select(ApprovalRow.id).where(ApprovalRow.case_id == case_id).scalar_subquery()
     await session.execute(
         update(OutboxRow)
         .where(OutboxRow.approval_id.in_(approvals), OutboxRow.state == OutboxState.QUEUED)
-        .values(state=OutboxState.CANCELLED, error=reason, updated_at=at)
+        .values(state=state, error=reason, updated_at=session.moment)
         .execution_options(synchronize_session="fetch")
     )
 
 
-async def _conflict(session: AsyncSession, case: Case) -> Conflict:
-    newest = select(AuditRow.actor).filter_by(case_id=case.id).order_by(AuditRow.version.desc()).limit(1)
-    who = await session.scalar(newest)
+async def _conflict(session: Session, case: Case) -> Conflict:
+    who = await name_of(session, case.community_id, await newest_actor(session, case.id))
     return Conflict(
         f"The case is now {case.state} (version {case.version}); {who} moved it there.",
         remedy="Reload the case and decide again.",
@@ -286,5 +303,18 @@ def _case(row: CaseRow) -> Case:
         flagged_by=row.flagged_by,
         flagged_how=row.flagged_how,
         thread=tuple(ThreadMessage(**message) for message in row.thread),
+        priority=Priority(row.priority),
+        root=row.root,
     )
-    return Case(row.id, row.version, row.state, post, row.created_at, row.updated_at)
+    return Case(
+        row.id,
+        row.version,
+        row.state,
+        post,
+        row.community_id,
+        row.created_at,
+        row.updated_at,
+        row.campaign_id,
+        row.claimed_by,
+        row.claimed_until,
+    )

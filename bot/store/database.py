@@ -1,7 +1,7 @@
-"""The connection to the database.
+"""The connection to the database: one code path over SQLite and PostgreSQL.
 
-Owns the engine, the promise that a commit is on the disk, and the translation of the vendor's errors. Knows no
-table but to create it, and must never hold a transaction open across a network call: that is its callers' duty.
+Owns transactions, the promise that a commit is on the disk, and the translation of the vendors' errors. Knows no
+table, and must never hold a transaction open across a network call: that is its callers' duty.
 """
 
 from __future__ import annotations
@@ -11,23 +11,24 @@ import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import URL, Connection, event, exc
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy import URL, exc
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from bot.store.schema import Base
+from bot.faults import reach
+from bot.store import postgresql, sqlite
+from bot.store.migrate import check_revision, is_empty, upgrade
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
-# At DEBUG the driver logs every statement with its parameters, which hold post text.
-logging.getLogger("aiosqlite").setLevel(logging.INFO)
-
-# NORMAL may lose the last commits at a power cut, and a lost `sending` could be sent twice.
-_REQUIRED_PRAGMAS: Final = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
+# At DEBUG the drivers log every statement with its parameters, which hold post text.
+for _driver in ("aiosqlite", "asyncpg"):
+    logging.getLogger(_driver).setLevel(logging.INFO)
 
 _REMEDIES: Final = {
     "database or disk is full": "Free space on the disk that holds the database; nothing of this change was kept.",
@@ -36,34 +37,67 @@ _REMEDIES: Final = {
     "unable to open database file": "Check that the folder of the database exists and can be written.",
     "not a database": "The file is not a SQLite database; restore a backup, or give another path.",
     "malformed": "The database file is damaged; stop Antiphon and restore a backup.",
-    "no such table": "The database was made by another version; restore a backup, or start with a new file.",
+    "no such table": "The database was made by another version; run: antiphon db upgrade.",
     "disk i/o error": "The disk failed or went away; check it, then start Antiphon again.",
+    "no connection was free": "Try again in a moment; if it goes on, run fewer tasks over one database.",
 }
+_ELSEWHERE: Final = "Check the database, the disk or the network between, then start Antiphon again."
+
+
+class Session(AsyncSession):
+    """One transaction. ``moment`` is its time, by the database's clock where there is one; ``secret`` hashes people."""
+
+    moment: datetime
+    secret: bytes
+
+
+Work = Callable[[Session], Awaitable[_T]]
 
 
 def _translated(err: Exception) -> AntiphonError:
-    """The project's error for a vendor's: the driver's own words, without the parameters, which hold post text."""
-    cause = str(getattr(err, "orig", None) or err)
+    """The project's error for a vendor's: without the values of any row, which are post text.
+
+    SQLite's own words hold none; those of PostgreSQL and its driver are taken out of the chain of causes, too.
+    """
+    cause = next((link for link in _chain(err) if isinstance(link, postgresql.ERRORS)), None)
+    if cause is not None:
+        made = postgresql.translated(cause)
+        for link in _chain(err):
+            link.args = (f"{type(cause).__name__}: {made.message}",)
+            if isinstance(link, postgresql.ERRORS):
+                vars(link).update(detail=None, hint=None)
+        return made
+    said = "no connection was free in time" if isinstance(err, exc.TimeoutError) else str(getattr(err, "orig", err))
     if isinstance(err, exc.IntegrityError):
         return NotAllowed(
-            f"The database refused the change: {cause}.", remedy="Nothing was changed; reload and try again."
+            f"The database refused the change: {said}.", remedy="Nothing was changed; reload and try again."
         )
-    remedy = next(
-        (cure for sign, cure in _REMEDIES.items() if sign in cause.lower()),
-        "Check the database file and the disk it lies on, then start Antiphon again.",
-    )
-    return StoreUnavailable(f"The database does not answer: {cause}.", remedy=remedy)
+    remedy = next((cure for sign, cure in _REMEDIES.items() if sign in said.lower()), _ELSEWHERE)
+    return StoreUnavailable(f"The database does not answer: {said or type(err).__name__}.", remedy=remedy)
+
+
+def _chain(err: BaseException) -> Iterator[BaseException]:
+    """An error, and all that it was made from."""
+    waiting: list[BaseException | None] = [err]
+    seen = set[int]()
+    while waiting:
+        link = waiting.pop()
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            yield link
+            waiting += [getattr(link, "orig", None), link.__cause__, link.__context__]
 
 
 @contextmanager
-def _translating() -> Iterator[None]:
+def translating() -> Iterator[None]:
+    """Raise one of the project's errors for whatever a driver raises."""
     try:
         yield
-    except (exc.DBAPIError, exc.TimeoutError, sqlite3.Error) as err:
+    except (exc.DBAPIError, exc.TimeoutError, sqlite3.Error, *postgresql.ERRORS, OSError) as err:
         raise _translated(err) from err
 
 
-async def _whole(work: Coroutine[Any, Any, _T]) -> _T:
+async def whole(work: Coroutine[Any, Any, _T]) -> _T:
     """Bring ``work`` to its end although the caller is cancelled, and only then let the cancellation through.
 
     A cancellation inside a call of the driver would leave a connection behind that nobody closes, and with it the
@@ -83,87 +117,93 @@ async def _whole(work: Coroutine[Any, Any, _T]) -> _T:
     raise cancelled
 
 
-def _listen(engine: AsyncEngine, busy_seconds: float) -> None:
-    """Set every new connection up, and begin every transaction as a writer.
-
-    The driver would begin a transaction at the first write only, so that two readers who both go on to write would
-    fail; ``BEGIN IMMEDIATE`` makes the second one wait.
-    """
-
-    @event.listens_for(engine.sync_engine, "connect")
-    def _(connection: Any, _record: object) -> None:
-        try:
-            connection.isolation_level = None
-            # The waiting time comes first: switching to WAL may itself have to wait.
-            pragmas = (f"busy_timeout={int(busy_seconds * 1000)}", "journal_mode=WAL", "synchronous=FULL")
-            for pragma in (*pragmas, "foreign_keys=ON"):
-                connection.execute("PRAGMA " + pragma).close()
-        except sqlite3.Error:
-            connection.close()
-            raise
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def _(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
 class Database:
-    """A SQLite file, opened. Made by ``Database.open``; give it back with ``close``."""
+    """A database, opened. Made by ``Database.open``; give it back with ``close``."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, secret: bytes, clock: Callable[[], datetime] | None) -> None:
         self.engine = engine
-        self._sessions = async_sessionmaker(engine, expire_on_commit=False)
+        self.is_postgresql = engine.dialect.name == "postgresql"
+        self._secret = secret
+        self._clock = clock
+        self._sessions = async_sessionmaker(engine, expire_on_commit=False, class_=Session)
 
     @classmethod
-    async def open(cls, path: Path, *, busy_seconds: float = 30.0) -> Database:
-        """Open the file, make the tables that are missing, and check that commits will be durable.
+    async def open(
+        cls,
+        place: Path | URL,
+        *,
+        secret: bytes,
+        clock: Callable[[], datetime] | None = None,
+        busy_seconds: float = 30.0,
+    ) -> Database:
+        """Connect, make the tables of an empty database, and check that commits will be durable.
 
         Args:
-            path: the database file; its folder must exist.
-            busy_seconds: how long a transaction waits for another one to end.
+            place: a SQLite file, whose folder must exist, or the address of a PostgreSQL database.
+            secret: what people's ids are hashed under; kept apart from the database (``bot.store.secret``).
+            clock: gives the time now, aware; by default PostgreSQL's own clock, and this machine's with SQLite.
+            busy_seconds: how long a transaction waits for another one to end, and for a connection.
 
         Raises:
-            StoreUnavailable: the file cannot be opened, or the disk cannot give the durability asked for.
+            StoreUnavailable: the database cannot be opened, was made by another version, or cannot give the
+                durability asked for.
         """
-        url = URL.create("sqlite+aiosqlite", database=str(path))
-        engine = create_async_engine(url, hide_parameters=True)
-        _listen(engine, busy_seconds)
-        database = cls(engine)
+        database = cls(connected(place, busy_seconds), secret, clock)
         try:
-            await _whole(database._prepare())
+            await whole(database._prepare())
         except BaseException:
             await database.close()
             raise
         return database
 
     async def _prepare(self) -> None:
-        with _translating():
+        with translating():
+            vendor = postgresql if self.is_postgresql else sqlite
             async with self.engine.begin() as connection:
-                await connection.run_sync(Base.metadata.create_all)
-                for pragma, wanted in _REQUIRED_PRAGMAS.items():
-                    found = (await connection.exec_driver_sql(f"PRAGMA {pragma}")).scalar_one()
-                    if str(found) != wanted:
-                        raise StoreUnavailable(
-                            f"The database has {pragma}={found} where {wanted} is needed to keep every commit.",
-                            remedy="Put the database file on a local disk, not on a network share.",
-                        )
+                await vendor.check_durable(connection)
+                is_new = await connection.run_sync(is_empty)
+            if is_new:
+                await upgrade(self.engine, self._secret)
+            async with self.engine.begin() as connection:
+                await connection.run_sync(check_revision)
 
-    async def run(self, work: Callable[[AsyncSession], Awaitable[_T]]) -> _T:
+    async def run(self, name: str, work: Work[_T]) -> _T:
         """Do ``work`` in one transaction: committed when it returns, undone whole on any error.
 
         A transaction is never cut short: a cancelled caller gets its ``CancelledError`` when it is over.
 
+        Args:
+            name: what is done, in a few words; it names the points of ``bot.faults`` around the commit.
+
         Raises:
-            StoreUnavailable: the database cannot be reached or written; nothing was kept.
+            StoreUnavailable: the database cannot be reached or written; nothing was kept, unless the connection broke
+                in the very moment of the commit.
+            Conflict: PostgreSQL undid this transaction, since it and another one waited for each other.
             NotAllowed: a constraint of the schema refused the change.
         """
-        return await _whole(self._transaction(work))
+        return await whole(self._transaction(name, work))
 
-    async def _transaction(self, work: Callable[[AsyncSession], Awaitable[_T]]) -> _T:
-        with _translating():
+    async def _transaction(self, name: str, work: Work[_T]) -> _T:
+        with translating():
             async with self._sessions.begin() as session:
-                return await work(session)
+                session.secret = self._secret
+                session.moment = await self._now(session)
+                result = await work(session)
+                await reach(f"{name}: before the commit")
+        await reach(f"{name}: after the commit")
+        return result
+
+    async def _now(self, session: Session) -> datetime:
+        if self._clock is not None:
+            return self._clock()
+        moment: datetime = await (postgresql if self.is_postgresql else sqlite).now(session)
+        return moment
 
     async def close(self) -> None:
         """Close every connection."""
-        await _whole(self.engine.dispose())
+        await whole(self.engine.dispose())
+
+
+def connected(place: Path | URL, busy_seconds: float = 30.0) -> AsyncEngine:
+    """An engine over a SQLite file or a PostgreSQL address; nothing is connected yet."""
+    return sqlite.engine(place, busy_seconds) if isinstance(place, Path) else postgresql.engine(place, busy_seconds)

@@ -1,0 +1,42 @@
+"""What SQLAlchemy spells differently for SQLite and PostgreSQL: to insert what is not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import inspect
+from sqlalchemy.dialects import postgresql, sqlite
+
+from bot.store.database import Session
+from bot.store.schema import Base
+from core.errors import Conflict
+
+_T = TypeVar("_T")
+
+
+async def insert_new(session: Session, table: type[Base], values: dict[str, Any], *unique: str) -> bool:
+    """Insert a row, unless one with the same ``unique`` columns stands there; whether it was inserted.
+
+    On PostgreSQL it waits for whoever is inserting the same row just now.
+    """
+    is_postgresql = session.get_bind().dialect.name == "postgresql"
+    insert = postgresql.insert(table) if is_postgresql else sqlite.insert(table)
+    statement = insert.values(**values).on_conflict_do_nothing(index_elements=list(unique))
+    return (await session.execute(statement.returning(*inspect(table).primary_key))).first() is not None
+
+
+async def insert_all_new(session: Session, table: type[Base], rows: Sequence[dict[str, Any]], *unique: str) -> None:
+    """Insert those rows that have no counterpart with the same ``unique`` columns; in one order, against deadlocks."""
+    if rows:
+        is_postgresql = session.get_bind().dialect.name == "postgresql"
+        insert = postgresql.insert(table) if is_postgresql else sqlite.insert(table)
+        ordered = sorted(rows, key=lambda row: [str(row[name]) for name in unique])
+        await session.execute(insert.on_conflict_do_nothing(index_elements=list(unique)), ordered)
+
+
+def committed(found: _T | None) -> _T:
+    """The row that kept ``insert_new`` from inserting; ``Conflict`` if it went away again meanwhile."""
+    if found is None:
+        raise Conflict("Somebody else changed the same row at this moment.", remedy="Try again.")
+    return found

@@ -1,0 +1,46 @@
+"""The tables, as SQLAlchemy declarative classes.
+
+Own the columns and what the database itself refuses: a state outside the graph, a move that it does not declare, a
+second case for one post, a second send of one approval. What needs a trigger (an audit log that only grows) stands in
+the migrations. Must never hold a query or a decision.
+"""
+
+from bot.store.schema.base import Base, UtcDateTime
+from bot.store.schema.cases import (
+    AuditRow,
+    CampaignBandRow,
+    CampaignRow,
+    CaseRow,
+    ClaimChoiceRow,
+    NoteRow,
+    SuggestionRow,
+)
+from bot.store.schema.people import CommunityRow, MembershipRow, PauseRow, PersonRow
+from bot.store.schema.sending import ApprovalRow, FirstApprovalRow, OutboxRow, OutboxState, OutcomeRow
+from bot.store.schema.work import DigestRow, JobRow, JobState, LeadershipRow, TurnRow
+
+__all__ = [
+    "ApprovalRow",
+    "AuditRow",
+    "Base",
+    "CampaignBandRow",
+    "CampaignRow",
+    "CaseRow",
+    "ClaimChoiceRow",
+    "CommunityRow",
+    "DigestRow",
+    "FirstApprovalRow",
+    "JobRow",
+    "JobState",
+    "LeadershipRow",
+    "MembershipRow",
+    "NoteRow",
+    "OutboxRow",
+    "OutboxState",
+    "OutcomeRow",
+    "PauseRow",
+    "PersonRow",
+    "SuggestionRow",
+    "TurnRow",
+    "UtcDateTime",
+]

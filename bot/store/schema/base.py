@@ -1,0 +1,58 @@
+"""What all tables share: the root, moments in time, and columns that take the values of an enumeration only."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import JSON, TIMESTAMP, DateTime, Enum, Text
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment: stored as UTC, given back aware. A naive time is refused, since nobody knows when it was."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[datetime]:
+        """PostgreSQL keeps the zone, SQLite has none."""
+        is_postgresql = dialect.name == "postgresql"
+        return dialect.type_descriptor(TIMESTAMP(timezone=True) if is_postgresql else DateTime())
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Turn an aware time into UTC, without its zone for SQLite."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("A time without a time zone cannot be stored.")
+        moment = value.astimezone(UTC)
+        return moment if dialect.name == "postgresql" else moment.replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Say of a stored time that it is UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def stored(values: type[StrEnum], name: str) -> Enum:
+    """A text column with a CHECK constraint that lists the values of an enumeration."""
+    return Enum(
+        values,
+        name=name,
+        native_enum=False,
+        create_constraint=True,
+        validate_strings=True,
+        length=32,
+        values_callable=lambda members: [member.value for member in members],
+    )
+
+
+class Base(DeclarativeBase):
+    """The root of all tables."""
+
+    type_annotation_map = {datetime: UtcDateTime, str: Text, list[dict[str, Any]]: JSON, dict[str, Any]: JSON}  # noqa: RUF012

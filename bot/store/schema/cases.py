@@ -1,0 +1,152 @@
+"""Cases and what is known of each: suggestions, chosen claims, campaigns, and the audit log."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from bot.store.schema.base import Base, stored
+from core.models import Priority
+from core.review import TRANSITIONS, CaseState
+
+_CAPTURE: Final = f"from_state IS NULL AND (to_state IS NULL OR to_state = '{CaseState.CAPTURED}')"
+_DECLARED: Final = " OR ".join(
+    f"(from_state = '{old}' AND to_state IN ({', '.join(repr(str(new)) for new in sorted(TRANSITIONS[old]))}))"
+    for old in CaseState
+    if TRANSITIONS[old]
+)
+
+
+class CaseRow(Base):
+    """One flagged post and where it stands. ``version`` grows by one with every transition.
+
+    ``root`` is the message that began the conversation in the channel, the post itself where none is known.
+    ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``claimed_by`` looks at the case until
+    ``claimed_until``. ``text`` and ``thread`` are empty from ``erased_at`` on.
+    """
+
+    __tablename__ = "cases"
+    __table_args__ = (
+        UniqueConstraint("platform", "community", "channel", "message", name="one_case_per_post"),
+        Index("cases_by_state", "state", "created_at"),
+        Index("cases_by_community", "community_id", "state", "created_at"),
+        Index("cases_by_author", "author"),
+        Index("cases_by_flagger", "flagged_by", "created_at"),
+        Index("cases_by_campaign", "campaign_id"),
+        Index("cases_by_conversation", "community_id", "channel", "root"),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    platform: Mapped[str]
+    community: Mapped[str]
+    channel: Mapped[str]
+    message: Mapped[str]
+    community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"))
+    root: Mapped[str]
+    text: Mapped[str]
+    target_sha256: Mapped[str]
+    author: Mapped[str]
+    flagged_by: Mapped[str]
+    flagged_how: Mapped[str]
+    priority: Mapped[int] = mapped_column(default=int(Priority.FLAGGED))
+    thread: Mapped[list[dict[str, Any]]]
+    state: Mapped[CaseState] = mapped_column(stored(CaseState, "case_state"))
+    version: Mapped[int]
+    campaign_id: Mapped[str | None] = mapped_column(default=None)
+    claimed_by: Mapped[str | None] = mapped_column(default=None)
+    claimed_until: Mapped[datetime | None] = mapped_column(default=None)
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    erased_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class SuggestionRow(Base):
+    """What the engine said about a case, as one JSON document (``bot.store.documents``)."""
+
+    __tablename__ = "suggestions"
+    __table_args__ = (Index("suggestions_by_case", "case_id", "created_at"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"))
+    document: Mapped[str]
+    created_at: Mapped[datetime]
+
+
+class ClaimChoiceRow(Base):
+    """A counter-claim that a moderator chose; who and when stands in the audit line of the same ``version``."""
+
+    __tablename__ = "claim_choices"
+
+    case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    claim: Mapped[str]
+
+
+class CampaignRow(Base):
+    """Near-identical posts of one community: ``lead_case_id`` is drafted and reviewed for all of them."""
+
+    __tablename__ = "campaigns"
+    __table_args__ = (Index("campaigns_by_community", "community_id", "updated_at"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"))
+    lead_case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"))
+    posts: Mapped[int]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class CampaignBandRow(Base):
+    """One band of the MinHash signature of a campaign's first post: posts that share a band may be near-identical."""
+
+    __tablename__ = "campaign_bands"
+
+    community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"), primary_key=True)
+    band: Mapped[str] = mapped_column(primary_key=True)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"), primary_key=True)
+
+
+class AuditRow(Base):
+    """What happened to a case or a community: one line of a chain. Append-only, by trigger.
+
+    ``stream`` is the id of the case or the community, ``seq`` the version that it has since. ``sha256`` binds the line
+    to ``previous``, the hash of the line before it. ``reason`` is a sentence of ours; what a person typed is a
+    ``NoteRow``, since it can be erased, and only its hash is bound.
+    """
+
+    __tablename__ = "audit"
+    __table_args__ = (
+        UniqueConstraint("stream", "seq", name="one_audit_line_per_version"),
+        CheckConstraint(f"({_CAPTURE}) OR {_DECLARED}", name="declared_move"),
+        Index("audit_by_time", "at"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    stream: Mapped[str]
+    seq: Mapped[int]
+    from_state: Mapped[CaseState | None] = mapped_column(stored(CaseState, "audit_from_state"))
+    to_state: Mapped[CaseState | None] = mapped_column(stored(CaseState, "audit_to_state"))
+    actor: Mapped[str]
+    reason: Mapped[str]
+    note_sha256: Mapped[str | None]
+    at: Mapped[datetime]
+    previous: Mapped[str]
+    sha256: Mapped[str]
+
+
+class NoteRow(Base):
+    """What a person typed as the reason of an audit line; gone when the post's author or the retention asks for it.
+
+    ``salt`` keeps a short note from being guessed by its hash once it is gone.
+    """
+
+    __tablename__ = "notes"
+
+    stream: Mapped[str] = mapped_column(primary_key=True)
+    seq: Mapped[int] = mapped_column(primary_key=True)
+    text: Mapped[str]
+    salt: Mapped[str]

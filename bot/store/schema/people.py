@@ -1,0 +1,73 @@
+"""People, the communities they moderate, and what they may do there."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, LargeBinary
+from sqlalchemy.orm import Mapped, mapped_column
+
+from bot.store.schema.base import Base, stored
+from core.roles import Role
+
+
+class PersonRow(Base):
+    """The one row that ties a pseudonym to somebody: who deletes it, shreds the tie (reliability, T26).
+
+    ``lookup`` is a hash of the platform's id under the installation's secret; ``id``, the pseudonym, one under ``key``,
+    which belongs to this person alone.
+    """
+
+    __tablename__ = "persons"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    lookup: Mapped[str] = mapped_column(unique=True)
+    key: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime]
+
+
+class CommunityRow(Base):
+    """One community of one platform, and how Antiphon behaves there. ``version`` grows with every change of it.
+
+    Without ``is_posting`` it is in shadow mode: drafts are made and reviewed, nothing is posted. The row ``*`` is no
+    community: it stands for the whole installation, whose admins are members of it.
+    """
+
+    __tablename__ = "communities"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    platform: Mapped[str]
+    name: Mapped[str]
+    version: Mapped[int]
+    is_posting: Mapped[bool] = mapped_column(default=False)
+    discloses: Mapped[bool] = mapped_column(default=True)
+    created_at: Mapped[datetime]
+
+
+class MembershipRow(Base):
+    """A role that somebody has in a community: granted here, read from the platform (``is_native``), or both.
+
+    ``user`` and ``name`` are the platform's own, since the role is asked for again before every send.
+    """
+
+    __tablename__ = "memberships"
+    __table_args__ = (Index("memberships_by_person", "person_id"),)
+
+    community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"), primary_key=True)
+    person_id: Mapped[str] = mapped_column(primary_key=True)
+    role: Mapped[Role] = mapped_column(stored(Role, "role"), primary_key=True)
+    user: Mapped[str]
+    name: Mapped[str]
+    is_native: Mapped[bool] = mapped_column(primary_key=True, default=False)
+    granted_by: Mapped[str]
+    granted_at: Mapped[datetime]
+
+
+class PauseRow(Base):
+    """The kill switch: while a row stands, nothing is posted in ``scope``, a community's id or ``*`` for all."""
+
+    __tablename__ = "pauses"
+
+    scope: Mapped[str] = mapped_column(primary_key=True)
+    paused_by: Mapped[str]
+    at: Mapped[datetime]

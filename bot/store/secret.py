@@ -1,0 +1,53 @@
+"""The installation's secret, under which people's ids are hashed.
+
+Owns one small file beside the settings, never in the database or its backups: who has only those cannot tell who is
+who (reliability, T26).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from core.errors import StoreUnavailable
+
+_BYTES: Final = 32
+
+
+def load_secret(file: Path) -> bytes:
+    """The secret of ``file``, made at the first call, readable by its owner alone.
+
+    Raises:
+        StoreUnavailable: the file cannot be read or made, or holds no secret.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists():
+            _make(file)
+        found = bytes.fromhex(file.read_text().strip())
+    except (OSError, ValueError) as err:
+        raise StoreUnavailable(
+            f"The secret in {file} cannot be read or made.",
+            remedy="Correct the rights, or put back the file from a backup: without it nobody's cases can be found.",
+        ) from err
+    if len(found) != _BYTES:
+        raise StoreUnavailable(f"The secret in {file} is cut short.", remedy="Put back the file from a backup.")
+    return found
+
+
+def _make(file: Path) -> None:
+    """Put a new secret there, whole or not at all; of two processes that do so at once, one wins."""
+    handle, name = tempfile.mkstemp(dir=file.parent)
+    try:
+        with os.fdopen(handle, "w") as out:
+            out.write(secrets.token_bytes(_BYTES).hex() + "\n")
+            out.flush()
+            os.fsync(out.fileno())
+        with suppress(FileExistsError):
+            os.link(name, file)
+    finally:
+        Path(name).unlink()

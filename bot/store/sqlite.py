@@ -1,0 +1,71 @@
+"""What is particular to SQLite: durable commits, writers that queue, this machine's clock.
+
+Owns the settings of a connection. Knows no table.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import URL, Connection, event
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
+
+from core.errors import StoreUnavailable
+
+# NORMAL may lose the last commits at a power cut, and a lost `sending` could be sent twice.
+_REQUIRED_PRAGMAS: Final = {"journal_mode": "wal", "synchronous": "2"}
+
+
+def engine(path: Path, busy_seconds: float, *, foreign_keys: bool = True) -> AsyncEngine:
+    """An engine over a file; every connection waits ``busy_seconds`` for another one's transaction to end.
+
+    The driver would begin a transaction at the first write only, so that two readers who both go on to write would
+    fail; ``BEGIN IMMEDIATE`` makes the second one wait.
+    """
+    made = create_async_engine(URL.create("sqlite+aiosqlite", database=str(path)), hide_parameters=True)
+
+    @event.listens_for(made.sync_engine, "connect")
+    def _(connection: Any, _record: object) -> None:
+        try:
+            connection.isolation_level = None
+            # The waiting time comes first: switching to WAL may itself have to wait.
+            pragmas = [f"busy_timeout={int(busy_seconds * 1000)}", "journal_mode=WAL", "synchronous=FULL"]
+            # What is erased is overwritten, not only left out (reliability, I15).
+            pragmas += ["secure_delete=ON"]
+            for pragma in (*pragmas, f"foreign_keys={'ON' if foreign_keys else 'OFF'}"):
+                connection.execute("PRAGMA " + pragma).close()
+        except sqlite3.Error:
+            connection.close()
+            raise
+
+    @event.listens_for(made.sync_engine, "begin")
+    def _(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return made
+
+
+async def check_durable(connection: AsyncConnection) -> None:
+    """Read back that a commit will survive a power cut; ``StoreUnavailable`` if not."""
+    for pragma, wanted in _REQUIRED_PRAGMAS.items():
+        found = (await connection.exec_driver_sql(f"PRAGMA {pragma}")).scalar_one()
+        if str(found) != wanted:
+            raise StoreUnavailable(
+                f"The database has {pragma}={found} where {wanted} is needed to keep every commit.",
+                remedy="Put the database file on a local disk, not on a network share.",
+            )
+
+
+async def forget_deleted(engine: AsyncEngine) -> None:
+    """Write the log back into the file and empty it, so that neither holds what was deleted any more."""
+    async with engine.connect() as connection:
+        own: Any = (await connection.get_raw_connection()).driver_connection  # outside of any transaction
+        await (await own.execute("PRAGMA wal_checkpoint(TRUNCATE)")).close()
+
+
+async def now(_: AsyncSession) -> datetime:
+    """The time by this machine's clock: whoever uses the file runs here."""
+    return datetime.now(UTC)
