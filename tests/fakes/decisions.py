@@ -1,27 +1,53 @@
-"""What a moderator does in the tests of desk and database, and a look into the tables."""
+"""What people do in the tests of desk and database, and a look into the tables."""
 
 from __future__ import annotations
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.desk import Desk
+from bot.draft_queue import DraftQueue, Taken
 from bot.store.cases import Case
-from bot.store.database import Database
-from core.review import ApprovedReply, text_hash
+from bot.store.database import Database, Session
+from core.models import FlaggedPost
+from core.review import ApprovedReply
+from core.roles import Person
+from tests.fakes import suggestion_for
+from tests.fakes.people import MODERATOR
 
 OWN_TEXT = "We all live here, and most of us came from somewhere."
 
 
-async def approve(desk: Desk, case: Case, moderator: str = "moderator_one") -> ApprovedReply:
+async def take(queue: DraftQueue) -> Taken:
+    """Take the next case, which there must be."""
+    taken = await queue.take()
+    assert taken is not None
+    return taken
+
+
+async def drafted(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
+    """Bring a post before a moderator, with drafts; nothing else may be queued."""
+    await desk.flag(post)
+    taken = await take(queue)
+    return await queue.store(taken, suggestion_for(taken.case.post))
+
+
+async def approve(desk: Desk, case: Case, by: Person = MODERATOR, reply: str = OWN_TEXT) -> ApprovedReply:
     """Approve a text that the moderator wrote."""
-    return await desk.approve(case.id, case.version, OWN_TEXT, text_hash(OWN_TEXT), moderator)
+    shown = await desk.rendered(case.id, reply)
+    approved = await desk.approve(case.id, case.version, shown.text, shown.sha256, by)
+    assert isinstance(approved, ApprovedReply), approved
+    return approved
 
 
 async def one_row(database: Database, query: str) -> tuple[object, ...]:
     """The only row that a query gives."""
 
-    async def work(session: AsyncSession) -> tuple[object, ...]:
+    async def work(session: Session) -> tuple[object, ...]:
         return tuple((await session.execute(text(query))).one())
 
-    return await database.run(work)
+    return await database.run("look", work)
+
+
+async def execute(database: Database, statement: str) -> None:
+    """Change something behind the desk's back."""
+    await database.run("meddle", lambda session: session.execute(text(statement)))

@@ -1,0 +1,160 @@
+"""What can be read of cases.
+
+Owns no decision and changes nothing. ``view`` and ``listed`` answer a person, whose role is read in the same
+transaction; everything else is for Antiphon's own parts, and for what they show to whoever runs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.store import approvals, communities, holds
+from bot.store import cases as store
+from bot.store.approvals import First
+from bot.store.audit import AuditEntry
+from bot.store.cases import Case, PostedReply, StoredSuggestion
+from bot.store.database import Database, Session
+from bot.store.holds import Hold
+from bot.store.people import require_on_case
+from bot.typed import check_text
+from core.disclosure import Rendered, render
+from core.edits import CheckedSentence, check_edit, warnings_of
+from core.models import PostRef
+from core.review import CaseState
+from core.roles import OnCase, Person
+from core.second_person import why_two
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """All that a person sees of a case: what was said of it, who holds it, and who approved a text first."""
+
+    case: Case
+    suggestion: StoredSuggestion | None
+    claims: tuple[str, ...]
+    history: tuple[AuditEntry, ...]
+    hold: Hold | None
+    firsts: tuple[First, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """What the evidence of a case says about a reply that somebody may approve.
+
+    Attributes:
+        sentences: each, with what carries it.
+        warnings: what to look at first, in sentences.
+        why_two: why a second person must approve it, too; empty where one will do.
+    """
+
+    sentences: tuple[CheckedSentence, ...]
+    warnings: tuple[str, ...]
+    why_two: tuple[str, ...]
+
+
+class ReadingDesk:
+    """What stands in the database about cases."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def view(self, case_id: str, by: Person) -> CaseView:
+        """A case, for a person.
+
+        Raises:
+            NotAllowed: the person may read no case there, and did not flag this one.
+        """
+
+        async def work(session: Session) -> CaseView:
+            case = await store.load(session, case_id)
+            await require_on_case(session, case.community_id, by, OnCase.READ, flagged_by=case.post.flagged_by)
+            return CaseView(
+                case,
+                await store.latest_suggestion(session, case_id),
+                tuple(await store.claims(session, case_id)),
+                tuple(await store.history(session, case_id)),
+                await holds.holder(session, case),
+                tuple(await approvals.firsts(session, case)),
+            )
+
+        return await self._database.run("view a case", work)
+
+    async def listed(self, community_id: str, by: Person, state: CaseState | None = None) -> list[Case]:
+        """The cases of one community, for a person, oldest first; ``NotAllowed`` if they may not read them."""
+
+        async def work(session: Session) -> list[Case]:
+            await require_on_case(session, community_id, by, OnCase.READ)
+            return await store.all_cases(session, state, community_id=community_id)
+
+        return await self._database.run("view cases", work)
+
+    async def case(self, case_id: str) -> Case:
+        """The case as it stands now; ``BadInput`` if there is none."""
+        return await self._database.run("read a case", lambda session: store.load(session, case_id))
+
+    async def cases(self, state: CaseState | None = None) -> list[Case]:
+        """The cases of one state, or all, oldest first."""
+        return await self._database.run("list cases", lambda session: store.all_cases(session, state))
+
+    async def history(self, case_id: str) -> list[AuditEntry]:
+        """Every move of a case, oldest first; ``BadInput`` if there is no such case."""
+
+        async def work(session: Session) -> list[AuditEntry]:
+            await store.load(session, case_id)
+            return await store.history(session, case_id)
+
+        return await self._database.run("read a history", work)
+
+    async def suggestion(self, case_id: str) -> StoredSuggestion | None:
+        """The newest suggestion of a case, with the id that ``approve`` takes; ``None`` before there is one."""
+
+        async def work(session: Session) -> StoredSuggestion | None:
+            await store.load(session, case_id)
+            return await store.latest_suggestion(session, case_id)
+
+        return await self._database.run("read a suggestion", work)
+
+    async def claims(self, case_id: str) -> list[str]:
+        """Every counter-claim that was proposed or chosen for a case, the one argued now first."""
+
+        async def work(session: Session) -> list[str]:
+            await store.load(session, case_id)
+            return await store.claims(session, case_id)
+
+        return await self._database.run("read claims", work)
+
+    async def chosen_claim(self, case_id: str) -> str | None:
+        """The counter-claim that a moderator chose for a case, or ``None`` to let the engine write some and vote."""
+        return await self._database.run("read the claim", lambda session: store.chosen_claim(session, case_id))
+
+    async def posted_replies(self, ref: PostRef, limit: int) -> list[PostedReply]:
+        """The replies posted in the community of ``ref``, at most ``limit``, latest first."""
+        return await self._database.run(
+            "read replies", lambda s: store.posted_replies(s, ref.platform, ref.community, limit)
+        )
+
+    async def rendered(self, case_id: str, reply: str) -> Rendered:
+        """All that would be posted for a reply, with what discloses Antiphon: what a moderator must be shown."""
+        check_text(reply)
+
+        async def work(session: Session) -> Rendered:
+            case = await store.load(session, case_id)
+            return await rendered_in(session, case, reply, await store.latest_suggestion(session, case_id))
+
+        return await self._database.run("render", work)
+
+    async def checked(self, case_id: str, reply: str) -> CheckedReply:
+        """A reply, drafted or edited, held against the evidence of its case anew. Asks no model."""
+        check_text(reply)
+        stored = await self.suggestion(case_id)
+        if stored is None:
+            return CheckedReply((), (), ())
+        sentences = check_edit(reply, stored.suggestion)
+        return CheckedReply(sentences, warnings_of(sentences), why_two(stored.suggestion, sentences))
+
+
+async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> Rendered:
+    """A reply as it would be posted now, in the language that the case's suggestion is in."""
+    community = await communities.load(session, case.community_id)
+    language = None if stored is None else stored.suggestion.reading.language
+    return render(reply, language, discloses=community.discloses)
