@@ -1,0 +1,77 @@
+"""``antiphon worker``: a process that only drafts, for the database in which others flag, review and post.
+
+Owns how such a process begins and ends. Any number of them may run, on any machine that reaches the database; where it
+is a SQLite file, on the machine that has the file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from bot.command import ConfigOption, err, run_to_exit
+from bot.settings import Settings, load_settings
+from bot.worker import Worker, work
+
+OpenWorkers = Callable[[Settings, str, int], AbstractAsyncContextManager[Sequence[Worker]]]
+"""Called with the settings, a profile's name ("" for the configured one) and how many workers to open."""
+
+
+def add_to(app: typer.Typer, open_workers: OpenWorkers) -> None:
+    """Add the command; ``open_workers`` builds what it runs, and gives it back at the end."""
+
+    @app.command()
+    def worker(
+        slots: Annotated[
+            int | None,
+            typer.Option("--slots", min=1, max=64, help="How many cases to draft at once; desk.drafts_at_once if not."),
+        ] = None,
+        profile: Annotated[str, typer.Option("--profile", help="quick, live, standard, thorough or paper.")] = "",
+        config: ConfigOption = None,
+    ) -> None:
+        """Draft replies for the configured database, until it is stopped (Ctrl-C or SIGTERM)."""
+
+        async def begin() -> int:
+            settings = load_settings(config)
+            settings.profile_named(profile)  # a wrong name must show before the model is loaded
+            await _draft(settings, open_workers(settings, profile, slots or settings.desk.drafts_at_once))
+            return 0
+
+        run_to_exit(begin)
+
+
+async def _draft(settings: Settings, opening: AbstractAsyncContextManager[Sequence[Worker]]) -> None:
+    """Draft until a signal comes. A second one, or one before the work began, ends at once, as Ctrl-C always does."""
+    stop, loop, this = asyncio.Event(), asyncio.get_running_loop(), _this_task()
+
+    def on_first() -> None:
+        _on_signals(loop, this.cancel)
+        seconds = settings.desk.drain_seconds
+        err().print(Text(f"Stopping: what is being drafted has {seconds:g} seconds. Once more to stop at once."))
+        stop.set()
+
+    _on_signals(loop, this.cancel)
+    async with opening as workers:
+        _on_signals(loop, on_first)
+        err().print(Text(f"Drafting {len(workers)} at once. Ctrl-C stops."))
+        await work(workers, stop, settings.desk.drain_seconds)
+        _on_signals(loop, this.cancel)
+    err().print(Text("Stopped. What was not finished is in the queue again."))
+
+
+def _on_signals(loop: asyncio.AbstractEventLoop, react: Callable[[], object]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, react)
+
+
+def _this_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("There is no task to cancel.")
+    return task

@@ -1,0 +1,69 @@
+"""``antiphon worker`` as it is installed: it drafts what others flagged, and ends when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+
+from adapters.sample.community import SampleCommunity
+from bot.desk import Desk
+from bot.store.cases import Case, StoredSuggestion
+from bot.store.database import Database
+from bot.store.secret import load_secret
+from core.review import CaseState
+from tests.e2e.conftest import GUARD_SECONDS, Antiphon
+
+
+async def flag(data: Path) -> Case:
+    """A post, flagged by another process."""
+    database = await Database.open(data / "antiphon.db", secret=load_secret(data / "secret"))
+    try:
+        return await Desk(database).flag(SampleCommunity().flag("103", "mill_pond"))
+    finally:
+        await database.close()
+
+
+async def when_reviewed(data: Path, case_id: str) -> StoredSuggestion | None:
+    """The suggestion, once there is one."""
+    database = await Database.open(data / "antiphon.db", secret=load_secret(data / "secret"))
+    desk = Desk(database)
+    try:
+        async with asyncio.timeout(GUARD_SECONDS):
+            while (await desk.case(case_id)).state is not CaseState.IN_REVIEW:  # noqa: ASYNC110 - another process's
+                await asyncio.sleep(0.1)
+        return await desk.suggestion(case_id)
+    finally:
+        await database.close()
+
+
+def test_a_worker_drafts_what_another_process_flagged(drafter: Antiphon) -> None:
+    """Over the database alone; SIGTERM ends it well."""
+    data = drafter.home / "data" / "antiphon"
+    data.mkdir(parents=True)
+    case = asyncio.run(flag(data))
+    with drafter.started("worker", "--slots", "2") as process:
+        stored = asyncio.run(when_reviewed(data, case.id))
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=GUARD_SECONDS)
+    assert stored is not None
+    assert stored.suggestion.drafts
+    assert process.returncode == 0
+    assert "Drafting 2 at once" in said
+    assert "Stopped." in said
+    assert case.post.text not in said
+
+
+def test_a_worker_says_what_is_wrong_before_it_loads_anything(drafter: Antiphon) -> None:
+    """A wrong profile, or a number of slots that makes no sense."""
+    assert drafter("worker", "--profile", "swift").code == 2
+    assert drafter("worker", "--slots", "0").code == 2
+
+
+def test_a_worker_that_finds_no_database_says_so(drafter: Antiphon) -> None:
+    """The error names the variable, and not the password in it."""
+    address = "postgresql://antiphon:hidden-word@127.0.0.1:9/antiphon"
+    result = drafter.having(ANTIPHON__DESK__DATABASE_URL=address)("worker")
+    assert result.code == 4
+    assert "database" in result.err
+    assert "hidden-word" not in result.out + result.err
