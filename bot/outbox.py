@@ -1,274 +1,246 @@
 """The outbox: posts each approved reply exactly once, or asks a person.
 
-Owns the send protocol (architecture, section 4); the only module that may call a platform's ``post``. Must never send
-without an approval that still holds, never twice, and never keep a transaction open across a network call.
+Owns the order of the send protocol (reliability, section 1.2): check, read the original, commit the intent, call,
+record, and read back what stayed without an answer. ``bot.sending`` holds its parts. Must never send without an
+approval that still holds, never twice, and never keep a transaction open across a network call. Any number of
+processes may run one over the same database.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final
 
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
-
-from bot.store.cases import Case, due_approvals, load, transition, unsettled_approvals
+from bot.sending.checks import Limits
+from bot.sending.gate import Gate, cause
+from bot.sending.ledger import Ledger
+from bot.sending.retracting import Retractions
+from bot.sending.rows import Claim, Delivery, Rules
+from bot.sending.unknown import UnknownSends
 from bot.store.database import Database
-from bot.store.schema import ApprovalRow, OutboxRow, OutboxState
-from core.errors import AntiphonError, Conflict, NotAllowed, PlatformUnavailable
-from core.models import Posted
-from core.ports import ChatPlatform
-from core.review import ApprovedReply, CaseState, restore, text_hash
+from bot.store.sending import Entry
+from bot.typed import check_note
+from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable
+from core.ports import ChatPlatform, RoleSource
+from core.review import text_hash
+from core.roles import Person
+
+__all__ = ["Delivery", "Limits", "Outbox"]
 
 _LOG = logging.getLogger(__name__)
-_T = TypeVar("_T")
-
-_ROW_STATES: Final = {
-    CaseState.SENDING: OutboxState.SENDING,
-    CaseState.POSTED: OutboxState.POSTED,
-    CaseState.UNKNOWN: OutboxState.UNKNOWN,
-    CaseState.FAILED: OutboxState.FAILED,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """What became of one approved reply: the state that its case has now, and why."""
-
-    case_id: str
-    approval_id: str
-    state: CaseState
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A row of the outbox with its approval and its case."""
-
-    row: OutboxRow
-    approval: ApprovalRow
-    case: Case
-
-    def reply(self) -> ApprovedReply:
-        """The reply, made again from the stored approval; ``NotAllowed`` if its text is another now."""
-        stored = self.approval
-        return restore(
-            approval_id=stored.id,
-            in_reply_to=self.case.post.ref,
-            text=stored.text,
-            moderator=stored.moderator,
-            at=stored.approved_at,
-            sha256=stored.sha256,
-        )
+_NOT_FOUND: Final = "The reply was not found; look on the platform, and say whether it stands there."
 
 
 class Outbox:
-    """Sends what was approved.
+    """Sends what was approved, and takes back what was posted.
 
     Args:
-        platforms: the connected platforms, by ``PostRef.platform``.
-        clock: gives the time now, aware.
-        timeout_seconds: how long one call of a platform may take.
-        retry_seconds: how long to wait before trying again to read the original post.
-        max_attempts: how often to try that before a person is asked.
+        platforms: the platforms connected to this process, by ``PostRef.platform``; replies for others are left alone.
+        role_sources: where the platform's own rights of who approved are read again before each send, by platform.
+        limits: how many replies one community may get.
+        timeout_seconds: how long one call of a platform may take; a send belongs to its process three times as long.
+        retry_seconds: the longest pause between two attempts.
+        max_attempts: how often anything is tried before a person is asked.
+        poll_seconds: how long ``run`` waits before it looks again.
+        ticks: seconds that only grow, also while the process is stopped.
     """
 
     def __init__(
         self,
         database: Database,
         platforms: Mapping[str, ChatPlatform],
-        clock: Callable[[], datetime],
         *,
+        role_sources: Mapping[str, RoleSource] | None = None,
+        limits: Limits | None = None,
         timeout_seconds: float = 30.0,
-        retry_seconds: float = 30.0,
-        max_attempts: int = 5,
+        retry_seconds: float = 60.0,
+        max_attempts: int = 10,
+        poll_seconds: float = 1.0,
+        ticks: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._database = database
-        self._platforms = platforms
-        self._clock = clock
-        self._timeout_seconds = timeout_seconds
-        self._retry = timedelta(seconds=retry_seconds)
-        self._max_attempts = max_attempts
+        self._gate = Gate(platforms, role_sources or {}, timeout_seconds)
+        rules = Rules(limits or Limits(), timeout_seconds, retry_seconds, max_attempts)
+        self._ledger = Ledger(database, rules)
+        self._unknown = UnknownSends(database, rules)
+        self._retractions = Retractions(database, self._gate, rules)
+        self._poll_seconds = poll_seconds
+        self._ticks = ticks
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Send, recover and take back until ``stop`` is set; what is in hand is brought to its end first."""
+        while not stop.is_set():
+            for step in (self.send_due, self.recover, self.carry_out_retractions):
+                try:
+                    await step()
+                except StoreUnavailable as err:
+                    _LOG.warning("the outbox waits for the database: %s", err)
+            await _wait(stop, self._poll_seconds)
 
     async def send_due(self) -> list[Delivery]:
         """Send every reply whose undo window is over; say what became of each that was decided.
 
-        A reply whose original post cannot be read just now is left for a later call.
+        A reply that must wait (the original cannot be read, posting is paused, a cap is reached, the platform is busy)
+        is left for a later call.
 
         Raises:
             StoreUnavailable: the database does not answer. What was being sent is left for ``recover``.
         """
-        approval_ids = await self._database.run(lambda session: due_approvals(session, self._clock()))
-        deliveries = [await self._send(approval_id) for approval_id in approval_ids]
-        return [delivery for delivery in deliveries if delivery is not None]
+        return await self._each(await self._ledger.due(), self._send)
 
     async def recover(self) -> list[Delivery]:
-        """Settle the sends that a stop interrupted, by reading back; nothing is sent again.
+        """Settle the sends that were interrupted or stayed without an answer, once their sender's lease is over.
 
-        Call it at start-up, before the first ``send_due``.
+        The reply is read back; one that is not found is sent again under its key, inside the platform's window only.
         """
-        approval_ids = await self._database.run(unsettled_approvals)
-        return [await self._resolve(approval_id, "The send was interrupted.") for approval_id in approval_ids]
+        return await self._each(await self._unknown.interrupted(), self._recover)
+
+    async def retract_reply(self, case_id: str, version: int, by: Person, note: str) -> Delivery:
+        """Take a posted reply away from the platform; the intent is committed first, and survives a crash.
+
+        Returns:
+            The case's state now: ``retracted``; or still ``posted``, with the reason why the reply stands, or why it
+            is tried again later.
+
+        Raises:
+            BadInput: there is no reason.
+            NotAllowed: the person may not, or there is no reply that stands.
+            Conflict: the case has another version.
+        """
+        check_note(note)
+        return await self._retractions.retract(case_id, version, by, note)
+
+    async def settle(
+        self, case_id: str, version: int, stands: bool, by: Person, note: str, *, message: str | None = None
+    ) -> Delivery:
+        """Record what a person saw on the platform of a send of unknown fate.
+
+        Args:
+            stands: whether the reply stands there: the case is ``posted`` then, and else has ``failed``.
+            message: the platform's id of the reply, where the person knows it; without, it cannot be retracted here.
+
+        Raises:
+            BadInput: there is no reason.
+            NotAllowed: the person may not, or no reply of the case is of unknown fate.
+            Conflict: the case has another version.
+        """
+        check_note(note)
+        return await self._unknown.settle(case_id, version, stands=stands, by=by, note=note, message=message or None)
+
+    async def carry_out_retractions(self) -> None:
+        """Try the retractions that wait: asked for in another process, interrupted, or without an answer."""
+        await self._retractions.carry_out()
+
+    async def _each(
+        self, approval_ids: list[str], bring_to_its_end: Callable[[str], Awaitable[Delivery | None]]
+    ) -> list[Delivery]:
+        """Bring each reply to its end; one that cannot be does not hold up the others."""
+        deliveries = list[Delivery]()
+        for approval_id in approval_ids:
+            try:
+                delivery = await bring_to_its_end(approval_id)
+            except StoreUnavailable:
+                raise
+            except AntiphonError as err:
+                _LOG.error("approval %s: %s", approval_id, err)
+                continue
+            if delivery is not None:
+                _LOG.info("case %s: its reply is %s", delivery.case_id, delivery.state)
+                deliveries.append(delivery)
+        return deliveries
 
     async def _send(self, approval_id: str) -> Delivery | None:
         """Take one reply from ``queued`` to its end; ``None`` if it is left, or was taken by another."""
-        entry = await self._database.run(lambda session: _entry(session, approval_id))
+        seen = await self._ledger.look(approval_id)
+        if not isinstance(seen, Entry) or not self._gate.serves(seen.case.post.ref):
+            return None if isinstance(seen, Entry) else seen
         try:
-            obstacle = await self._obstacle(entry)
+            changed = await self._changed(seen)
+        except StoreUnavailable:
+            raise
         except Exception as err:
-            return await self._postpone(entry, err)
-        if obstacle:
-            return await self._refuse(entry, obstacle)
-        try:
-            reply = await self._claim(entry)
-        except Conflict:
-            return None
-        except NotAllowed as err:
-            return await self._refuse(entry, err.message)
-        return await self._post(reply)
+            return await self._ledger.postpone(seen, f"The platform cannot be asked before the send: {cause(err)}")
+        if changed:
+            return await self._ledger.refuse(seen, changed)
+        started = self._ticks()
+        claim = await self._ledger.claim(seen)
+        return await self._post(claim, started) if isinstance(claim, Claim) else claim
 
-    async def _obstacle(self, entry: _Entry) -> str | None:
-        """Why this reply must not be posted, or ``None``. Raises whatever the platform raises when read."""
-        if entry.case.state is not CaseState.APPROVED:
-            return f"The case is {entry.case.state}, not approved."
-        try:
-            reply = entry.reply()
-        except NotAllowed as err:
-            return err.message
-        platform = self._platforms.get(reply.in_reply_to.platform)
-        if platform is None:
-            return f"No platform named {reply.in_reply_to.platform} is connected."
-        original = await self._in_time(platform.read(reply.in_reply_to))
+    async def _changed(self, seen: Entry) -> str | None:
+        """What the platform says against this reply, or ``None``; keeps the rights of who approved in step with it.
+
+        Raises whatever the platform raises.
+        """
+        ref = seen.case.post.ref
+        if self._gate.knows_roles(ref):
+            for person in await self._ledger.approvers(seen):
+                await self._ledger.keep_roles(seen, person, await self._gate.roles(ref, person.user))
+        original = await self._gate.read(ref)
         if original is None:
             return "The post that the reply answers is gone."
-        if text_hash(original) != entry.approval.target_sha256:
+        if text_hash(original) != seen.approval.target_sha256:
             return "The post that the reply answers was changed after it was flagged."
         return None
 
-    async def _claim(self, seen: _Entry) -> ApprovedReply:
-        """Commit the intent to send, provided that nothing changed since ``seen``.
-
-        Raises:
-            Conflict: the case was moved, or another process sends this reply.
-            NotAllowed: the stored text is not the one that was approved.
-        """
-
-        async def work(session: AsyncSession) -> ApprovedReply:
-            entry = await _entry(session, seen.approval.id)
-            reply = entry.reply()
-            if entry.row.state is not OutboxState.QUEUED:
-                raise Conflict("This reply was taken out of the outbox.", remedy="Reload the case.")
-            entry.row.attempts += 1
-            await self._move(session, entry, CaseState.SENDING, "sending", version=seen.case.version)
-            return reply
-
-        return await self._database.run(work)
-
-    async def _post(self, reply: ApprovedReply) -> Delivery:
+    async def _post(self, claim: Claim, started: float) -> Delivery | None:
         """Make the network call, once, and record what came of it.
 
         A cancellation passes through: the row stays in ``sending``, and ``recover`` reads back.
         """
         try:
-            posted = await self._in_time(self._platforms[reply.in_reply_to.platform].post(reply))
+            posted = await self._gate.send(claim.reply, lambda: self._ticks() - started <= claim.hold_seconds)
+        except PlatformBusy as err:
+            if claim.is_first:
+                return await self._ledger.busy(claim, str(err), err.retry_after_seconds)
+            return await self._ledger.unknown(claim, f"It was not sent again: {err}")
         except PlatformUnavailable as err:
-            return await self._settle(reply.approval_id, CaseState.FAILED, str(err))
+            if claim.is_first:
+                return await self._ledger.failed(claim, str(err))
+            return await self._ledger.unknown(claim, f"It was not sent again: {err}")
         except Exception as err:
             # Whatever else went wrong, the reply may stand on the platform.
-            return await self._resolve(reply.approval_id, f"The send ended without an answer: {_cause(err)}")
-        return await self._settle(reply.approval_id, CaseState.POSTED, "posted", posted)
+            why = f"The send ended without an answer: {cause(err)}"
+            delivery = await self._ledger.unknown(claim, why)
+            return await self._resolve(claim, why) if delivery is not None and claim.is_first else delivery
+        return await self._ledger.posted(claim, posted)
 
-    async def _resolve(self, approval_id: str, why: str) -> Delivery:
-        """Settle a send of unknown outcome: the reply is found on the platform, or a person must look."""
+    async def _recover(self, approval_id: str) -> Delivery | None:
+        taken = await self._unknown.take_over(approval_id, self._gate.serves)
+        if not isinstance(taken, Claim):
+            return taken
+        return await self._resolve(taken, "The send was interrupted, or had no answer.")
 
-        async def work(session: AsyncSession) -> _Entry:
-            entry = await _entry(session, approval_id)
-            if entry.case.state is not CaseState.UNKNOWN:
-                await self._move(session, entry, CaseState.UNKNOWN, why)
-            return entry
-
-        entry = await self._database.run(work)
+    async def _resolve(self, claim: Claim, why: str) -> Delivery | None:
+        """Settle a send of unknown fate: found on the platform, sent again under its key, or left to a person."""
+        window = self._gate.resend_seconds(claim.reply.in_reply_to)
         try:
-            reply = entry.reply()
-            posted = await self._in_time(self._platforms[reply.in_reply_to.platform].find_reply(reply))
+            found = await self._gate.find(claim.reply)
         except Exception as err:
-            reason = f"{why} It could not be read back; look on the platform. {_cause(err)}"
-            return await self._settle(approval_id, CaseState.NEEDS_PERSON, reason)
-        if posted is None:
-            reason = f"{why} The reply was not found; look on the platform before you approve it again."
-            return await self._settle(approval_id, CaseState.NEEDS_PERSON, reason)
-        return await self._settle(approval_id, CaseState.POSTED, f"{why} The reply was found.", posted)
-
-    async def _settle(self, approval_id: str, to: CaseState, reason: str, posted: Posted | None = None) -> Delivery:
-        """Record how a send ended."""
-
-        async def work(session: AsyncSession) -> Case:
-            entry = await _entry(session, approval_id)
-            if posted is not None:
-                entry.row.remote_message = posted.ref.message
-            return await self._move(session, entry, to, reason)
-
-        case = await self._database.run(work)
-        _LOG.info("case %s: the send ended as %s", case.id, to)
-        return Delivery(case.id, approval_id, to, reason)
-
-    async def _refuse(self, seen: _Entry, reason: str) -> Delivery | None:
-        """Cancel a reply that must not be posted, and ask a person; ``None`` if the case was moved meanwhile."""
-
-        async def work(session: AsyncSession) -> Delivery | None:
-            entry = await _entry(session, seen.approval.id)
-            if entry.row.state is not OutboxState.QUEUED or entry.case.version != seen.case.version:
-                return None
-            entry.row.state, entry.row.error, entry.row.updated_at = OutboxState.CANCELLED, reason, self._clock()
-            case = entry.case
-            if case.state is CaseState.APPROVED:
-                case = await self._move(session, entry, CaseState.NEEDS_PERSON, reason)
-            return Delivery(case.id, seen.approval.id, case.state, reason)
-
-        _LOG.info("case %s: the reply is not posted", seen.case.id)
-        return await self._database.run(work)
-
-    async def _postpone(self, seen: _Entry, err: Exception) -> Delivery | None:
-        """Leave a reply whose original cannot be read for later; after ``max_attempts``, ask a person."""
-        reason = f"The post that the reply answers cannot be read: {_cause(err)}"
-        if seen.row.attempts + 1 >= self._max_attempts:
-            return await self._refuse(seen, reason)
-
-        async def work(session: AsyncSession) -> None:
-            row = (await _entry(session, seen.approval.id)).row
-            if row.state is OutboxState.QUEUED:
-                row.attempts += 1
-                row.not_before, row.error, row.updated_at = self._clock() + self._retry, reason, self._clock()
-
-        await self._database.run(work)
-        return None
-
-    async def _move(
-        self, session: AsyncSession, entry: _Entry, to: CaseState, reason: str, *, version: int | None = None
-    ) -> Case:
-        """Move the case, and the row with it where the state has a counterpart there."""
-        now = self._clock()
-        seen = entry.case.version if version is None else version
-        entry.row.state = _ROW_STATES.get(to, entry.row.state)
-        entry.row.error = None if to in (CaseState.SENDING, CaseState.POSTED) else reason
-        entry.row.updated_at = now
-        return await transition(session, entry.case.id, seen, to, actor="outbox", reason=reason, at=now)
-
-    async def _in_time(self, call: Awaitable[_T]) -> _T:
-        async with asyncio.timeout(self._timeout_seconds):
-            return await call
+            return await self._unknown.wait(claim, f"{why} It could not be read back: {cause(err)}", window)
+        if found is not None:
+            return await self._ledger.posted(claim, found, f"{why} The reply was found.")
+        why = f"{why} {_NOT_FOUND}"
+        seen = await self._unknown.in_window(claim, window)
+        if seen is None:
+            return await self._unknown.park(claim, why)
+        try:
+            changed = await self._changed(seen)
+        except StoreUnavailable:
+            raise
+        except Exception as err:
+            return await self._unknown.wait(claim, f"{why} {cause(err)}", window)
+        if changed:
+            return await self._unknown.park(claim, f"{why} {changed}")
+        started = self._ticks()
+        again = await self._unknown.again(claim, window, why)
+        return await self._post(again, started) if isinstance(again, Claim) else again
 
 
-async def _entry(session: AsyncSession, approval_id: str) -> _Entry:
-    row = (await session.scalars(select(OutboxRow).filter_by(approval_id=approval_id))).one()
-    approval = await session.get_one(ApprovalRow, approval_id)
-    return _Entry(row, approval, await load(session, approval.case_id))
-
-
-def _cause(err: Exception) -> str:
-    """What a person may read about an error: our own message; of a stranger's only its kind, as it may quote text."""
-    return str(err) if isinstance(err, AntiphonError) else f"{type(err).__name__}."
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        return

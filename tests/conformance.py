@@ -1,17 +1,19 @@
 """What every chat platform must do, as one reusable suite.
 
 An adapter's tests subclass ``PlatformConformance`` and give a ``harness``: the platform under test, and hands on the
-other side of the wire, to write, flag, edit and delete posts as people do, and to lose the answer of a send.
+other side of the wire, to write, flag, edit and delete posts as people do, to lose the answer of a call, to refuse
+calls for a while, and to let time pass.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from core.errors import AmbiguousSend, PlatformUnavailable
+from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost, PostRef
 from core.ports import ChatPlatform
 from core.review import ApprovedReply, approve, text_hash
@@ -54,6 +56,18 @@ class PlatformHarness(ABC):
     async def lose_next_answer(self, *, arrives: bool) -> None:
         """Lose the answer of the next send; the send itself arrives, or is lost as well."""
 
+    @abstractmethod
+    async def lose_next_removal(self, *, arrives: bool) -> None:
+        """Lose the answer of the next retraction; the retraction itself arrives, or is lost as well."""
+
+    @abstractmethod
+    async def be_busy(self, seconds: float) -> None:
+        """Refuse sends and retractions for so long, and say how long."""
+
+    @abstractmethod
+    async def pass_time(self, seconds: float) -> None:
+        """Let time pass on the platform."""
+
 
 def reply_to(ref: PostRef, text: str, approval_id: str = "approval-1") -> ApprovedReply:
     """A reply that a moderator approved."""
@@ -65,6 +79,15 @@ def reply_to(ref: PostRef, text: str, approval_id: str = "approval-1") -> Approv
         moderator="moderator_one",
         at=datetime(2026, 3, 2, tzinfo=UTC),
     )
+
+
+def _window(harness: PlatformHarness) -> float:
+    """How long the platform promises to know a key."""
+    window = harness.platform.resend_seconds
+    assert window >= 0
+    if window == 0:
+        pytest.skip("the platform knows no keys, and the outbox sends nothing twice there")
+    return window
 
 
 class PlatformConformance:
@@ -117,15 +140,88 @@ class PlatformConformance:
         assert [shown.encode() for shown in await harness.replies_to(ref)] == [text.encode()]
         assert await harness.replies_to(other) == []
         assert await harness.platform.read(posted.ref) == text
+        assert posted.ref == replace(ref, message=posted.ref.message)
         assert posted.posted_at.tzinfo is not None
 
-    async def test_the_same_key_posts_once(self, harness: PlatformHarness) -> None:
-        """At most one post for each approval (invariant I2), whoever tries again."""
+    @pytest.mark.parametrize("share", [0.0, 0.5, 0.999])
+    async def test_the_same_key_posts_once_in_the_whole_window(self, harness: PlatformHarness, share: float) -> None:
+        """``resend_seconds`` is a promise: until it is over, whoever tries again makes no second post (I2)."""
+        window = _window(harness)
         ref = await harness.create_post("slate_roof", "They do not belong here.")
         first = await harness.platform.post(reply_to(ref, "We all live here."))
+        await harness.pass_time(window * share)
         second = await harness.platform.post(reply_to(ref, "We all live here."))
         assert first.ref == second.ref
         assert await harness.replies_to(ref) == ["We all live here."]
+
+    @pytest.mark.parametrize("arrives", [True, False])
+    async def test_a_repetition_after_a_lost_answer_posts_once(self, harness: PlatformHarness, arrives: bool) -> None:
+        """What the window is for: whether the first send arrived or not, one reply stands."""
+        window = _window(harness)
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        await harness.lose_next_answer(arrives=arrives)
+        with pytest.raises(AmbiguousSend):
+            await harness.platform.post(reply_to(ref, "We all live here."))
+        await harness.pass_time(window * 0.9)
+        await harness.platform.post(reply_to(ref, "We all live here."))
+        assert await harness.replies_to(ref) == ["We all live here."]
+
+    async def test_a_busy_platform_posts_nothing_and_says_so(self, harness: PlatformHarness) -> None:
+        """A rate limit is a certain no for now: the reply may be tried again after the pause, and stands once."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        await harness.be_busy(7.0)
+        with pytest.raises(PlatformBusy) as caught:
+            await harness.platform.post(reply_to(ref, "We all live here."))
+        assert 0 < caught.value.retry_after_seconds <= 7
+        assert await harness.replies_to(ref) == []
+        await harness.pass_time(7.0)
+        await harness.platform.post(reply_to(ref, "We all live here."))
+        assert await harness.replies_to(ref) == ["We all live here."]
+
+    async def test_our_reply_can_be_retracted(self, harness: PlatformHarness) -> None:
+        """It is gone for everybody; what is gone already is no error, and nothing else is touched."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        kept = await harness.platform.post(reply_to(ref, "We all live here.", "approval-1"))
+        posted = await harness.platform.post(reply_to(ref, "Most of us came from somewhere.", "approval-2"))
+        await harness.platform.retract(posted.ref)
+        await harness.platform.retract(posted.ref)
+        assert await harness.replies_to(ref) == ["We all live here."]
+        assert await harness.platform.read(posted.ref) is None
+        assert await harness.platform.find_reply(reply_to(ref, "Most of us came from somewhere.", "approval-2")) is None
+        assert await harness.platform.read(kept.ref) == "We all live here."
+
+    async def test_what_others_wrote_is_not_retracted(self, harness: PlatformHarness) -> None:
+        """Antiphon takes back its own words only, whatever a wrong id says."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        with pytest.raises(PlatformUnavailable):
+            await harness.platform.retract(ref)
+        assert await harness.platform.read(ref) == "They do not belong here."
+
+    async def test_a_busy_platform_retracts_nothing_and_says_so(self, harness: PlatformHarness) -> None:
+        """The reply certainly stands, until the retraction is tried again."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        posted = await harness.platform.post(reply_to(ref, "We all live here."))
+        await harness.be_busy(7.0)
+        with pytest.raises(PlatformBusy):
+            await harness.platform.retract(posted.ref)
+        assert await harness.platform.read(posted.ref) == "We all live here."
+        await harness.pass_time(7.0)
+        await harness.platform.retract(posted.ref)
+        assert await harness.replies_to(ref) == []
+
+    @pytest.mark.parametrize("arrives", [True, False])
+    async def test_a_retraction_without_an_answer_is_said_to_be_one(
+        self, harness: PlatformHarness, arrives: bool
+    ) -> None:
+        """Reading tells what became of it, and the repetition does no harm."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        posted = await harness.platform.post(reply_to(ref, "We all live here."))
+        await harness.lose_next_removal(arrives=arrives)
+        with pytest.raises(AmbiguousSend):
+            await harness.platform.retract(posted.ref)
+        assert await harness.platform.read(posted.ref) == (None if arrives else "We all live here.")
+        await harness.platform.retract(posted.ref)
+        assert await harness.replies_to(ref) == []
 
     async def test_two_approvals_post_twice(self, harness: PlatformHarness) -> None:
         """The key is the approval's, not the text's: two approvals of one text are two replies."""

@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from adapters.sample.posts import SAMPLE_THREAD, SamplePost
-from core.errors import BadInput, PlatformUnavailable
+from core.errors import BadInput, PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost, Posted, PostRef, ThreadMessage
 from core.review import ApprovedReply
 
 _COMMUNITY: Final = "brenmoor"
 _CHANNEL: Final = "town-square"
 _THREAD_LENGTH: Final = 6
+_KEYS_KEPT: Final = timedelta(seconds=600)
+_RETRACTABLE: Final = timedelta(hours=48)
 
 
 def _utc_now() -> datetime:
@@ -49,6 +51,7 @@ class SampleCommunity:
         self._max_characters = max_characters
         self._bot_name = bot_name
         self._sent: dict[str, Posted] = {}
+        self._slow_until: datetime | None = None
         self._flagged: asyncio.Queue[FlaggedPost | None] = asyncio.Queue()
         self._next_id = 1 + max((int(post.id) for post in posts if post.id.isdecimal()), default=100)
         self._is_closed = False
@@ -59,9 +62,19 @@ class SampleCommunity:
         return "sample"
 
     @property
+    def community(self) -> str:
+        """The ``PostRef.community`` of its posts."""
+        return _COMMUNITY
+
+    @property
     def max_characters(self) -> int:
         """The longest reply that it takes, in Unicode code points."""
         return self._max_characters
+
+    @property
+    def resend_seconds(self) -> float:
+        """Half of the time that keys are kept."""
+        return _KEYS_KEPT.total_seconds() / 2
 
     def ref(self, message_id: str) -> PostRef:
         """Where a message of this community stands."""
@@ -86,6 +99,10 @@ class SampleCommunity:
         """Take a message away; ``BadInput`` if it is not there."""
         del self._posts[self._standing(message_id).id]
 
+    def slow_down(self, seconds: float) -> None:
+        """Refuse every reply and every removal for a while."""
+        self._slow_until = self._clock() + timedelta(seconds=seconds)
+
     def flag(self, message_id: str, by: str) -> FlaggedPost:
         """Let somebody flag a message; ``flags`` gives it out.
 
@@ -95,7 +112,8 @@ class SampleCommunity:
         """
         self._check_open()
         post = self._standing(message_id)
-        flagged = FlaggedPost(self.ref(post.id), post.text, post.author, by, "by hand", self._before(post.id))
+        before, root = self._before(post.id), self._root(post)
+        flagged = FlaggedPost(self.ref(post.id), post.text, post.author, by, "by hand", before, root=root)
         self._flagged.put_nowait(flagged)
         return flagged
 
@@ -113,14 +131,17 @@ class SampleCommunity:
         return None if post is None else post.text
 
     async def post(self, reply: ApprovedReply) -> Posted:
-        """Post exactly ``reply.text``; a key that was seen before gives the reply that it made.
+        """Post exactly ``reply.text``; a key of the last ten minutes gives the reply that it made.
 
         Raises:
+            PlatformBusy: the community was slowed down.
             PlatformUnavailable: the text is too long, or the post that it answers is gone.
         """
         self._check_open()
-        if reply.key in self._sent:
-            return self._sent[reply.key]
+        self._check_speed()
+        earlier = self._sent.get(reply.key)
+        if earlier is not None and self._clock() - earlier.posted_at < _KEYS_KEPT:
+            return earlier
         if len(reply.text) > self._max_characters:
             raise PlatformUnavailable(
                 f"The reply has {len(reply.text)} characters; {self.name} takes {self._max_characters}.",
@@ -138,6 +159,24 @@ class SampleCommunity:
         posted = self._sent.get(reply.key)
         return posted if posted is not None and self._find(posted.ref) is not None else None
 
+    async def retract(self, ref: PostRef) -> None:
+        """Take one of Antiphon's replies away.
+
+        Raises:
+            PlatformBusy: the community was slowed down.
+            PlatformUnavailable: the message is not Antiphon's, or stands there for longer than 48 hours.
+        """
+        self._check_open()
+        self._check_speed()
+        if self._find(ref) is None:
+            return
+        posted = next((posted for posted in self._sent.values() if posted.ref == ref), None)
+        if posted is None:
+            raise PlatformUnavailable("This message is not Antiphon's.", remedy="Ask its author.")
+        if self._clock() - posted.posted_at > _RETRACTABLE:
+            raise PlatformUnavailable("The reply is older than 48 hours.", remedy="Delete it as a moderator.")
+        del self._posts[ref.message]
+
     async def close(self) -> None:
         """End ``flags``. Closing twice does no harm."""
         if not self._is_closed:
@@ -147,6 +186,11 @@ class SampleCommunity:
     def _check_open(self) -> None:
         if self._is_closed:
             raise PlatformUnavailable("The sample community is closed.", remedy="Start Antiphon again.")
+
+    def _check_speed(self) -> None:
+        left = 0.0 if self._slow_until is None else (self._slow_until - self._clock()).total_seconds()
+        if left > 0:
+            raise PlatformBusy("The sample community is slowed down.", remedy="Wait.", retry_after_seconds=left)
 
     def _find(self, ref: PostRef) -> SamplePost | None:
         return self._posts.get(ref.message) if ref == self.ref(ref.message) else None
@@ -162,3 +206,9 @@ class SampleCommunity:
         ids = list(self._posts)
         earlier = ids[: ids.index(message_id)][-_THREAD_LENGTH:]
         return tuple(ThreadMessage(self._posts[other].author, self._posts[other].text) for other in earlier)
+
+    def _root(self, post: SamplePost) -> str:
+        """The id of the message that began the conversation, of those that still stand."""
+        while post.in_reply_to in self._posts:
+            post = self._posts[post.in_reply_to]
+        return post.id

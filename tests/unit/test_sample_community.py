@@ -13,12 +13,21 @@ from core.models import Posted, PostRef
 from core.ports import ChatPlatform
 from core.review import ApprovedReply
 from tests.conformance import PlatformConformance, PlatformHarness, reply_to
+from tests.fakes.clock import FakeClock
 
 
 class _LossyCommunity(SampleCommunity):
-    """Loses one answer: ``next_arrives`` says whether the send itself arrives; ``None`` for a good line."""
+    """Loses one answer: ``next_arrives`` says whether the call itself arrives; ``None`` for a good line."""
 
     next_arrives: bool | None = None
+    next_removal_arrives: bool | None = None
+
+    async def retract(self, ref: PostRef) -> None:
+        arrives, self.next_removal_arrives = self.next_removal_arrives, None
+        if arrives is not False:
+            await super().retract(ref)
+        if arrives is not None:
+            raise AmbiguousSend("The answer was lost.")
 
     async def post(self, reply: ApprovedReply) -> Posted:
         arrives, self.next_arrives = self.next_arrives, None
@@ -31,7 +40,8 @@ class _LossyCommunity(SampleCommunity):
 
 class _SampleHarness(PlatformHarness):
     def __init__(self) -> None:
-        self.community = _LossyCommunity(posts=())
+        self.clock = FakeClock()
+        self.community = _LossyCommunity(posts=(), clock=self.clock)
         self.platform: ChatPlatform = self.community
 
     async def create_post(self, author: str, text: str) -> PostRef:
@@ -51,6 +61,15 @@ class _SampleHarness(PlatformHarness):
 
     async def lose_next_answer(self, *, arrives: bool) -> None:
         self.community.next_arrives = arrives
+
+    async def lose_next_removal(self, *, arrives: bool) -> None:
+        self.community.next_removal_arrives = arrives
+
+    async def be_busy(self, seconds: float) -> None:
+        self.community.slow_down(seconds)
+
+    async def pass_time(self, seconds: float) -> None:
+        self.clock.advance(seconds)
 
 
 class TestSampleCommunity(PlatformConformance):
@@ -113,3 +132,31 @@ def test_the_flagged_samples_stand_in_the_thread() -> None:
     for place, message_id in enumerate(SAMPLE_FLAGS, start=1):
         flagged = community.flag(message_id, "mill_pond")
         assert len(flagged.thread) == min(place * 2, 6)
+
+
+async def test_a_key_is_forgotten_after_its_time() -> None:
+    """As on a real platform: who sends again too late posts twice, so that a test of the outbox would show it."""
+    clock = FakeClock()
+    community = SampleCommunity(clock=clock)
+    reply = reply_to(community.ref("103"), "We all live here.")
+    first = await community.post(reply)
+    clock.advance(2 * community.resend_seconds)
+    assert (await community.post(reply)).ref != first.ref
+
+
+async def test_an_old_reply_cannot_be_retracted() -> None:
+    """As on a platform that lets nobody delete what is older than two days."""
+    clock = FakeClock()
+    community = SampleCommunity(clock=clock)
+    posted = await community.post(reply_to(community.ref("103"), "We all live here."))
+    clock.advance(48 * 3600 + 1)
+    with pytest.raises(PlatformUnavailable, match="48 hours"):
+        await community.retract(posted.ref)
+
+
+def test_a_flag_names_the_message_that_began_the_conversation() -> None:
+    """One conversation gets one reply: the id is that of the topmost message, the post's own where it began one."""
+    community = SampleCommunity()
+    answer = community.add("slate_roof", "So what?", "108")
+    assert community.flag(answer.id, "mill_pond").root == "101"
+    assert community.flag("103", "mill_pond").root == "103"

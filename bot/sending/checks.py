@@ -1,0 +1,140 @@
+"""What must hold at the moment of a send, read anew in the transaction that commits its intent (reliability, 1.2).
+
+Owns the order of the checks and what becomes of a reply that fails one. Writes nothing, and must never trust what an
+earlier transaction found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_
+
+from bot.store import communities
+from bot.store.communities import EVERYWHERE, Community
+from bot.store.database import Session
+from bot.store.people import roles_of
+from bot.store.schema import ApprovalRow, CaseRow
+from bot.store.sending import Entry, reached
+from core.errors import NotAllowed
+from core.review import CaseState
+from core.roles import OnCase, may_on_case
+
+_AUTHOR: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many replies may be posted in one community; one for an author in 24 hours and one for a conversation stand.
+
+    They keep Antiphon from being turned into a flood, or against one person (reliability, T22).
+    """
+
+    per_hour: int = 10
+    per_day: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a reply is not sent: its case goes to ``to``; or it waits, until ``until`` where that is known."""
+
+    reason: str
+    to: CaseState | None = CaseState.NEEDS_PERSON
+    until: datetime | None = None
+
+
+async def obstacle(session: Session, entry: Entry, limits: Limits) -> Obstacle | None:
+    """What keeps a reply from being sent now; ``None`` if nothing does.
+
+    The caller holds the lock of the community, so that two replies cannot both be the last that a limit allows. What
+    decides comes before what lets it wait.
+    """
+    approval = entry.approval
+    if session.moment >= approval.expires_at:
+        return Obstacle("The approval is too old: nothing could be posted while it held.", CaseState.EXPIRED)
+    try:
+        entry.reply()
+    except NotAllowed as err:
+        return Obstacle(err.message)
+    community = await communities.load(session, entry.case.community_id)
+    if not community.is_posting:
+        return Obstacle("The community is in shadow mode: this would be posted now.", CaseState.SHADOWED)
+    if community.version != approval.policy_version:
+        return Obstacle("The rules of the community were changed after the approval.")
+    return (
+        await _people(session, entry)
+        or await _other_reply(session, entry)
+        or await _author(session, entry)
+        or await _conversation(session, entry)
+        or await _paused(session, community)
+        or await _rate(session, entry, limits)
+    )
+
+
+async def _people(session: Session, entry: Entry) -> Obstacle | None:
+    """Whoever approved must still be allowed to, at this moment (invariant I7)."""
+    for who in filter(None, (entry.approval.moderator, entry.approval.seconded_by)):
+        if not may_on_case(await roles_of(session, entry.case.community_id, who), OnCase.APPROVE):
+            return Obstacle("Who approved this reply may not approve any more.")
+    return None
+
+
+async def _other_reply(session: Session, entry: Entry) -> Obstacle | None:
+    others = and_(CaseRow.id == entry.case.id, ApprovalRow.id != entry.approval.id)
+    if await reached(session, others):
+        return Obstacle("Another reply to this post was sent before; look on the platform.")
+    return None
+
+
+async def _author(session: Session, entry: Entry) -> Obstacle | None:
+    """One reply for an author in 24 hours, wherever they write."""
+    author = entry.case.post.author
+    theirs = and_(CaseRow.author == author, ApprovalRow.id != entry.approval.id)
+    if author and _within(session, await reached(session, theirs), _AUTHOR):
+        return Obstacle("The author was given a reply in the last 24 hours.")
+    return None
+
+
+async def _conversation(session: Session, entry: Entry) -> Obstacle | None:
+    """One reply for a conversation: the posts of a channel that go back to the same message."""
+    post = entry.case.post
+    same = and_(
+        CaseRow.community_id == entry.case.community_id,
+        CaseRow.channel == post.ref.channel,
+        CaseRow.root == post.root,
+        ApprovalRow.id != entry.approval.id,
+    )
+    return Obstacle("The conversation was given a reply before.") if await reached(session, same) else None
+
+
+async def _paused(session: Session, community: Community) -> Obstacle | None:
+    scopes = await communities.paused(session, [community.id])
+    if not scopes:
+        return None
+    where = "everywhere" if EVERYWHERE in scopes else "in this community"
+    return Obstacle(f"Posting is paused {where}.", to=None)
+
+
+async def _rate(session: Session, entry: Entry, limits: Limits) -> Obstacle | None:
+    """The caps of a community; the reply waits until the oldest that counts is far enough back."""
+    theirs: ColumnElement[bool] = and_(
+        CaseRow.community_id == entry.case.community_id, ApprovalRow.id != entry.approval.id
+    )
+    recent = await reached(session, and_(theirs, CaseRow.updated_at > session.moment - timedelta(days=1)))
+    for cap, window, name in (
+        (limits.per_hour, timedelta(hours=1), "hour"),
+        (limits.per_day, timedelta(days=1), "day"),
+    ):
+        counted = _within(session, recent, window)
+        if len(counted) >= cap:
+            until = counted[len(counted) - cap] + window
+            return Obstacle(f"{len(counted)} replies were posted here in the last {name}.", to=None, until=until)
+    return None
+
+
+def _within(session: Session, sent: list[datetime | None], window: timedelta) -> list[datetime]:
+    """Those that were sent in the last ``window``; one of unknown time counts as sent just now."""
+    moments = [session.moment if moment is None else moment for moment in sent]
+    return [moment for moment in moments if moment > session.moment - window]

@@ -1,0 +1,103 @@
+"""The gate to the platforms: the only module that calls ``post`` and ``retract`` of one.
+
+Owns the calls, each with its time limit and its two points of ``bot.faults``. Decides nothing and writes nothing: only
+``bot.outbox`` and ``bot.sending.retracting`` may use it, after the intent was committed (checked by import-linter and
+``tests/unit/test_one_gate.py``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from bot.faults import reach
+from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable
+from core.models import Posted, PostRef
+from core.ports import ChatPlatform, RoleSource
+from core.review import ApprovedReply
+from core.roles import Role
+
+_T = TypeVar("_T")
+
+
+class Gate:
+    """Calls of the connected platforms.
+
+    Args:
+        platforms: by ``PostRef.platform``.
+        role_sources: by ``PostRef.platform``; a platform without one has no rights of its own that count here.
+        timeout_seconds: how long one call may take.
+    """
+
+    def __init__(
+        self, platforms: Mapping[str, ChatPlatform], role_sources: Mapping[str, RoleSource], timeout_seconds: float
+    ) -> None:
+        self._platforms = platforms
+        self._role_sources = role_sources
+        self.timeout_seconds = timeout_seconds
+
+    @property
+    def connected(self) -> list[str]:
+        """The platforms that this process can reach."""
+        return sorted(self._platforms)
+
+    def serves(self, ref: PostRef) -> bool:
+        """Whether the platform of a post is connected to this process."""
+        return ref.platform in self._platforms
+
+    def resend_seconds(self, ref: PostRef) -> float:
+        """How long a reply may be sent again under its key; 0 where the platform is not connected."""
+        platform = self._platforms.get(ref.platform)
+        return 0.0 if platform is None else platform.resend_seconds
+
+    async def read(self, ref: PostRef) -> str | None:
+        """The text of a post as it stands now; ``None`` if it is gone."""
+        return await self._call("read the original", lambda: self._platform(ref).read(ref))
+
+    async def send(self, reply: ApprovedReply, is_held: Callable[[], bool]) -> Posted:
+        """Post an approved reply whose intent is committed, unless the sender does not hold it any more."""
+
+        async def call() -> Posted:
+            if not is_held():
+                raise PlatformBusy("The sender was held up for too long, and sent nothing.")
+            return await self._platform(reply.in_reply_to).post(reply)
+
+        return await self._call("post", call)
+
+    async def find(self, reply: ApprovedReply) -> Posted | None:
+        """Our reply, read back; ``None`` if it does not stand there."""
+        return await self._call("read back", lambda: self._platform(reply.in_reply_to).find_reply(reply))
+
+    async def retract(self, ref: PostRef) -> None:
+        """Take a posted reply away."""
+        await self._call("retract", lambda: self._platform(ref).retract(ref))
+
+    def knows_roles(self, ref: PostRef) -> bool:
+        """Whether the platform of a post has rights of its own that count here."""
+        return ref.platform in self._role_sources
+
+    async def roles(self, ref: PostRef, user: str) -> frozenset[Role]:
+        """What somebody may do by the platform's own rights."""
+        return await self._call("read roles", lambda: self._role_sources[ref.platform].roles(ref.community, user))
+
+    def _platform(self, ref: PostRef) -> ChatPlatform:
+        if ref.platform not in self._platforms:
+            raise PlatformUnavailable(
+                f"No platform named {ref.platform} is connected.", remedy="Connect it in the settings."
+            )
+        return self._platforms[ref.platform]
+
+    async def _call(self, what: str, call: Callable[[], Awaitable[_T]]) -> _T:
+        """Make a call between its two points; the second one is passed whatever comes of it."""
+        await reach(f"{what}: before the call")
+        try:
+            async with asyncio.timeout(self.timeout_seconds):
+                return await call()
+        finally:
+            await reach(f"{what}: after the call")
+
+
+def cause(err: Exception) -> str:
+    """What a person may read about an error: our own message; of a stranger's only its kind, as it may quote text."""
+    return str(err) if isinstance(err, AntiphonError) else f"{type(err).__name__}."

@@ -1,0 +1,177 @@
+"""Taking a posted reply back, within the limits of its platform.
+
+Owns a retraction from the committed intent, a job under a lease, to its end: the reply is gone and the case
+``retracted``, or the platform refuses and the case stays ``posted``. A removal may be repeated, so one without an
+answer is looked at and tried again.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+from sqlalchemy import select, update
+
+from bot.sending.gate import Gate, cause
+from bot.sending.rows import Delivery, Rules, end
+from bot.store import jobs
+from bot.store import sending as store
+from bot.store.cases import load, load_expected
+from bot.store.database import Database, Session
+from bot.store.jobs import Job
+from bot.store.people import require_on_case
+from bot.store.schema import JobRow, JobState, OutboxState
+from bot.store.sending import entry_of
+from core.errors import Conflict, NotAllowed, PlatformBusy, PlatformUnavailable
+from core.models import PostRef
+from core.review import CaseState
+from core.roles import OnCase, Person
+
+_KIND: Final = "retract:{}"
+"""The kind of the job that a retraction is, by platform: only a process that is connected to it can carry it out."""
+
+
+class Retractions:
+    """The retractions of one outbox."""
+
+    def __init__(self, database: Database, gate: Gate, rules: Rules) -> None:
+        self._database = database
+        self._gate = gate
+        self._rules = rules
+        self._owner = uuid4().hex
+
+    async def retract(self, case_id: str, version: int, by: Person, note: str) -> Delivery:
+        """Commit the intent, carry out what waits, and say how this case stands now."""
+        await self._ask(case_id, version, by, note)
+        await self.carry_out()
+        return await self._database.run("look at a retraction", lambda session: _standing(session, case_id))
+
+    async def carry_out(self) -> None:
+        """Try every retraction that waits and whose platform is connected here."""
+        tried = set[str]()
+        while (job := await self._take()) is not None and job.id not in tried:
+            tried.add(job.id)
+            await self._try(job)
+
+    async def _ask(self, case_id: str, version: int, by: Person, note: str) -> None:
+        async def work(session: Session) -> None:
+            case = await load(session, case_id)
+            who = await require_on_case(session, case.community_id, by, OnCase.RETRACT)
+            await load_expected(session, case_id, version, CaseState.POSTED)
+            row = await store.newest(session, case_id)
+            if row is None or row.state is not OutboxState.POSTED or row.remote_message is None:
+                raise NotAllowed("Where the reply stands is not known.", remedy="Take it away on the platform.")
+            if await _open_job(session, case_id) is not None:
+                raise Conflict("The reply is being retracted already.", remedy="Reload the case in a moment.")
+            await jobs.enqueue(
+                session,
+                f"retract:{row.approval_id}:{uuid4().hex}",
+                _KIND.format(case.post.ref.platform),
+                community_id=case.community_id,
+                case_id=case_id,
+                payload={"approval": row.approval_id, "by": who, "note": note},
+            )
+
+        await self._database.run("ask for a retraction", work)
+
+    async def _take(self) -> Job | None:
+        async def work(session: Session) -> Job | None:
+            kinds = [_KIND.format(platform) for platform in self._gate.connected]
+            return await jobs.take(session, kinds, self._owner, self._rules.lease)
+
+        return await self._database.run("take a retraction", work)
+
+    async def _try(self, job: Job) -> None:
+        """Make the call once, look where it has no answer, and record what came of it."""
+        ref = await self._database.run("read a retraction", lambda session: _ref(session, job))
+        if ref is None:
+            await self._give_up(job, "The reply does not count as posted any more.")
+            return
+        try:
+            await self._gate.retract(ref)
+        except PlatformBusy as err:
+            asked = timedelta(seconds=min(max(err.retry_after_seconds, 0.0), self._rules.retry_seconds))
+            await self._later(job, str(err), asked)
+        except PlatformUnavailable as err:
+            await self._give_up(job, str(err))
+        except Exception as err:
+            await self._after_no_answer(job, ref, cause(err))
+        else:
+            await self._done(job)
+
+    async def _after_no_answer(self, job: Job, ref: PostRef, why: str) -> None:
+        try:
+            stands = await self._gate.read(ref) is not None
+        except Exception as err:
+            await self._later(job, f"{why} It cannot be read back: {cause(err)}")
+            return
+        if stands:
+            await self._later(job, f"{why} The reply still stands.")
+        else:
+            await self._done(job)
+
+    async def _done(self, job: Job) -> None:
+        async def work(session: Session) -> None:
+            entry = await entry_of(session, job.payload["approval"], lock=True)
+            if entry.case.state is CaseState.POSTED:
+                by, note = job.payload["by"], job.payload["note"]
+                await end(session, entry, CaseState.RETRACTED, "retracted", actor=by, note=note)
+            await jobs.finish(session, job)
+            await _forget_note(session, job)
+
+        await self._recorded("record a retraction", work)
+
+    async def _give_up(self, job: Job, reason: str) -> None:
+        async def work(session: Session) -> None:
+            await jobs.finish(session, job, JobState.DEAD, f"The reply still stands: {reason}")
+            await _forget_note(session, job)
+
+        await self._recorded("give a retraction up", work)
+
+    async def _later(self, job: Job, reason: str, asked: timedelta = timedelta()) -> None:
+        """Try again after a pause; after ``max_attempts`` a person must take the reply away."""
+        if job.attempts >= self._rules.max_attempts:
+            await self._give_up(job, f"{reason} Take it away on the platform.")
+            return
+        after = max(asked, self._rules.pause(job.attempts))
+        await self._recorded("put a retraction back", lambda session: jobs.retry(session, job, after, reason))
+
+    async def _recorded(self, name: str, work: Any) -> None:
+        """Write down what came of an attempt, unless another process took the retraction over meanwhile."""
+        try:
+            await self._database.run(name, work)
+        except Conflict:
+            return
+
+
+async def _ref(session: Session, job: Job) -> PostRef | None:
+    """Where the reply stands; ``None`` if it does not count as posted."""
+    entry = await entry_of(session, job.payload["approval"])
+    return entry.posted_ref() if entry.case.state is CaseState.POSTED else None
+
+
+async def _open_job(session: Session, case_id: str) -> JobRow | None:
+    job = await _newest_job(session, case_id)
+    return job if job is not None and job.state in (JobState.READY, JobState.RUNNING) else None
+
+
+async def _newest_job(session: Session, case_id: str) -> JobRow | None:
+    query = select(JobRow).where(JobRow.case_id == case_id, JobRow.kind.startswith("retract:"))
+    query = query.order_by(JobRow.created_at.desc()).limit(1)
+    return await session.scalar(query.execution_options(populate_existing=True))
+
+
+async def _standing(session: Session, case_id: str) -> Delivery:
+    case, row = await load(session, case_id), await store.newest(session, case_id)
+    job = await _newest_job(session, case_id)
+    reason = "retracted" if case.state is CaseState.RETRACTED else (job.error if job else None) or "being retracted"
+    return Delivery(case_id, "" if row is None else row.approval_id, case.state, reason)
+
+
+async def _forget_note(session: Session, job: Job) -> None:
+    """Take what the person typed out of the job: it stands in the audit log from here on, where it can be erased."""
+    payload = {**job.payload, "note": ""}
+    await session.execute(
+        update(JobRow).filter_by(id=job.id).values(payload=payload).execution_options(synchronize_session="fetch")
+    )

@@ -1,0 +1,146 @@
+"""Sends of unknown fate: taken over when their sender is gone, sent again inside the platform's window, or settled.
+
+Owns the transactions of a send that stayed without an answer. Knows no platform. Must never let a reply be sent again
+that does not pass every check of a first send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from bot.sending.checks import obstacle
+from bot.sending.rows import Claim, Delivery, Rules, end, intend, mine
+from bot.store import communities
+from bot.store import sending as store
+from bot.store.cases import load, load_expected
+from bot.store.database import Database, Session
+from bot.store.people import require_on_case
+from bot.store.schema import OutboxState
+from bot.store.sending import Entry, entry_of
+from core.errors import NotAllowed
+from core.models import PostRef
+from core.review import CaseState
+from core.roles import OnCase, Person
+
+
+class UnknownSends:
+    """The transactions of sends that nobody knows the end of, over one database."""
+
+    def __init__(self, database: Database, rules: Rules) -> None:
+        self._database = database
+        self._rules = rules
+
+    async def interrupted(self) -> list[str]:
+        """The approvals whose sends nobody brought to an end, and nobody looks after."""
+        return await self._database.run("look for interrupted sends", store.interrupted)
+
+    async def take_over(self, approval_id: str, serves: Callable[[PostRef], bool]) -> Claim | Delivery | None:
+        """Take a send whose sender is gone; ``None`` if another process was faster, or should.
+
+        One of a platform that no process serves is left to a person when its approval is too old.
+        """
+
+        async def work(session: Session) -> Claim | Delivery | None:
+            entry = await entry_of(session, approval_id, lock=True)
+            row, is_served = entry.row, serves(entry.case.post.ref)
+            is_open = entry.case.state in (CaseState.SENDING, CaseState.UNKNOWN)
+            if not is_open or row.state not in (OutboxState.SENDING, OutboxState.UNKNOWN):
+                return None
+            if row.lease_until is not None and row.lease_until > session.moment:
+                return None
+            if not is_served and session.moment < entry.approval.expires_at:
+                return None
+            if entry.case.state is CaseState.SENDING:
+                await end(session, entry, CaseState.UNKNOWN, "the send was interrupted")
+                entry = await entry_of(session, approval_id)
+            if not is_served:
+                reason = f"The send was interrupted, and {entry.case.post.ref.platform} is not connected any more."
+                return await end(session, entry, CaseState.NEEDS_PERSON, reason)
+            row.attempts += 1
+            row.lease_until = session.moment + self._rules.lease
+            try:
+                reply = entry.reply()
+            except NotAllowed as err:
+                return await end(session, entry, CaseState.NEEDS_PERSON, f"The send was interrupted. {err.message}")
+            return Claim(reply, row.attempts, False, self._rules.hold_seconds)
+
+        return await self._database.run("take over a send", work)
+
+    async def in_window(self, claim: Claim, resend_seconds: float) -> Entry | None:
+        """The send, if its reply may be sent again under its key now; ``None`` if not, or if it was moved."""
+
+        async def work(session: Session) -> Entry | None:
+            entry = await mine(session, claim, OutboxState.UNKNOWN)
+            return None if entry is None or self._seconds_left(session, entry, resend_seconds) <= 0 else entry
+
+        return await self._database.run("look at the window of a send", work)
+
+    async def again(self, claim: Claim, resend_seconds: float, why: str) -> Claim | Delivery | None:
+        """Commit the intent to send once more under the same key, if all holds that must hold for a first send."""
+
+        async def work(session: Session) -> Claim | Delivery | None:
+            seen = await entry_of(session, claim.reply.approval_id)
+            await communities.load(session, seen.case.community_id, lock=True)
+            entry = await mine(session, claim, OutboxState.UNKNOWN)
+            if entry is None:
+                return None
+            found = await obstacle(session, entry, self._rules.limits)
+            left = self._seconds_left(session, entry, resend_seconds)
+            if found is not None or left <= 0:
+                reason = f"{why} {found.reason if found else 'It is too late to send it again.'}"
+                return await end(session, entry, CaseState.NEEDS_PERSON, reason)
+            return await intend(session, self._rules, entry, min(self._rules.hold_seconds, left), is_first=False)
+
+        return await self._database.run("commit the intent again", work)
+
+    async def wait(self, claim: Claim, reason: str, resend_seconds: float) -> Delivery | None:
+        """Leave a send for a while if it may still be sent again then; else ask a person."""
+
+        async def work(session: Session) -> Delivery | None:
+            entry = await mine(session, claim, OutboxState.UNKNOWN)
+            if entry is None:
+                return None
+            pause = self._rules.pause(entry.row.attempts)
+            if self._seconds_left(session, entry, resend_seconds) <= pause.total_seconds():
+                return await end(session, entry, CaseState.NEEDS_PERSON, f"{reason} Look on the platform.")
+            entry.row.error, entry.row.lease_until = reason, session.moment + pause
+            return Delivery(entry.case.id, entry.approval.id, entry.case.state, reason)
+
+        return await self._database.run("leave an unknown send", work)
+
+    async def park(self, claim: Claim, reason: str) -> Delivery | None:
+        """Ask a person what became of a send."""
+
+        async def work(session: Session) -> Delivery | None:
+            entry = await mine(session, claim, OutboxState.UNKNOWN)
+            return None if entry is None else await end(session, entry, CaseState.NEEDS_PERSON, reason)
+
+        return await self._database.run("ask a person about a send", work)
+
+    async def settle(
+        self, case_id: str, version: int, *, stands: bool, by: Person, note: str, message: str | None = None
+    ) -> Delivery:
+        """Record what a person saw on the platform; the case is ``posted``, or has ``failed``."""
+
+        async def work(session: Session) -> Delivery:
+            case = await load(session, case_id)
+            who = await require_on_case(session, case.community_id, by, OnCase.APPROVE)
+            await load_expected(session, case_id, version, CaseState.NEEDS_PERSON)
+            newest = await store.newest(session, case_id)
+            if newest is None or newest.state is not OutboxState.UNKNOWN:
+                raise NotAllowed("No reply of this case is of unknown fate.", remedy="Reload the case.")
+            entry = await entry_of(session, newest.approval_id, lock=True)
+            if stands:
+                entry.row.remote_message, entry.row.posted_at = message, entry.row.first_sent_at
+                return await end(session, entry, CaseState.POSTED, "found on the platform", actor=who, note=note)
+            return await end(session, entry, CaseState.FAILED, "not found on the platform", actor=who, note=note)
+
+        return await self._database.run("settle a send", work)
+
+    def _seconds_left(self, session: Session, entry: Entry, resend_seconds: float) -> float:
+        """How long the reply may still be sent again; 0 when it was tried often enough."""
+        first = entry.row.first_sent_at
+        if first is None or entry.row.attempts >= self._rules.max_attempts:
+            return 0.0
+        return (first + timedelta(seconds=resend_seconds) - session.moment).total_seconds()
