@@ -1,0 +1,107 @@
+"""All invariants in their order, and how they are asked of a database.
+
+``antiphon doctor --audit`` asks them of a live one, a test after every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from bot.invariants import keeping, sending, working
+from bot.invariants.facts import Facts, Limits, read_facts
+from bot.invariants.record import Record
+from bot.invariants.violation import Violation
+from bot.store.database import Database
+
+_SHOWN = 5
+_REMEDY: Final = "Pause all posting, keep a copy of the database, and look at these in the audit log before you go on."
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """One promise: its number, what it says, and the function that looks for a violation."""
+
+    id: str
+    promise: str
+    look: Callable[[Facts], Iterable[Violation]]
+
+
+INVARIANTS: Final = (
+    Invariant("I1", "each post matches one approval by a person, of exactly those bytes", sending.posted_as_approved),
+    Invariant("I2", "at most one post for each approval", sending.posted_once),
+    Invariant("I3", "no acknowledged capture is lost", working.nothing_is_lost),
+    Invariant("I4", "one case for each post", working.one_case_per_post),
+    Invariant("I5", "no work without a live owner", working.work_has_an_owner),
+    Invariant("I6", "what fails again and again stops after three attempts", working.poison_stops),
+    Invariant("I7", "who lost the right neither approves nor is the approver of a send", sending.approver_may_approve),
+    Invariant("I8", "no approval survives a change", sending.approval_holds),
+    Invariant("I9", "what was undone is never posted", sending.undone_is_not_posted),
+    Invariant("I10", "two moderators never both win", working.one_wins),
+    Invariant("I11", "cases move along the graph, and the log is a whole chain", keeping.moves_are_declared_and_kept),
+    Invariant("I12", "nothing posts while paused or in shadow mode", sending.nothing_posts_while_closed),
+    Invariant("I13", "only valid drafts reach review", keeping.drafts_are_valid),
+    Invariant("I14", "evidence that is shown is in the knowledge base", keeping.evidence_can_be_opened),
+    Invariant("I15", "who was erased leaves no trace", keeping.erased_leave_no_trace),
+    Invariant("I16", "the backlog is bounded", working.backlog_is_bounded),
+    Invariant("I17", "scheduled work runs once for each slot", working.once_per_slot),
+    Invariant("I18", "the schema is the newest one, whole", keeping.schema_is_the_newest),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of one invariant; ``remedy`` is "" where nothing needs to be done."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+def violations(facts: Facts) -> dict[str, list[Violation]]:
+    """The violations of each invariant that is broken, by its number."""
+    found = {invariant.id: list(invariant.look(facts)) for invariant in INVARIANTS}
+    return {name: broken for name, broken in found.items() if broken}
+
+
+async def check(
+    database: Database,
+    record: Record | None = None,
+    limits: Limits | None = None,
+    *,
+    looks_at_schema: bool = True,
+) -> dict[str, list[Violation]]:
+    """Read the database in one transaction, and ask every invariant; what is broken, by number.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    facts = await database.run(
+        "audit the database", lambda session: read_facts(session, record, limits, looks_at_schema=looks_at_schema)
+    )
+    return violations(facts)
+
+
+async def audit(database: Database, limits: Limits | None = None) -> list[Finding]:
+    """Ask every invariant of a live database; one finding for each, without a word of any post.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    broken = await check(database, limits=limits)
+    return [_finding(invariant, broken.get(invariant.id, [])) for invariant in INVARIANTS]
+
+
+def _finding(invariant: Invariant, broken: list[Violation]) -> Finding:
+    name = f"{invariant.id} {invariant.promise}"
+    if not broken:
+        return Finding(name, True, "holds")
+    rest = f" (and {len(broken) - _SHOWN} more)" if len(broken) > _SHOWN else ""
+    return Finding(name, False, "; ".join(map(str, broken[:_SHOWN])) + rest, _REMEDY)
+
+
+def as_document(findings: list[Finding]) -> dict[str, Any]:
+    """The findings as JSON."""
+    return {"ok": all(finding.ok for finding in findings), "invariants": [asdict(finding) for finding in findings]}

@@ -1,0 +1,23 @@
+"""Random histories of a desk, on both databases: every promise holds after every step. ``make torture`` runs more."""
+
+from __future__ import annotations
+
+from sqlalchemy import URL
+
+from tests.torture.machine import Ground, run_histories
+
+
+def test_random_histories_break_no_promise() -> None:
+    """People, workers, a platform that loses answers, and crashes, in any order, on SQLite."""
+    with Ground() as ground:
+        run_histories(ground, examples=40, steps=25)
+        assert ground.figures.steps > 400
+        assert ground.sends > 0
+        assert ground.figures.crashes > 0
+
+
+def test_random_histories_break_no_promise_in_postgresql(postgresql: URL) -> None:
+    """The same machine on the other database."""
+    with Ground(postgresql) as ground:
+        run_histories(ground, examples=4, steps=25)
+        assert ground.figures.steps > 20

@@ -1,0 +1,128 @@
+"""A process that does all that Antiphon does, until it is killed: flags, drafts, approvals, sends.
+
+Whatever it acknowledges, it writes to a file first-hand, as a platform would remember it. Its platform is a log on the
+disk, which outlives it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import make_url
+
+from bot.store.database import Database, connected
+from core.review import CaseState
+from tests.fakes.people import MODERATOR, OTHER_MODERATOR, SECRET
+from tests.torture.platform import FileLog, LoggedPlatform, Outcome, utc_now
+from tests.torture.world import EXPECTED, TickingClock, World, drafted, numbered_post
+
+POSTS = 3000
+_FAULTY = 0.3
+Part = Callable[[World, "Place", random.Random], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run keeps its things; ``address`` is a PostgreSQL database, "" for a SQLite file in ``folder``."""
+
+    folder: Path
+    address: str = ""
+
+    def database(self, clock: Callable[[], datetime] | None = None) -> Database:
+        """The database, which must have been made before."""
+        where = make_url(self.address) if self.address else self.folder / "world"
+        return Database(connected(where), SECRET, clock)
+
+    def platform(self, outcome: Callable[[], Outcome], **how: Any) -> LoggedPlatform:
+        """The platform over its log."""
+        made = LoggedPlatform(FileLog(self.folder / "platform.jsonl"), next_send=outcome, **how)
+        made.posts = {numbered_post(number).ref: numbered_post(number).text for number in range(POSTS)}
+        return made
+
+    def say(self, file: str, what: str) -> None:
+        """Append a line in one write: it is there whole, or not at all."""
+        with (self.folder / file).open("ab", buffering=0) as out:
+            out.write(f"{what}\n".encode())
+
+    def said(self, file: str) -> list[str]:
+        """Every line of a file, none if there is no file."""
+        path = self.folder / file
+        return path.read_text().splitlines() if path.exists() else []
+
+
+def main(place: Place, seed: int, has_keys: bool) -> None:
+    """Work until killed."""
+    asyncio.run(_live(place, random.Random(seed), has_keys))
+
+
+async def _live(place: Place, chance: random.Random, has_keys: bool) -> None:
+    def outcome() -> Outcome:
+        chosen = chance.choice(list(Outcome)) if chance.random() < _FAULTY else Outcome.WELL
+        place.say("calls", chosen.name)
+        return chosen
+
+    world = World(
+        place.database(),
+        TickingClock(utc_now()),
+        place.platform(outcome, has_keys=has_keys),
+        undo_seconds=0.05,
+        lease_seconds=1.0,
+    )
+    await world.attempt(world.recover())
+    await asyncio.gather(*(_again(world, place, chance, work) for work in (_flag, _draft, _decide, _send)))
+
+
+async def _again(world: World, place: Place, chance: random.Random, work: Part) -> None:
+    while True:
+        try:
+            await work(world, place, chance)
+        except EXPECTED:
+            continue
+        await asyncio.sleep(chance.uniform(0, 0.01))
+
+
+async def _flag(world: World, place: Place, chance: random.Random) -> None:
+    """Somebody flags a post, a new one or an old one, and is told so."""
+    number = chance.randrange(POSTS)
+    await world.flag(number)
+    place.say("acknowledged", str(number))
+
+
+async def _draft(world: World, place: Place, chance: random.Random) -> None:
+    """A worker of a name of its own drafts a case, more or less quickly."""
+    queue = world.queue_of(f"{os.getpid()}")
+    taken = await queue.take()
+    if taken is None:
+        return
+    await asyncio.sleep(chance.uniform(0, 0.02))
+    await queue.store(taken, drafted(taken.case.post, 1))
+
+
+async def _decide(world: World, place: Place, chance: random.Random) -> None:
+    """A moderator approves, undoes or declines something."""
+    cases = await world.cases(CaseState.IN_REVIEW, CaseState.APPROVED, CaseState.NEEDS_PERSON)
+    if not cases:
+        return
+    case = chance.choice(cases)
+    if case.state is CaseState.NEEDS_PERSON:
+        await world.look(case)
+    elif case.state is CaseState.APPROVED:
+        if chance.random() < 0.05:
+            await world.undo(case)
+    elif chance.random() < 0.9:
+        await world.approve(case, chance.choice((MODERATOR, OTHER_MODERATOR)))
+    else:
+        await world.decline(case)
+
+
+async def _send(world: World, place: Place, chance: random.Random) -> None:
+    """The outbox sends what is due, and settles what was interrupted."""
+    await world.send()
+    await world.recover()
