@@ -7,7 +7,7 @@ BIN := .venv/bin
 STAMP := .venv/installed-$(shell { cat pyproject.toml constraints.txt; pwd; } | cksum | cut -d ' ' -f 1)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit format clean
+.PHONY: help demo test torture check unit format clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -15,8 +15,11 @@ help: ## show this list
 demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 	@$(BIN)/antiphon demo
 
-test: check ## every check and every test
-	$(BIN)/pytest
+test: check ## every check and every test; a file's tests stay together, on two processes
+	$(BIN)/pytest -n 2 --dist loadfile
+
+torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills (tests/torture/__main__.py says how long)
+	@$(BIN)/python -m tests.torture
 
 check: $(STAMP) ## style, types and layers
 	$(BIN)/ruff check

@@ -9,18 +9,11 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.desk import Desk
-from bot.exemplars import MAX_REPLIES, remember
-from bot.outbox import Outbox
 from bot.settings import Settings
-from bot.store.database import Database
-from bot.worker import OnProgress, Worker
 from core.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.backends.embeddings import SentenceEmbedder
 from core.backends.llamacpp import EmbeddedServer
@@ -28,13 +21,12 @@ from core.backends.openai_chat import ChatModel
 from core.backends.prompt_cache import warm
 from core.backends.toxicity import DetoxifyScorer
 from core.backends.weights import WeightsWanted, find_weights
-from core.engine import Engine, Request, Voice
+from core.disclosure import longest_footer
+from core.engine import Engine, Voice
 from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
 from core.heads import Heads
 from core.language import detect, name_of
-from core.models import FlaggedPost, Progress, Suggestion
-from core.ports import ChatPlatform, LanguageModel, Message
-from core.profiles import Profile
+from core.ports import LanguageModel, Message
 from core.prompting import load_prompt
 from core.rewards import Scorers
 from kb.library import Library
@@ -58,15 +50,10 @@ _WARMED = (
 )  # fmt: skip
 
 
-def now() -> datetime:
-    """The time, aware."""
-    return datetime.now(UTC)
-
-
 def voice_of(settings: Settings, max_characters: int = 2000) -> Voice:
     """How the configured community speaks, within a platform's limit."""
     community = settings.community
-    return Voice(community.language, community.style, community.intents, max_characters)
+    return Voice(community.language, community.style, community.intents, max_characters - longest_footer())
 
 
 def open_embedder(settings: Settings) -> SentenceEmbedder:
@@ -230,56 +217,6 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
     scorers = await open_scorers(settings)
     async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
         yield Engine(model, knowledge, heads, scorers=scorers, judge=judge, judge_format=settings.judge.format)
-
-
-@dataclass(frozen=True)
-class Application:
-    """What runs: the desk, the worker that drafts and the outbox that posts."""
-
-    desk: Desk
-    worker: Worker
-    outbox: Outbox
-
-
-@asynccontextmanager
-async def open_application(
-    engine: Engine,
-    settings: Settings,
-    platform: ChatPlatform,
-    profile: Profile,
-    on_progress: OnProgress,
-    *,
-    database_path: Path | None = None,
-    undo_seconds: float | None = None,
-) -> AsyncIterator[Application]:
-    """The application over one platform; what an earlier process left half done is settled first.
-
-    Raises:
-        StoreUnavailable: the database cannot be opened.
-    """
-    path = database_path or settings.database_path
-    make_folder(path.parent, "desk.database")
-    database = await Database.open(path)
-    try:
-        desk = Desk(database, now, undo_seconds=settings.desk.undo_seconds if undo_seconds is None else undo_seconds)
-        voice = voice_of(settings, platform.max_characters)
-
-        async def suggest(post: FlaggedPost, claim: str | None, report: Callable[[object], None]) -> Suggestion:
-            def on_step(step: Progress) -> None:
-                report(step)
-
-            posted = await desk.posted_replies(post.ref, MAX_REPLIES)
-            memory = await asyncio.to_thread(remember, post.text, posted, voice.language)
-            request = Request(post, profile, voice, claim=claim, recent=memory.recent, exemplars=memory.exemplars)
-            return await engine.suggest(request, on_step)
-
-        worker = Worker(desk, suggest, on_progress)
-        outbox = Outbox(database, {platform.name: platform}, now)
-        await worker.recover()
-        await outbox.recover()
-        yield Application(desk, worker, outbox)
-    finally:
-        await database.close()
 
 
 def make_folder(folder: Path, setting: str) -> None:

@@ -41,10 +41,15 @@ from bot.command import (
     out,
     run_to_exit,
 )
+from bot.community_commands import community
+from bot.db_commands import db
 from bot.kb_commands import kb
+from bot.privacy_commands import privacy
 from bot.render import show_progress, show_suggestion
 from bot.report import document
+from bot.service import open_database, open_workers
 from bot.settings import Settings, load_settings
+from bot.worker_command import add_to as add_worker
 from core.engine import Request
 from core.errors import BadInput
 from core.language import NAMES, detect
@@ -59,6 +64,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(kb, name="kb")
+app.add_typer(community, name="community")
+app.add_typer(db, name="db")
+app.add_typer(privacy)
+add_worker(app, lambda settings, profile, slots: open_workers(settings, profile, slots, PreparationBar()))
 
 ProfileOption = Annotated[str, typer.Option("--profile", help="quick, live, standard, thorough or paper.")]
 
@@ -211,12 +220,25 @@ def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
 
 
 @app.command()
-def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+def doctor(
+    audit: Annotated[
+        bool, typer.Option("--audit", help="Ask instead whether the database keeps every promise about its cases.")
+    ] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
     """Check that everything is there, and say what to do if not."""
-    from bot.doctor import as_document, examine
+    from bot.doctor import Check, as_document, examine
+
+    async def audited(settings: Settings) -> list[Check]:
+        from bot.invariants import audit as ask_all
+
+        async with open_database(settings) as database:
+            found = await ask_all(database)
+        return [Check(finding.name, finding.ok, finding.detail, finding.remedy) for finding in found]
 
     async def work() -> int:
-        checks = await examine(load_settings(config))
+        checks = await (audited if audit else examine)(load_settings(config))
         if as_json:
             typer.echo(json.dumps(as_document(checks), indent=2))
         else:

@@ -16,19 +16,23 @@ from rich.text import Text
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
-from bot.app import Application, OnPreparing, open_application, open_engine
+from bot.app import OnPreparing, open_engine
+from bot.approving import AwaitsSecond
 from bot.chosen_claim import warning_about
 from bot.outbox import Delivery
 from bot.render import show_progress, show_suggestion, show_thread
+from bot.service import Application, admit, open_application
 from bot.settings import Settings
 from bot.store.cases import Case, StoredSuggestion
+from core.decline import DeclineReason
 from core.errors import AntiphonError, BadInput
 from core.models import Progress
-from core.review import CaseState, text_hash
+from core.review import CaseState
+from core.roles import Person
 
 HELP = (
-    "a N = approve draft N, e N = edit draft N, c = argue another claim, d REASON = decline, s REASON = stay silent, "
-    "q = quit"
+    "a N = approve draft N, e N = edit draft N, c = argue another claim, d REASON = decline "
+    f"({', '.join(DeclineReason)}), s REASON = stay silent, q = quit"
 )
 SEND_POLL_SECONDS = 0.5
 
@@ -52,6 +56,7 @@ async def review_in_terminal(
         open_engine(settings, on_preparing) as engine,
         open_application(engine, settings, community, settings.profile_named(profile), on_progress) as application,
     ):
+        await admit(application.database, community.name, community.community, operator())
         for message in SAMPLE_FLAGS:
             case = await application.desk.flag(community.flag(message, by="sample volunteer"))
             console.print(Rule(Text(f"Case {case.id[:8]}: message {message} by {case.post.author}")))
@@ -61,14 +66,29 @@ async def review_in_terminal(
     show_thread(console, community.thread())
 
 
+def _declined(answer: str) -> tuple[DeclineReason, str]:
+    """A reason to decline and a note, as one line: the reason's words first, or any words for another reason."""
+    for reason in DeclineReason:
+        if answer.startswith(reason):
+            return reason, answer.removeprefix(reason).strip(" :,.")
+    return DeclineReason.OTHER, answer
+
+
+def operator() -> Person:
+    """Who sits at the keyboard, as the system knows them."""
+    user = getpass.getuser()
+    return Person("sample", user, user)
+
+
 async def _review(console: Console, application: Application, case_id: str) -> bool:
     """Draft one case while it is queued, and ask about it; ``False`` to quit."""
     while True:
         if (await application.desk.case(case_id)).state is CaseState.QUEUED:
             await application.worker.step()
+        waits = (await application.desk.case(case_id)).state is CaseState.QUEUED  # it could not be drafted now
         if not await _decide(console, application, case_id):
             return False
-        if (await application.desk.case(case_id)).state is not CaseState.QUEUED:
+        if waits or (await application.desk.case(case_id)).state is not CaseState.QUEUED:
             return True
 
 
@@ -110,10 +130,13 @@ async def _carry_out(
     console: Console, application: Application, case: Case, stored: StoredSuggestion, answer: str
 ) -> bool:
     command, _, rest = answer.partition(" ")
-    moderator = getpass.getuser()
-    if command in {"d", "s"}:
-        close = application.desk.decline if command == "d" else application.desk.stay_silent
-        await close(case.id, case.version, moderator, rest)
+    moderator = operator()
+    if command == "d":
+        reason, note = _declined(rest)
+        await application.desk.decline(case.id, case.version, moderator, reason, note)
+        return True
+    if command == "s":
+        await application.desk.stay_silent(case.id, case.version, moderator, rest)
         return True
     if command == "c":
         return await _redraft(console, application, case, stored, rest)
@@ -124,12 +147,17 @@ async def _carry_out(
     text = drafts[rest].text
     if command == "e":
         text = await _ask(console, f"Now it reads: {text}\nNew text: ")
-    console.print(Text(f"Exactly this will be posted:\n{text}", style="bold"), soft_wrap=True)
+    shown = await application.desk.rendered(case.id, text)
+    console.print(Text(f"Exactly this will be posted:\n{shown.text}", style="bold"), soft_wrap=True)
     if await _ask(console, "Post it? y = yes: ") != "y":
         return False
-    await application.desk.approve(
-        case.id, case.version, text, text_hash(text), moderator, suggestion_id=stored.id, draft_rank=int(rest)
+    given = await application.desk.approve(
+        case.id, case.version, shown.text, shown.sha256, moderator, suggestion_id=stored.id, draft_rank=int(rest)
     )
+    if isinstance(given, AwaitsSecond):
+        why = " ".join(given.because)
+        console.print(Text(f"{why} Another moderator must approve the same text before it is posted.", style="yellow"))
+        return True
     await _send(console, application, case.id, moderator)
     return True
 
@@ -146,7 +174,7 @@ async def _redraft(
     if answer in {"", "q"}:
         return False
     chosen = _numbered(claims, int(answer)) if answer.isdecimal() else answer
-    await application.desk.redraft(case.id, case.version, chosen, getpass.getuser())
+    await application.desk.redraft(case.id, case.version, chosen, operator())
     warning = warning_about(chosen, case.post.text, stored.suggestion.reading.language)
     if warning:
         console.print(Text(warning, style="yellow"))
@@ -168,7 +196,7 @@ async def _sent(application: Application) -> list[Delivery]:
         await asyncio.sleep(SEND_POLL_SECONDS)
 
 
-async def _send(console: Console, application: Application, case_id: str, moderator: str) -> None:
+async def _send(console: Console, application: Application, case_id: str, moderator: Person) -> None:
     """Wait for the end of the undo window, or for Ctrl-C, which undoes."""
     console.print(Text("Approved. Ctrl-C before it is sent takes it back."))
     try:

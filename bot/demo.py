@@ -16,15 +16,17 @@ from rich.text import Text
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
-from bot.app import Application, OnPreparing, open_application, open_engine
+from bot.app import OnPreparing, open_engine
 from bot.render import show_progress, show_suggestion, show_thread
+from bot.service import Application, admit, open_application
 from bot.settings import Settings
 from bot.store.cases import Case, StoredSuggestion
+from core.decline import DeclineReason
 from core.errors import Unavailable
 from core.models import Progress
-from core.review import text_hash
+from core.roles import Person
 
-MODERATOR = "demo moderator"
+MODERATOR = Person("sample", "demo moderator", "demo moderator")
 SIGNATURE = "If you want to talk about it, write to the moderators."
 
 Decision = Callable[[Console, Application, Case, StoredSuggestion], Awaitable[None]]
@@ -53,8 +55,10 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
                 on_progress,
                 database_path=Path(folder) / "demo.db",
                 undo_seconds=0,
+                attempts=1,
             ) as application,
         ):
+            await admit(application.database, community.name, community.community, MODERATOR)
             for message, decide in zip(SAMPLE_FLAGS, (approve_best, decline, edit_and_approve), strict=True):
                 were_drafted.append(await review(console, application, community, message, decide))
         await community.close()
@@ -96,23 +100,24 @@ async def review(
 async def approve_best(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:
     """Approve the first draft as it stands."""
     await _approve(application, case, stored, stored.suggestion.drafts[0].text)
-    console.print(Text(f"The {MODERATOR} approves draft 1 as it stands.", style="bold"))
+    console.print(Text(f"The {MODERATOR.name} approves draft 1 as it stands.", style="bold"))
 
 
 async def decline(console: Console, application: Application, case: Case, _: StoredSuggestion) -> None:
     """Decline with a reason; nothing is posted."""
-    await application.desk.decline(case.id, case.version, MODERATOR, "off tone")
-    console.print(Text(f"The {MODERATOR} declines: off tone. Nothing is posted.", style="bold"))
+    await application.desk.decline(case.id, case.version, MODERATOR, DeclineReason.OFF_TONE)
+    console.print(Text(f"The {MODERATOR.name} declines: off tone. Nothing is posted.", style="bold"))
 
 
 async def edit_and_approve(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:
     """Add a sentence to the first draft and approve the whole text."""
     edited = f"{stored.suggestion.drafts[0].text} {SIGNATURE}"
     await _approve(application, case, stored, edited)
-    console.print(Text(f"The {MODERATOR} edits draft 1 and approves exactly this: {edited}", style="bold"))
+    console.print(Text(f"The {MODERATOR.name} edits draft 1 and approves exactly this: {edited}", style="bold"))
 
 
 async def _approve(application: Application, case: Case, stored: StoredSuggestion, text: str) -> None:
+    shown = await application.desk.rendered(case.id, text)
     await application.desk.approve(
-        case.id, case.version, text, text_hash(text), MODERATOR, suggestion_id=stored.id, draft_rank=1
+        case.id, case.version, shown.text, shown.sha256, MODERATOR, suggestion_id=stored.id, draft_rank=1
     )

@@ -15,9 +15,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import URL
+
 from bot.app import make_folder, open_embedder, open_judge, open_knowledge, open_model, open_scorers
 from bot.settings import Settings
 from bot.store.database import Database
+from bot.store.secret import load_secret
 from core.errors import AntiphonError
 from core.heads import Heads
 from core.ports import EvidenceQuery, Generation, LanguageModel, Message
@@ -85,13 +88,16 @@ async def _disk(settings: Settings) -> str:
 
 
 async def _database(settings: Settings) -> str:
+    if isinstance(place := settings.database_place, URL):
+        await (await Database.open(place, secret=load_secret(settings.secret_file))).close()
+        return f"PostgreSQL at {place.host} answers, durable"
     path = settings.database_path
     make_folder(path.parent, "desk.database")
     if path.exists():
-        await (await Database.open(path)).close()
+        await (await Database.open(path, secret=load_secret(settings.secret_file))).close()
         return f"{path} opens, durable and in WAL mode"
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        await (await Database.open(Path(folder) / "probe.db")).close()
+        await (await Database.open(Path(folder) / "probe.db", secret=b"probe")).close()
     return f"{path} will be made at the first run"
 
 

@@ -15,14 +15,16 @@ from typing import Annotated, Any, Final, Literal, Self
 
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from bot.settings_sources import SettingsFile, check_keys, find_file, from_environment, merged, refusal
-from core.errors import BadInput
+from core.errors import BadInput, BadSettings
 from core.models import Intent
 from core.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 from core.verdicts import JudgeFormat
 
-SECRETS: Final = frozenset({"llm.api_key", "judge.api_key", "kb.qdrant_api_key"})
+SECRETS: Final = frozenset({"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url"})
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]
@@ -110,7 +112,27 @@ class DeskSettings(_Section):
     """What moderators work with."""
 
     database: str = ""
+    database_url: SecretStr = SecretStr("")
+    secret_file: str = ""
     undo_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 15
+    hold_minutes: Annotated[float, Field(gt=0, le=60)] = 5
+    flags_per_hour: Annotated[int, Field(ge=1)] = 30
+    drafts_at_once: Annotated[int, Field(ge=1, le=64)] = 1
+    drafts_per_community: Annotated[int, Field(ge=0)] = 0
+    attempts: Annotated[int, Field(ge=1, le=100)] = 3
+    lease_seconds: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 60
+    drain_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 20
+    replies_per_hour: Annotated[int, Field(ge=1)] = 10
+    replies_per_day: Annotated[int, Field(ge=1)] = 50
+    draft_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 24
+    retention_days: Annotated[float, Field(ge=1, le=3650)] = 30
+    statistics_months: Annotated[int, Field(ge=1, le=120)] = 12
+    follow_ups: bool = True
+    backup_hours: Annotated[float, Field(ge=0, le=744)] = 24
+    backup_days: Annotated[float, Field(ge=1, le=3650)] = 30
+    backup_folder: str = ""
+    max_queued: Annotated[int, Field(ge=1)] = 200
+    campaign_hours: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 24
 
 
 class CommunitySettings(_Section):
@@ -167,6 +189,37 @@ class Settings(_Section):
     def database_path(self) -> Path:
         """The SQLite file with every case."""
         return _path(self.desk.database) or platformdirs.user_data_path("antiphon") / "antiphon.db"
+
+    @property
+    def database_place(self) -> Path | URL:
+        """Where every case is: the PostgreSQL database of the environment, or the SQLite file.
+
+        Raises:
+            BadSettings: the address is none of a PostgreSQL database.
+        """
+        address = self.desk.database_url.get_secret_value()
+        if not address:
+            return self.database_path
+        try:
+            url = make_url(address)
+        except ArgumentError:
+            url = URL.create("unreadable")
+        if url.get_backend_name() != "postgresql":
+            raise BadSettings(
+                "ANTIPHON__DESK__DATABASE_URL is not the address of a PostgreSQL database.",
+                remedy="Write postgresql://USER:PASSWORD@HOST/DATABASE, or leave it out for a SQLite file.",
+            )
+        return url
+
+    @property
+    def backup_folder(self) -> Path:
+        """Where backups of the database are kept."""
+        return _path(self.desk.backup_folder) or platformdirs.user_data_path("antiphon") / "backups"
+
+    @property
+    def secret_file(self) -> Path:
+        """The file with the secret that people's ids are hashed under."""
+        return _path(self.desk.secret_file) or platformdirs.user_data_path("antiphon") / "secret"
 
     @property
     def model_path(self) -> Path | None:

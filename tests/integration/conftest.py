@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import platformdirs
 import pytest
+from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot.desk import Desk
+from bot.draft_queue import DraftQueue
 from bot.store.cases import Case
 from bot.store.database import Database
 from core.backends.embeddings import SentenceEmbedder
@@ -23,8 +26,10 @@ from core.ports import EvidenceSource
 from kb.facts import STARTER_FACTS, Fact, load_facts
 from kb.index import KnowledgeIndex
 from kb.search import open_starter
-from tests.fakes import suggestion_for
 from tests.fakes.clock import FakeClock
+from tests.fakes.decisions import drafted
+from tests.fakes.people import SECRET, settle
+from tests.fakes.postgres import make_template, new_database, postgresql_server
 
 # Loaded once for the session; tests must not change them
 
@@ -76,23 +81,54 @@ def knowledge(embedder: SentenceEmbedder, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    """An empty database in a real file."""
-    opened = await Database.open(tmp_path / "antiphon.sqlite")
+def clock() -> FakeClock:
+    """The clock of the database."""
+    return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[URL]:
+    """A real server, with the template of every test's database."""
+    with postgresql_server() as server:
+        asyncio.run(make_template(server))
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def server(request: pytest.FixtureRequest) -> URL | None:
+    """``None`` for a SQLite file, then a real PostgreSQL server: a test that uses a database runs on both."""
+    return request.getfixturevalue("postgresql") if request.param == "postgresql" else None
+
+
+@pytest.fixture
+async def place(server: URL | None, tmp_path: Path) -> AsyncIterator[Path | URL]:
+    """Where the test's database is."""
+    if server is None:
+        yield tmp_path / "antiphon.sqlite"
+    else:
+        async with new_database(server) as address:
+            yield address
+
+
+@pytest.fixture
+async def database(place: Path | URL, clock: FakeClock) -> AsyncIterator[Database]:
+    """A database without cases, in which everybody has their role in the sample community."""
+    opened = await Database.open(place, secret=SECRET, clock=clock)
+    await settle(opened)
     yield opened
     await opened.close()
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    """The clock of the desk."""
-    return FakeClock()
+def desk(database: Database) -> Desk:
+    """A desk over the test's database."""
+    return Desk(database, undo_seconds=15)
 
 
 @pytest.fixture
-def desk(database: Database, clock: FakeClock) -> Desk:
-    """A desk over the test's database."""
-    return Desk(database, clock, undo_seconds=15)
+def queue(database: Database) -> DraftQueue:
+    """The queue of the test's database, as one worker sees it."""
+    return DraftQueue(database, "worker-1")
 
 
 @pytest.fixture
@@ -102,12 +138,9 @@ def post() -> FlaggedPost:
 
 
 @pytest.fixture
-async def in_review(desk: Desk, post: FlaggedPost) -> Case:
+async def in_review(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     """That post's case, with drafts, before a moderator."""
-    await desk.flag(post)
-    case = await desk.take_next()
-    assert case is not None
-    return await desk.store_suggestion(case.id, case.version, suggestion_for(post))
+    return await drafted(desk, queue, post)
 
 
 @pytest.fixture(scope="session")

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
+from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
-from bot.app import Application, open_application
 from bot.desk import Desk
+from bot.draft_queue import DraftQueue
 from bot.outbox import Outbox
-from bot.settings import Settings
+from bot.service import Application, admit, open_application
+from bot.settings import DeskSettings, Settings
 from bot.store.cases import Case, PostedReply
 from bot.store.database import Database
 from core.engine import Engine
 from core.heads import Heads
 from core.models import FlaggedPost
 from core.ports import EvidenceSource
-from core.review import CaseState, text_hash
-from tests.fakes import suggestion_for
+from core.review import CaseState
 from tests.fakes.brief import EXPLAINED, PATIENT
 from tests.fakes.clock import FakeClock
+from tests.fakes.decisions import approve, drafted
 from tests.fakes.model import FakeModel
+from tests.fakes.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
 
 CHOSEN = "Newcomers bring up their children in this town."
 
@@ -35,17 +38,15 @@ class _Community:
 
     def __init__(self, database: Database, clock: FakeClock) -> None:
         self.platform = SampleCommunity()
-        self.desk = Desk(database, clock, undo_seconds=0)
-        self.outbox = Outbox(database, {"sample": self.platform}, clock)
+        self.desk = Desk(database, undo_seconds=0)
+        self.queue = DraftQueue(database, "worker")
+        self.outbox = Outbox(database, {PLATFORM: self.platform})
         self.clock = clock
 
-    async def approved(self, text: str, reply: str) -> Case:
-        post = self.platform.flag(self.platform.add("somebody", text).id, "mill_pond")
-        await self.desk.flag(post)
-        taken = await self.desk.take_next()
-        assert taken is not None
-        case = await self.desk.store_suggestion(taken.id, taken.version, suggestion_for(post))
-        await self.desk.approve(case.id, case.version, reply, text_hash(reply), "moderator_one")
+    async def approved(self, text: str, reply: str, author: str = "somebody") -> Case:
+        post = self.platform.flag(self.platform.add(author, text).id, "mill_pond")
+        case = await drafted(self.desk, self.queue, post)
+        await approve(self.desk, case, reply=reply)
         self.clock.advance(1)
         return await self.desk.case(case.id)
 
@@ -60,31 +61,45 @@ def community(database: Database, clock: FakeClock) -> _Community:
 
 async def test_a_community_remembers_what_it_posted(community: _Community) -> None:
     """As it was approved, with the post that it answered, latest first; and no other community sees it."""
-    for number in range(3):
-        await community.approved(f"post {number}", f"Reply {number}.")
+    for word in ("green", "blue", "red"):
+        await community.approved(f"post {word}", f"Our reply {word}.", f"author {word}")
         await community.outbox.send_due()
-    assert await community.remembers(2) == [PostedReply("post 2", "Reply 2."), PostedReply("post 1", "Reply 1.")]
+    assert await community.remembers(2) == [
+        PostedReply("post red", "Our reply red."),
+        PostedReply("post blue", "Our reply blue."),
+    ]
     assert len(await community.remembers()) == 3
     assert await community.remembers(community="elsewhere") == await community.remembers(platform="telegram") == []
 
 
 async def test_what_was_not_posted_is_not_remembered(community: _Community) -> None:
     """A reply that failed, that was withdrawn or that still waits is nobody's example."""
-    failed = await community.approved("post 1", "too long " * 60)
+    failed = await community.approved("post 1", "too long " * 60, "author 1")
     await community.outbox.send_due()
     assert (await community.desk.case(failed.id)).state is CaseState.FAILED
-    withdrawn = await community.approved("post 2", "We take this back.")
-    await community.desk.withdraw(withdrawn.id, withdrawn.version, "moderator_two", "the person asked us to")
-    await community.approved("post 3", "This one waits.")
+    withdrawn = await community.approved("post 2", "We take this back.", "author 2")
+    await community.desk.withdraw(withdrawn.id, withdrawn.version, OTHER_MODERATOR, "they asked us to")
+    await community.approved("post 3", "This one waits.", "author 3")
     assert await community.remembers() == []
 
 
+def _settings(place: Path | URL, folder: Path) -> Settings:
+    """Those of an installation whose cases are at ``place``."""
+    secret_file = str(folder / "secret")
+    if isinstance(place, Path):
+        return Settings(desk=DeskSettings(database=str(place), secret_file=secret_file))
+    address = SecretStr(place.render_as_string(hide_password=False))
+    return Settings(desk=DeskSettings(database_url=address, secret_file=secret_file))
+
+
 @asynccontextmanager
-async def _running(engine: Engine, platform: SampleCommunity, folder: Path) -> AsyncIterator[Application]:
-    path = folder / "antiphon.db"
-    async with open_application(
-        engine, Settings(), platform, PATIENT, lambda _: None, database_path=path, undo_seconds=0
-    ) as application:
+async def _running(
+    engine: Engine, platform: SampleCommunity, place: Path | URL, folder: Path
+) -> AsyncIterator[Application]:
+    """The application over the test's database, as another start of it finds it; the moderator is let in."""
+    settings = _settings(place, folder)
+    async with open_application(engine, settings, platform, PATIENT, lambda _: None, undo_seconds=0) as application:
+        await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
         yield application
 
 
@@ -113,17 +128,17 @@ def _draft_prompts(model: FakeModel) -> list[str]:
 
 
 async def test_a_posted_reply_is_an_example_for_the_next_draft_and_is_not_said_again(
-    heads: Heads, knowledge: EvidenceSource, model: FakeModel, tmp_path: Path
+    heads: Heads, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
 ) -> None:
     """The words that the moderator approved, not those of the draft; the same post again is answered otherwise."""
     platform = SampleCommunity()
-    async with _running(Engine(model, knowledge, heads), platform, tmp_path) as application:
+    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
         case = await _drafted(application, platform.flag("103", "mill_pond"))
         first = (await _texts(application, case))[0]
         edited = f"{first} Come and say hello."
         assert _draft_prompts(model)
         assert not any("own voice" in prompt for prompt in _draft_prompts(model))
-        await application.desk.approve(case.id, case.version, edited, text_hash(edited), "moderator_one")
+        await approve(application.desk, case, reply=edited)
         assert [delivery.state for delivery in await application.outbox.send_due()] == [CaseState.POSTED]
         model.asked.clear()
         again = platform.add("slate_roof", case.post.text)
@@ -135,18 +150,15 @@ async def test_a_posted_reply_is_an_example_for_the_next_draft_and_is_not_said_a
 
 
 async def test_a_chosen_claim_is_argued_in_the_new_drafts(
-    heads: Heads, knowledge: EvidenceSource, model: FakeModel, tmp_path: Path
+    heads: Heads, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
 ) -> None:
-    """From the desk to the prompt and back to the moderator, in a database made before claims could be chosen."""
+    """From the desk to the prompt and back to the moderator, although the process was started anew between."""
     platform = SampleCommunity()
-    async with _running(Engine(model, knowledge, heads), platform, tmp_path) as application:
+    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
         case = await _drafted(application, platform.flag("103", "mill_pond"))
-    with sqlite3.connect(tmp_path / "antiphon.db") as old:
-        old.execute("DROP TABLE claim_choices")
-    old.close()
-    async with _running(Engine(model, knowledge, heads), platform, tmp_path) as application:
+    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
         model.asked.clear()
-        await application.desk.redraft(case.id, case.version, CHOSEN, "moderator_one")
+        await application.desk.redraft(case.id, case.version, CHOSEN, MODERATOR)
         assert await application.worker.step()
         stored = await application.desk.suggestion(case.id)
         assert (await application.desk.claims(case.id))[0] == CHOSEN
