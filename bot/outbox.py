@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
+from bot.pause import pause
 from bot.sending.checks import Limits
 from bot.sending.gate import Gate, cause
 from bot.sending.ledger import Ledger
@@ -77,7 +78,7 @@ class Outbox:
                     await step()
                 except StoreUnavailable as err:
                     _LOG.warning("the outbox waits for the database: %s", err)
-            await _wait(stop, self._poll_seconds)
+            await pause(stop, self._poll_seconds)
 
     async def send_due(self) -> list[Delivery]:
         """Send every reply whose undo window is over; say what became of each that was decided.
@@ -236,11 +237,3 @@ class Outbox:
         started = self._ticks()
         again = await self._unknown.again(claim, window, why)
         return await self._post(again, started) if isinstance(again, Claim) else again
-
-
-async def _wait(stop: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await stop.wait()
-    except TimeoutError:
-        return

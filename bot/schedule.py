@@ -19,6 +19,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
 from bot.chores.chore import Chore, slot_key
+from bot.pause import pause
 from bot.store import jobs
 from bot.store.database import Database, Session
 from bot.store.offices import lead, resign
@@ -94,7 +95,7 @@ class Schedule:
         waking.start()
         try:
             while not stop.is_set():
-                await self._wait(stop)
+                await pause(stop, self._tick.total_seconds())
                 self._mend(wakeup)
         finally:
             waking.shutdown(wait=False)
@@ -120,10 +121,3 @@ class Schedule:
             await self._database.run("resign", lambda session: resign(session, OFFICE, self._owner))
         except StoreUnavailable as err:
             _LOG.warning("the office was not given back, its lease must run out: %s", err)
-
-    async def _wait(self, stop: asyncio.Event) -> None:
-        try:
-            async with asyncio.timeout(self._tick.total_seconds()):
-                await stop.wait()
-        except TimeoutError:
-            return

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from bot.draft_queue import Backoff, DraftQueue, Taken
+from bot.pause import pause
 from core.errors import AntiphonError, Conflict, StoreUnavailable, Unavailable
 from core.models import FlaggedPost, Progress, Suggestion
 
@@ -88,9 +89,9 @@ class Worker:
                 _LOG.warning("the worker waits for the database: %s", err)
                 busy = False
             if self._failures:
-                await _pause(stop, self._rest.seconds(self._failures))
+                await pause(stop, self._rest.seconds(self._failures))
             elif not busy:
-                await _pause(stop, self._poll_seconds)
+                await pause(stop, self._poll_seconds)
 
     async def _while_alive(self, taken: Taken) -> None:
         """Draft while the lease is renewed beside it; stop at once when the case is no longer ours."""
@@ -184,7 +185,7 @@ class _Said:
 
     async def wait(self, seconds: float) -> None:
         """Until there is something new, but no longer than that."""
-        await _pause(self._is_new, seconds)
+        await pause(self._is_new, seconds)
         self._is_new.clear()
 
 
@@ -208,12 +209,3 @@ async def work(workers: Sequence[Worker], stop: asyncio.Event, drain_seconds: fl
     for outcome in ended:
         if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
             raise outcome
-
-
-async def _pause(until: asyncio.Event, seconds: float) -> None:
-    """Wait for the event, but no longer than that."""
-    try:
-        async with asyncio.timeout(seconds):
-            await until.wait()
-    except TimeoutError:
-        return

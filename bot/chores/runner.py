@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Final
 
 from bot.chores.chore import Chore, Done
+from bot.pause import pause
 from bot.store import jobs
 from bot.store.database import Database, Session
 from bot.store.jobs import Job
@@ -68,7 +69,7 @@ class Chores:
                 _LOG.warning("the chores wait for the database: %s", err)
                 ran = None
             if ran is None:
-                await _pause(stop, self._poll_seconds)
+                await pause(stop, self._poll_seconds)
 
     async def drain(self) -> list[Ran]:
         """Do everything that can be done now."""
@@ -170,11 +171,3 @@ class Chores:
             await self._retry(job, timedelta(), "It was interrupted.")
         except (Conflict, StoreUnavailable) as err:
             _LOG.warning("a chore was not given back: %s", err)
-
-
-async def _pause(stop: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await stop.wait()
-    except TimeoutError:
-        return

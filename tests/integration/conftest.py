@@ -120,6 +120,16 @@ async def database(place: Path | URL, clock: FakeClock) -> AsyncIterator[Databas
 
 
 @pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Settings with every place in a folder of the test's own."""
+    file = tmp_path / "config.toml"
+    places = {"database": "antiphon.db", "secret_file": "secret", "backup_folder": "backups"}
+    lines = [f'{key} = "{tmp_path / place}"' for key, place in places.items()]
+    file.write_text("[desk]\n" + "\n".join(lines) + "\n")
+    return file
+
+
+@pytest.fixture
 def desk(database: Database) -> Desk:
     """A desk over the test's database."""
     return Desk(database, undo_seconds=15)

@@ -7,7 +7,6 @@ import json
 import sqlite3
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner, Result
 
 from adapters.sample.community import SampleCommunity
@@ -17,16 +16,6 @@ from bot.store.database import Database
 from bot.store.secret import load_secret
 
 OLD = Path(__file__).parents[1] / "data" / "databases" / "0001.sql"
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    """Settings with every place in a folder of the test's own."""
-    file = tmp_path / "config.toml"
-    places = {"database": "antiphon.db", "secret_file": "secret", "backup_folder": "backups"}
-    lines = [f'{key} = "{tmp_path / place}"' for key, place in places.items()]
-    file.write_text("[desk]\n" + "\n".join(lines) + "\n")
-    return file
 
 
 def _run(config: Path, *words: str) -> Result:

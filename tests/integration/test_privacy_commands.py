@@ -24,16 +24,6 @@ app.add_typer(privacy)
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Path:
-    """Settings with every place in a folder of the test's own."""
-    file = tmp_path / "config.toml"
-    places = {"database": "antiphon.db", "secret_file": "secret", "backup_folder": "backups"}
-    lines = [f'{key} = "{tmp_path / place}"' for key, place in places.items()]
-    file.write_text("[desk]\n" + "\n".join(lines) + "\n")
-    return file
-
-
-@pytest.fixture
 def flagged(config: Path) -> Callable[[datetime], FlaggedPost]:
     """Flags a post of the sample community at a time."""
 
