@@ -34,13 +34,14 @@ from bot.store.database import Database, Session
 from bot.store.secret import load_secret
 from bot.worker import OnProgress, Suggest, Worker, work
 from core.engine import Engine, Request
-from core.errors import AntiphonError
+from core.errors import AntiphonError, StoreUnavailable
 from core.models import FlaggedPost, Progress, Suggestion
 from core.ports import ChatPlatform, RoleSource
 from core.profiles import Profile
 from core.roles import Person, Role
 
 _LOG = logging.getLogger(__name__)
+_AGAIN_SECONDS = 1.0
 _SHORTEST_POST = 500
 """The longest reply that every platform takes: a process that only drafts does so for all of them."""
 
@@ -229,12 +230,30 @@ async def serve(application: Application, platform: ChatPlatform, stop: asyncio.
 
 
 async def _take_in(desk: Desk, platform: ChatPlatform) -> None:
-    """Give every flagged post to the desk."""
+    """Give every flagged post to the desk, again and again while the database is away; one that is refused is left."""
     async for post in platform.flags():
-        try:
-            await desk.flag(post)
-        except AntiphonError as err:
-            _LOG.warning("a flagged post of %s was not taken in: %s", platform.name, err)
+        while True:
+            try:
+                await desk.flag(post)
+            except StoreUnavailable as err:
+                _LOG.warning("a flagged post of %s waits for the database: %s", platform.name, err)
+                await asyncio.sleep(_AGAIN_SECONDS)
+                continue
+            except AntiphonError as err:
+                _LOG.warning("a flagged post of %s was refused: %s", platform.name, err)
+            break
+
+
+@asynccontextmanager
+async def chores_beside(application: Application) -> AsyncIterator[None]:
+    """Do what is due from time to time while the block runs; the chore in hand is finished at its end."""
+    stop = asyncio.Event()
+    running = [asyncio.create_task(part.run(stop)) for part in (application.schedule, application.chores)]
+    try:
+        yield
+    finally:
+        stop.set()
+        await asyncio.gather(*running)
 
 
 async def admit(database: Database, platform: str, community: str, person: Person) -> None:

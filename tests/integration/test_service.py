@@ -1,0 +1,124 @@
+"""All parts in one process, as it runs for a platform: what people flag is drafted, what is approved is posted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import URL
+
+from adapters.sample.community import SampleCommunity
+from bot.service import Application, admit, chores_beside, open_application, serve
+from bot.settings import DeskSettings, Settings
+from core.engine import Engine
+from core.errors import NotAllowed, StoreUnavailable
+from core.heads import Heads
+from core.models import FlaggedPost
+from core.ports import EvidenceSource
+from core.review import CaseState
+from tests.fakes.brief import EXPLAINED, PATIENT
+from tests.fakes.decisions import approve, one_row
+from tests.fakes.model import FakeModel
+from tests.fakes.people import COMMUNITY, MODERATOR, PLATFORM
+
+
+def _settings(place: Path | URL, folder: Path) -> Settings:
+    places = {"secret_file": str(folder / "secret"), "backup_folder": str(folder / "backups")}
+    if isinstance(place, Path):
+        return Settings(desk=DeskSettings(database=str(place), **places))
+    address = SecretStr(place.render_as_string(hide_password=False))
+    return Settings(desk=DeskSettings(database_url=address, **places))
+
+
+@pytest.fixture
+def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
+    """An engine whose language model is a fake."""
+    model = FakeModel(
+        texts={"reading": EXPLAINED, "draft": "Everybody here was a newcomer once."},
+        shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
+    )
+    return Engine(model, knowledge, heads)
+
+
+async def _until(is_so: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(120):
+        while not await is_so():  # noqa: ASYNC110 - the database tells nobody
+            await asyncio.sleep(0.05)
+
+
+async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
+    engine: Engine, place: Path | URL, tmp_path: Path
+) -> None:
+    """Only the moderator does anything; what one flag cannot become does not end the others; all ends when told to."""
+    platform, stop = SampleCommunity(), asyncio.Event()
+    settings = _settings(place, tmp_path)
+    async with open_application(engine, settings, platform, PATIENT, lambda _: None, undo_seconds=0) as application:
+        await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
+        serving = asyncio.create_task(serve(application, platform, stop, drain_seconds=20))
+        platform.add("mill_pond", "half a \x00 word")
+        platform.flag(platform.thread()[-1].id, "mill_pond")
+        platform.flag("103", "mill_pond")
+
+        async def is_in(state: CaseState) -> bool:
+            return bool(await application.desk.cases(state))
+
+        await _until(lambda: is_in(CaseState.IN_REVIEW))
+        (case,) = await application.desk.cases()
+        await approve(application.desk, case)
+        await _until(lambda: is_in(CaseState.POSTED))
+
+        async def were_done() -> bool:
+            done = await one_row(application.database, "SELECT count(*) FROM jobs WHERE kind = 'audit digest'")
+            return done != (0,)
+
+        await _until(were_done)
+        stop.set()
+        await serving
+    assert len([post for post in platform.thread() if post.author == "antiphon"]) == 1
+
+
+async def test_a_flag_waits_for_a_database_that_is_away(
+    engine: Engine, place: Path | URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody flagged meanwhile is not lost (invariant I3)."""
+    monkeypatch.setattr("bot.service._AGAIN_SECONDS", 0.01)
+    platform, stop = SampleCommunity(), asyncio.Event()
+    settings = _settings(place, tmp_path)
+    async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:
+        flag, answers = application.desk.flag, iter([StoreUnavailable("Away."), NotAllowed("Not this one.")])
+
+        async def sometimes(post: FlaggedPost) -> object:
+            for fault in answers:
+                raise fault
+            return await flag(post)
+
+        monkeypatch.setattr(application.desk, "flag", sometimes)
+        serving = asyncio.create_task(serve(application, platform, stop, drain_seconds=0))
+        for message in ("103", "105"):
+            platform.flag(message, "mill_pond")
+
+        async def is_known() -> bool:
+            return bool(await application.desk.cases())
+
+        await _until(is_known)
+        stop.set()
+        await serving
+        (case,) = await application.desk.cases()
+    assert case.post.ref.message == "105"
+
+
+async def test_chores_are_done_beside_a_conversation(engine: Engine, place: Path | URL, tmp_path: Path) -> None:
+    """A person at a terminal is enough for drafts to expire and backups to be made; they end with it."""
+    platform = SampleCommunity()
+    settings = _settings(place, tmp_path)
+    async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:
+        async with chores_beside(application):
+            await _until(lambda: _is_done(application))
+        assert await one_row(application.database, "SELECT count(*) FROM jobs WHERE state = 'running'") == (0,)
+
+
+async def _is_done(application: Application) -> bool:
+    return await one_row(application.database, "SELECT count(*) FROM jobs WHERE kind = 'expiry'") != (0,)
