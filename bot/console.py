@@ -21,7 +21,7 @@ from bot.approving import AwaitsSecond
 from bot.chosen_claim import warning_about
 from bot.outbox import Delivery
 from bot.render import show_progress, show_suggestion, show_thread
-from bot.service import Application, admit, chores_beside, open_application
+from bot.service import Application, admit, open_application
 from bot.settings import Settings
 from bot.store.cases import Case, StoredSuggestion
 from core.decline import DeclineReason
@@ -55,7 +55,6 @@ async def review_in_terminal(
     async with (
         open_engine(settings, on_preparing) as engine,
         open_application(engine, settings, community, settings.profile_named(profile), on_progress) as application,
-        chores_beside(application),
     ):
         await admit(application.database, community.name, community.community, operator())
         for message in SAMPLE_FLAGS:

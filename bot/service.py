@@ -244,18 +244,6 @@ async def _take_in(desk: Desk, platform: ChatPlatform) -> None:
             break
 
 
-@asynccontextmanager
-async def chores_beside(application: Application) -> AsyncIterator[None]:
-    """Do what is due from time to time while the block runs; the chore in hand is finished at its end."""
-    stop = asyncio.Event()
-    running = [asyncio.create_task(part.run(stop)) for part in (application.schedule, application.chores)]
-    try:
-        yield
-    finally:
-        stop.set()
-        await asyncio.gather(*running)
-
-
 async def admit(database: Database, platform: str, community: str, person: Person) -> None:
     """Let the person who runs Antiphon in their terminal do everything in the sample community, posting included.
 

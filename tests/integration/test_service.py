@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
-from bot.service import Application, admit, chores_beside, open_application, serve
+from bot.service import admit, open_application, serve
 from bot.settings import DeskSettings, Settings
 from core.engine import Engine
 from core.errors import NotAllowed, StoreUnavailable
@@ -108,17 +108,3 @@ async def test_a_flag_waits_for_a_database_that_is_away(
         await serving
         (case,) = await application.desk.cases()
     assert case.post.ref.message == "105"
-
-
-async def test_chores_are_done_beside_a_conversation(engine: Engine, place: Path | URL, tmp_path: Path) -> None:
-    """A person at a terminal is enough for drafts to expire and backups to be made; they end with it."""
-    platform = SampleCommunity()
-    settings = _settings(place, tmp_path)
-    async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:
-        async with chores_beside(application):
-            await _until(lambda: _is_done(application))
-        assert await one_row(application.database, "SELECT count(*) FROM jobs WHERE state = 'running'") == (0,)
-
-
-async def _is_done(application: Application) -> bool:
-    return await one_row(application.database, "SELECT count(*) FROM jobs WHERE kind = 'expiry'") != (0,)
