@@ -21,8 +21,9 @@ from bot.store import jobs
 from bot.store.cases import Case
 from bot.store.database import Database, Session
 from bot.store.documents import suggestion_to_json
-from bot.store.jobs import Job, Standing
+from bot.store.jobs import Job
 from bot.store.schema import CaseRow, JobState, SuggestionRow
+from bot.store.standing import Standing, standing
 from core.errors import Conflict
 from core.models import Suggestion
 from core.review import CaseState
@@ -185,7 +186,7 @@ class DraftQueue:
 
     async def progress(self, case_id: str) -> Standing | None:
         """How far the draft is that a case waits for; ``None`` where it waits for none."""
-        return await self._database.run("read progress", lambda session: jobs.standing(session, case_id, store.DRAFT))
+        return await self._database.run("read progress", lambda session: standing(session, case_id, store.DRAFT))
 
     async def store(self, taken: Taken, suggestion: Suggestion) -> Case:
         """Keep what the engine said, and put the case before a moderator.

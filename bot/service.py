@@ -215,9 +215,9 @@ async def serve(application: Application, platform: ChatPlatform, stop: asyncio.
             application.chores.run(stop),
         )
     ]
-    flagging = asyncio.create_task(_take_in(application.desk, platform))
+    flagging = asyncio.create_task(_take_in(application.desk, platform, stop))
     try:
-        await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((*running, flagging), return_when=asyncio.FIRST_COMPLETED)
         stop.set()
         await asyncio.wait(running, timeout=drain_seconds)
     finally:
@@ -229,8 +229,11 @@ async def serve(application: Application, platform: ChatPlatform, stop: asyncio.
             raise outcome
 
 
-async def _take_in(desk: Desk, platform: ChatPlatform) -> None:
-    """Give every flagged post to the desk, again and again while the database is away; one that is refused is left."""
+async def _take_in(desk: Desk, platform: ChatPlatform, stop: asyncio.Event) -> None:
+    """Give every flagged post to the desk, again and again while the database is away; one that is refused is left.
+
+    A platform that flags no more ends nothing else: what waits is still drafted and sent.
+    """
     async for post in platform.flags():
         while True:
             try:
@@ -242,6 +245,7 @@ async def _take_in(desk: Desk, platform: ChatPlatform) -> None:
             except AntiphonError as err:
                 _LOG.warning("a flagged post of %s was refused: %s", platform.name, err)
             break
+    await stop.wait()
 
 
 async def admit(database: Database, platform: str, community: str, person: Person) -> None:

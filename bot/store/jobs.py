@@ -8,14 +8,13 @@ somebody else holds, and whoever moves a case and ends its job must move the cas
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from statistics import fmean
 from typing import Any, Final
 from uuid import uuid4
 
-from sqlalchemy import Select, and_, func, or_, select, update
+from sqlalchemy import Select, func, select, update
 
 from bot.store.database import Session
 from bot.store.dialect import insert_new
@@ -24,9 +23,7 @@ from core.errors import Conflict
 from core.models import Priority
 
 _LEVELS: Final = tuple(sorted(Priority, reverse=True))
-_NEVER: Final = datetime.min.replace(tzinfo=UTC)
-_TIMED: Final = 20
-"""Of how many finished pieces of work the mean duration is taken."""
+NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +47,6 @@ class Job:
     def tries(self) -> int:
         """How many attempts count: this one, and those that failed or were lost."""
         return self.attempts - self.excused
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How far a piece of work is, for people who wait for it.
-
-    ``ahead`` is how many are likely to be taken before it; ``progress`` what its worker said last. ``not_before`` is
-    when it is tried again, where an attempt failed, and ``error`` why. ``expected_seconds``, until it is done, is an
-    estimate from the last pieces of this kind; ``None`` where nobody is at work or none was finished yet.
-    """
-
-    is_running: bool
-    attempt: int
-    ahead: int
-    progress: str | None = None
-    since: datetime | None = None
-    not_before: datetime | None = None
-    error: str | None = None
-    expected_seconds: float | None = None
 
 
 async def enqueue(
@@ -173,15 +151,15 @@ def _lost(session: Session, kinds: Collection[str], limit: int) -> Select[JobRow
 
 async def _next(session: Session, kinds: Collection[str], per_community: int | None) -> JobRow | None:
     """The piece of work whose turn it is, held for this transaction."""
-    running = await _running(session, kinds) if per_community is not None else {}
+    at_work = await running(session, kinds) if per_community is not None else {}
     for priority in _LEVELS:
         for community, kind in await _turns(session, kinds, priority):
             if per_community is not None:
-                if running.get(community, 0) >= per_community:
+                if at_work.get(community, 0) >= per_community:
                     continue
                 # Whoever waits here for another worker of the same community sees afterwards what that one took.
                 await _serve(session, community)
-                if (await _running(session, kinds)).get(community, 0) >= per_community:
+                if (await running(session, kinds)).get(community, 0) >= per_community:
                     raise Conflict("Another worker took this community's turn.", remedy="Take again.")
             query = (
                 select(JobRow)
@@ -208,7 +186,7 @@ def _ready(kind: str, priority: int) -> tuple[Any, ...]:
 async def _turns(session: Session, kinds: Collection[str], priority: int) -> list[tuple[str, str]]:
     """The communities with work of this priority that is due, and its kind; whoever was served longest ago first."""
     turns = [
-        (served or _NEVER, community, kind)
+        (served or NEVER, community, kind)
         for kind in kinds
         for community, served in await session.execute(_communities(session, kind, priority))
     ]
@@ -242,7 +220,7 @@ def _communities(session: Session, kind: str, priority: int) -> Select[str, date
     )
 
 
-async def _running(session: Session, kinds: Collection[str]) -> dict[str, int]:
+async def running(session: Session, kinds: Collection[str]) -> dict[str, int]:
     """How many pieces are at work, by community."""
     query = (
         select(JobRow.community_id, func.count())
@@ -310,81 +288,6 @@ async def cancel_of_case(session: Session, case_id: str, kind: str) -> None:
         .values(state=JobState.CANCELLED, lease_until=None, progress=None, updated_at=session.moment)
         .execution_options(synchronize_session="fetch")
     )
-
-
-async def standing(session: Session, case_id: str, kind: str) -> Standing | None:
-    """How far the work is that a case waits for; ``None`` where it waits for none."""
-    query = (
-        select(JobRow)
-        .where(JobRow.case_id == case_id, JobRow.kind == kind, JobRow.state.in_((JobState.READY, JobState.RUNNING)))
-        .order_by(JobRow.created_at.desc(), JobRow.id)
-        .limit(1)
-    )
-    row = await session.scalar(query)
-    if row is None:
-        return None
-    now, mean, tried = session.moment, await _mean_seconds(session, kind), row.attempts - row.excused
-    if row.state is JobState.RUNNING:
-        spent = (now - (row.started_at or now)).total_seconds()
-        left = None if mean is None else max(0.0, mean - spent)
-        return Standing(
-            True, tried, 0, progress=row.progress, since=row.started_at, error=row.error, expected_seconds=left
-        )
-    ahead, lanes = await _ahead(session, row), sum((await _running(session, [kind])).values())
-    wait = None if mean is None or not lanes else mean * (ahead + 1) / lanes + mean
-    if wait is not None:
-        wait += max(0.0, (row.run_at - now).total_seconds())
-    not_before = row.run_at if row.run_at > now else None
-    return Standing(False, tried + 1, ahead, not_before=not_before, error=row.error, expected_seconds=wait)
-
-
-async def _mean_seconds(session: Session, kind: str) -> float | None:
-    """How long the last finished pieces took, each from the beginning of its last attempt."""
-    query = (
-        select(JobRow.started_at, JobRow.updated_at)
-        .where(JobRow.state == JobState.DONE, JobRow.kind == kind)
-        .order_by(JobRow.updated_at.desc())
-        .limit(_TIMED)
-    )
-    rows: Sequence[tuple[datetime | None, datetime]] = [
-        (started, ended) for started, ended in await session.execute(query)
-    ]
-    seconds = [(ended - started).total_seconds() for started, ended in rows if started is not None]
-    return fmean(seconds) if seconds else None
-
-
-async def _ahead(session: Session, row: JobRow) -> int:
-    """How many pieces come before this one: the more urgent, those of its community, and the others' turns between.
-
-    Limits for a community are not looked at.
-    """
-    due = (JobRow.state == JobState.READY, JobRow.kind == row.kind, JobRow.run_at <= session.moment)
-    query = (
-        select(JobRow.priority, JobRow.community_id, func.count())
-        .where(*due, JobRow.priority >= row.priority)
-        .group_by(JobRow.priority, JobRow.community_id)
-    )
-    waiting: dict[int, dict[str, int]] = {}
-    for priority, community, count in await session.execute(query):
-        waiting.setdefault(priority, {})[community] = count
-    served = {turn.community_id: turn.served_at for turn in await session.scalars(select(TurnRow))}
-    turns = sorted({community for of in waiting.values() for community in of} | {row.community_id})
-    turns.sort(key=lambda community: served.get(community, _NEVER))
-    ahead = 0
-    for priority in sorted(waiting, reverse=True):
-        counts = waiting[priority]
-        if priority == row.priority:
-            break
-        ahead += sum(counts.values())
-        turns.sort(key=lambda community: counts.get(community, 0))  # who has most waiting is served last
-    is_earlier = or_(JobRow.run_at < row.run_at, and_(JobRow.run_at == row.run_at, JobRow.id < row.id))
-    of_own = (*due, JobRow.priority == row.priority, JobRow.community_id == row.community_id, is_earlier)
-    lap = int(await session.scalar(select(func.count()).select_from(JobRow).where(*of_own)) or 0)
-    counts, own = waiting.get(row.priority, {}), turns.index(row.community_id)
-    others = (
-        min(counts.get(community, 0), lap + (place < own)) for place, community in enumerate(turns) if place != own
-    )
-    return ahead + lap + sum(others)
 
 
 async def _mine(session: Session, job: Job, values: dict[str, Any]) -> bool:

@@ -14,8 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, c
 
 from core.errors import AntiphonError, Conflict, NotAllowed, StoreUnavailable
 
-# What the driver raises before SQLAlchemy can wrap it: while it connects.
-ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError)
+# What SQLAlchemy does not wrap: whatever the driver raises while it connects, and its protocol's words for a
+# connection that ends while a statement is being answered (InternalClientError, without a SQLSTATE).
+ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _CONNECTIONS: Final = 10
 _LEAST_SECONDS: Final = 1.0  # 0 would mean to PostgreSQL: wait for ever
 _IDLE_SECONDS: Final = 60

@@ -67,6 +67,13 @@ async def _one(database: Database, query: str) -> object:
     return (await one_row(database, query))[0]
 
 
+async def _close(database: Database, case: Case) -> None:
+    async def work(session: Session) -> None:
+        await cases.transition(session, case.id, case.version, CaseState.WITHDRAWN, actor="test", reason="test")
+
+    await database.run("close", work)
+
+
 async def test_a_post_flagged_many_times_at_once_by_two_processes_has_one_case(
     place: Path | URL, database: Database, post: FlaggedPost
 ) -> None:
@@ -251,6 +258,24 @@ async def test_posts_after_the_lead_was_closed_begin_anew(
     assert again.state is CaseState.QUEUED
     assert (await take(queue)).case.id == again.id
     assert (await intake.flag(third)).state is CaseState.FOLDED
+
+
+async def test_of_many_campaigns_that_a_post_may_join_the_first_still_open_is_taken(
+    database: Database, post: FlaggedPost, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many share its bands: they are looked at in several statements, and in the order they began."""
+    monkeypatch.setattr(campaigns, "_AT_ONCE", 2)
+    intake = Intake(database)
+    asked = list[Case]()
+    for one in _posts(post, [RAID] * 5, priority=Priority.ASKED):
+        clock.advance(1)
+        asked.append(await intake.flag(one))
+    assert len({case.id for case in asked}) == 5
+    for case in asked[:3]:
+        await _close(database, case)
+    joined = await intake.flag(_posts(post, [RAID], first=9)[0])
+    assert joined.state is CaseState.FOLDED
+    assert asked[3].id in (await _history(database, joined))[-1][2]
 
 
 async def test_short_posts_fold_only_when_they_are_the_same(intake: Intake, post: FlaggedPost) -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from bot.store import jobs
 from bot.store.database import Database, Session
-from bot.store.jobs import Job, Standing
+from bot.store.jobs import Job
 from bot.store.schema import JobState
+from bot.store.standing import Standing, standing
 from core.errors import Conflict
 from core.models import Priority
 from tests.fakes.clock import FakeClock
@@ -75,7 +76,7 @@ class Jobs:
         return await self._database.run("hurry", lambda session: jobs.hurry(session, name, KIND, priority))
 
     async def standing(self, name: str) -> Standing | None:
-        return await self._database.run("standing", lambda session: jobs.standing(session, name, KIND))
+        return await self._database.run("standing", lambda session: standing(session, name, KIND))
 
 
 @pytest.fixture

@@ -10,14 +10,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
+import asyncpg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import URL, text
+from sqlalchemy import URL, exc, text
 
 from bot.desk import Desk
 from bot.store.cases import Case, transition
-from bot.store.database import Database, Session
+from bot.store.database import Database, Session, translating
 from bot.store.documents import suggestion_from_json
 from bot.store.schema import AuditRow, CaseRow
 from core.errors import Conflict, NotAllowed, StoreUnavailable
@@ -226,6 +227,14 @@ async def test_a_postgresql_that_closes_the_connection_is_said_so_and_used_again
     assert "by itself" in caught.value.remedy
     assert await one_row(database, "SELECT 1") == (1,)
     await database.close()
+
+
+def test_a_connection_that_breaks_in_the_middle_of_an_answer_is_said_so() -> None:
+    """The driver's protocol then fails in words of its own, without any SQLSTATE."""
+    broken = asyncpg.InternalClientError("cannot switch to state 11; another operation (2) is in progress")
+    with pytest.raises(StoreUnavailable, match="the connection broke") as caught, translating():
+        raise exc.DBAPIError("SELECT 1", None, broken) from broken
+    assert "by itself" in caught.value.remedy
 
 
 @pytest.mark.parametrize(

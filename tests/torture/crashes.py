@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 
 from core.review import CaseState
 from tests.fakes.people import OTHER_MODERATOR
+from tests.torture.crash import CrashAt, crashing
 from tests.torture.machine import RESTLESS, Ground
 from tests.torture.platform import LoggedPlatform, Outcome
-from tests.torture.world import CrashAt, TickingClock, World, crashing
+from tests.torture.world import TickingClock, World
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,9 @@ from bot.store.database import Database, connected
 from core.review import CaseState
 from tests.fakes.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR, SECRET, STRANGER, VOLUNTEER, settle
 from tests.fakes.postgres import new_database
+from tests.torture.crash import CrashAt, crashing
 from tests.torture.platform import LoggedPlatform, Outcome
-from tests.torture.world import CrashAt, Figures, TickingClock, World, counting_points, crashing
+from tests.torture.world import Figures, TickingClock, World, counting_points
 
 _POSTS: Final = 6
 _PEOPLE: Final = (MODERATOR, MODERATOR, OTHER_MODERATOR, VOLUNTEER, STRANGER)

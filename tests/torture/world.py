@@ -7,7 +7,7 @@ was seen from outside is kept in a ``Record``, against which the invariants hold
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ from bot.store.cases import Case
 from bot.store.database import Database, Session
 from bot.store.schema import JobRow
 from core.decline import DeclineReason
-from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, StoreUnavailable
+from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Suggestion
 from core.review import CaseState, text_hash
 from core.roles import Operator, Person, Role
@@ -49,10 +49,6 @@ OPEN: Final = frozenset(
     {CaseState.QUEUED, CaseState.DRAFTING, CaseState.APPROVED, CaseState.SENDING, CaseState.UNKNOWN}
 )
 """The states in which the program, and not a person, has something to do."""
-
-
-class Crash(BaseException):
-    """The process ends here. No ``except Exception`` may see it, as none sees a SIGKILL."""
 
 
 class TickingClock:
@@ -352,45 +348,6 @@ def drafted(post: FlaggedPost, drafts: int) -> Suggestion:
     """What an engine says, with some drafts or none."""
     texts = ("Most newcomers work and pay taxes.", "Who told you that nobody pays in?")[:drafts]
     return suggestion_for(post, texts)
-
-
-class CrashAt:
-    """A fault that ends the process at the ``number``-th point from now, by an exception or a cancellation.
-
-    With a ``name``, only the points of that name are counted. ``where`` is the point at which it ended.
-    """
-
-    def __init__(self, number: int, *, cancels: bool = False, name: str | None = None) -> None:
-        self.left, self.cancels, self.name = number, cancels, name
-        self.where = ""
-        self.reached: list[str] = []
-        self.task: asyncio.Task[object] | None = None
-        self.crashed = False
-
-    async def __call__(self, point: str) -> None:
-        self.reached.append(point)
-        self.left -= self.name in (None, point)
-        if self.left == 0 and not self.crashed:
-            self.crashed, self.where = True, point
-            if not self.cancels:
-                raise Crash(point)
-            if self.task is not None:
-                self.task.cancel()
-                await asyncio.sleep(0)
-
-
-async def crashing(call: Callable[[], Awaitable[object]], fault: CrashAt) -> None:
-    """Do something, and let the process end where ``fault`` says."""
-
-    async def work() -> object:
-        return await call()
-
-    fault.task = asyncio.create_task(work())
-    with faults.installed(fault):
-        try:
-            await fault.task
-        except (Crash, asyncio.CancelledError, AntiphonError):
-            return
 
 
 @contextmanager
