@@ -80,6 +80,15 @@ class ThreadMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """What whoever asked for a draft wants of it, if anything: an intent, an ISO 639-1 language, a tone in words."""
+
+    intent: Intent | None = None
+    language: str | None = None
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FlaggedPost:
     """A post that somebody, or a filter, thinks hateful, with the thread around it.
 
@@ -97,6 +106,7 @@ class FlaggedPost:
     priority: Priority = Priority.FLAGGED
     is_private: bool = False
     root: str = ""
+    wish: Wish = Wish()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from core.cards import Card
 from core.models import Brief, Evidence, FlaggedPost, Posted, PostRef, TargetGroup
 from core.review import ApprovedReply
 from core.roles import Role
@@ -241,5 +242,21 @@ class RoleSource(Protocol):
 
         Raises:
             PlatformUnavailable: the platform cannot be asked.
+        """
+        ...
+
+
+class ReviewSurface(Protocol):
+    """Where the people of a platform review cases: cards in a channel of theirs."""
+
+    async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
+        """Show a card, or put its new form in place of the one that ``shown`` names; where it stands now.
+
+        One that is gone is shown anew. Shown twice for one case without ``shown``, within ``resend_seconds`` of the
+        platform, it stands once: a crash between showing and keeping the place leaves no second card.
+
+        Raises:
+            PlatformBusy: not now; ``retry_after_seconds`` says when.
+            PlatformUnavailable: the channel is gone or closed to us; the remedy is for the community's manager.
         """
         ...

@@ -96,6 +96,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "flagged_how": hidden.flagged_how,
         "priority": int(hidden.priority),
         "thread": [asdict(message) for message in hidden.thread],
+        "wish": {name: value for name, value in asdict(hidden.wish).items() if value},
         "state": CaseState.CAPTURED,
         "version": 1,
         "campaign_id": case.campaign_id,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import and_, func, or_, select, update
 
@@ -20,7 +20,7 @@ from bot.store.documents import suggestion_from_json
 from bot.store.people import name_of
 from bot.store.schema import ApprovalRow, CaseRow, ClaimChoiceRow, OutboxRow, OutboxState, SuggestionRow
 from core.errors import BadInput, Conflict, NotAllowed
-from core.models import FlaggedPost, PostRef, Priority, Suggestion, ThreadMessage
+from core.models import FlaggedPost, Intent, PostRef, Priority, Suggestion, ThreadMessage, Wish
 from core.review import CaseState, check_transition
 
 DRAFT: Final = "draft"
@@ -295,6 +295,11 @@ async def _conflict(session: Session, case: Case) -> Conflict:
     )
 
 
+def _wish(kept: dict[str, Any]) -> Wish:
+    intent = kept.get("intent")
+    return Wish(None if intent is None else Intent(intent), kept.get("language"), kept.get("tone", ""))
+
+
 def _case(row: CaseRow) -> Case:
     post = FlaggedPost(
         ref=PostRef(row.platform, row.community, row.channel, row.message),
@@ -305,6 +310,7 @@ def _case(row: CaseRow) -> Case:
         thread=tuple(ThreadMessage(**message) for message in row.thread),
         priority=Priority(row.priority),
         root=row.root,
+        wish=_wish(row.wish),
     )
     return Case(
         row.id,

@@ -48,6 +48,7 @@ async def ensure(session: Session, platform: str, name: str) -> Community:
         "version": 1,
         "is_posting": False,
         "discloses": True,
+        "policy": {},
         "created_at": session.moment,
     }
     if await insert_new(session, CommunityRow, row, "id"):
@@ -64,6 +65,7 @@ async def everywhere(session: Session) -> Community:
         "version": 1,
         "is_posting": False,
         "discloses": True,
+        "policy": {},
         "created_at": session.moment,
     }
     if await insert_new(session, CommunityRow, row, "id"):

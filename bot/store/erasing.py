@@ -56,7 +56,7 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
     await session.execute(
         update(CaseRow)
         .where(CaseRow.id == case_id)
-        .values(text="", thread=[], claimed_by=None, claimed_until=None, erased_at=erased_at)
+        .values(text="", thread=[], wish={}, claimed_by=None, claimed_until=None, erased_at=erased_at)
         .execution_options(synchronize_session="fetch")
     )
     for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):

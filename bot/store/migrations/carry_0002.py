@@ -96,6 +96,8 @@ def _case(row: dict[str, Any], people: _People) -> dict[str, Any]:
         "flagged_by": people.hide(row["platform"], row["flagged_by"]),
         "priority": 1,
         "thread": hidden,
+        "wish": {},
+        "original": "unchanged",
     }
 
 
@@ -114,7 +116,8 @@ def _communities(cases: Rows) -> Rows:
     for case in cases:
         identity = f"{case['platform']}/{case['community']}"
         row = {"id": identity, "platform": case["platform"], "name": case["community"], "version": 1}
-        first.setdefault(identity, row | {"is_posting": False, "discloses": True, "created_at": case["created_at"]})
+        defaults = {"is_posting": False, "discloses": True, "policy": {}}
+        first.setdefault(identity, row | defaults | {"created_at": case["created_at"]})
     return list(first.values())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
@@ -20,12 +21,21 @@ _DECLARED: Final = " OR ".join(
 )
 
 
+class Original(StrEnum):
+    """What the platform said of a flagged post since."""
+
+    UNCHANGED = "unchanged"
+    EDITED = "edited"
+    DELETED = "deleted"
+
+
 class CaseRow(Base):
     """One flagged post and where it stands. ``version`` grows by one with every transition.
 
     ``root`` is the message that began the conversation in the channel, the post itself where none is known.
     ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``claimed_by`` looks at the case until
-    ``claimed_until``. ``text`` and ``thread`` are empty from ``erased_at`` on.
+    ``claimed_until``. ``wish`` is what the flagger asked for (``core.models.Wish``, without what was not). ``text``,
+    ``thread`` and ``wish`` are empty from ``erased_at`` on.
     """
 
     __tablename__ = "cases"
@@ -53,6 +63,8 @@ class CaseRow(Base):
     flagged_how: Mapped[str]
     priority: Mapped[int] = mapped_column(default=int(Priority.FLAGGED))
     thread: Mapped[list[dict[str, Any]]]
+    wish: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    original: Mapped[Original] = mapped_column(stored(Original, "original"), default=Original.UNCHANGED)
     state: Mapped[CaseState] = mapped_column(stored(CaseState, "case_state"))
     version: Mapped[int]
     campaign_id: Mapped[str | None] = mapped_column(default=None)
@@ -73,6 +85,49 @@ class SuggestionRow(Base):
     case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"))
     document: Mapped[str]
     created_at: Mapped[datetime]
+
+
+class PreviewRow(Base):
+    """The best draft so far of a case whose suggestion is not there yet, as JSON; gone when the suggestion comes."""
+
+    __tablename__ = "previews"
+
+    case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    document: Mapped[str]
+    at: Mapped[datetime]
+
+
+class ProposalRow(Base):
+    """One exact text that somebody was shown to approve, for one version of a case.
+
+    ``text`` is the person's part; what discloses Antiphon is put under it again when it is approved, and ``sha256`` is
+    of the whole.
+    """
+
+    __tablename__ = "proposals"
+    __table_args__ = (Index("proposals_by_case", "case_id"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"))
+    version: Mapped[int]
+    person_id: Mapped[str]
+    text: Mapped[str]
+    sha256: Mapped[str]
+    suggestion_id: Mapped[str | None]
+    draft_rank: Mapped[int | None]
+    created_at: Mapped[datetime]
+
+
+class ReviewCardRow(Base):
+    """Where the card of a case stands in a review channel, and the digest of what it shows."""
+
+    __tablename__ = "review_cards"
+
+    case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    channel: Mapped[str]
+    message: Mapped[str]
+    digest: Mapped[str]
+    shown_at: Mapped[datetime]
 
 
 class ClaimChoiceRow(Base):

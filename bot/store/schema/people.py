@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
@@ -30,7 +31,8 @@ class CommunityRow(Base):
     """One community of one platform, and how Antiphon behaves there. ``version`` grows with every change of it.
 
     Without ``is_posting`` it is in shadow mode: drafts are made and reviewed, nothing is posted. The row ``*`` is no
-    community: it stands for the whole installation, whose admins are members of it.
+    community: it stands for the whole installation, whose admins are members of it. ``policy`` holds what was set of
+    ``core.community_policy.CommunityPolicy``.
     """
 
     __tablename__ = "communities"
@@ -41,6 +43,7 @@ class CommunityRow(Base):
     version: Mapped[int]
     is_posting: Mapped[bool] = mapped_column(default=False)
     discloses: Mapped[bool] = mapped_column(default=True)
+    policy: Mapped[dict[str, Any]] = mapped_column(default=dict)
     created_at: Mapped[datetime]
 
 

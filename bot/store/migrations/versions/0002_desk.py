@@ -72,6 +72,7 @@ def _make_tables() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("is_posting", sa.Boolean(), nullable=False),
         sa.Column("discloses", sa.Boolean(), nullable=False),
+        sa.Column("policy", sa.JSON(), nullable=False),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
@@ -163,6 +164,8 @@ def _make_tables() -> None:
         sa.Column("flagged_how", sa.Text(), nullable=False),
         sa.Column("priority", sa.Integer(), nullable=False),
         sa.Column("thread", sa.JSON(), nullable=False),
+        sa.Column("wish", sa.JSON(), nullable=False),
+        sa.Column("original", stored(["unchanged", "edited", "deleted"], "original"), nullable=False),
         sa.Column("state", stored(STATES, "case_state"), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("campaign_id", sa.Text(), nullable=True),
@@ -272,6 +275,39 @@ def _make_tables() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("suggestions_by_case", "suggestions", ["case_id", "created_at"], unique=False)
+    op.create_table(
+        "previews",
+        sa.Column("case_id", sa.Text(), nullable=False),
+        sa.Column("document", sa.Text(), nullable=False),
+        sa.Column("at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["case_id"], ["cases.id"]),
+        sa.PrimaryKeyConstraint("case_id"),
+    )
+    op.create_table(
+        "proposals",
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("case_id", sa.Text(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("person_id", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("sha256", sa.Text(), nullable=False),
+        sa.Column("suggestion_id", sa.Text(), nullable=True),
+        sa.Column("draft_rank", sa.Integer(), nullable=True),
+        sa.Column("created_at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["case_id"], ["cases.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("proposals_by_case", "proposals", ["case_id"], unique=False)
+    op.create_table(
+        "review_cards",
+        sa.Column("case_id", sa.Text(), nullable=False),
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("message", sa.Text(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("shown_at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["case_id"], ["cases.id"]),
+        sa.PrimaryKeyConstraint("case_id"),
+    )
     op.create_table(
         "approvals",
         sa.Column("id", sa.Text(), nullable=False),
