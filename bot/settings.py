@@ -24,7 +24,9 @@ from core.models import Intent
 from core.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 from core.verdicts import JudgeFormat
 
-SECRETS: Final = frozenset({"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url"})
+SECRETS: Final = frozenset(
+    {"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token"}
+)
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]
@@ -135,6 +137,14 @@ class DeskSettings(_Section):
     campaign_hours: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 24
 
 
+class DiscordSettings(_Section):
+    """The bot account on Discord; without a token nothing is served there."""
+
+    token: SecretStr = SecretStr("")
+    reads_messages: bool = False
+    command_server: Annotated[str, Field(pattern=r"^([0-9]{15,20})?$")] = ""
+
+
 class CommunitySettings(_Section):
     """Who speaks, and how."""
 
@@ -163,6 +173,7 @@ class Settings(_Section):
     kb: KbSettings = KbSettings()
     scorers: ScorerSettings = ScorerSettings()
     desk: DeskSettings = DeskSettings()
+    discord: DiscordSettings = DiscordSettings()
     community: CommunitySettings = CommunitySettings()
     profiles: ProfilesSettings = ProfilesSettings()
     origin: str = "built-in defaults"
