@@ -17,7 +17,6 @@ from bot.settings import Settings
 from core.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.backends.embeddings import SentenceEmbedder
 from core.backends.llamacpp import EmbeddedServer
-from core.backends.openai_chat import ChatModel
 from core.backends.prompt_cache import warm
 from core.backends.toxicity import DetoxifyScorer
 from core.backends.weights import WeightsWanted, find_weights
@@ -145,6 +144,8 @@ async def open_model(settings: Settings, on_preparing: OnPreparing | None = None
     Raises:
         ModelUnavailable: the weights cannot be had or loaded.
     """
+    from core.backends.openai_chat import ChatModel  # takes half a second to load, and few commands need it
+
     llm, tell = settings.llm, on_preparing or _tell_nobody
     async with AsyncExitStack() as stack:
         base_url, api_key, model = llm.base_url, llm.api_key.get_secret_value(), llm.model
@@ -178,6 +179,8 @@ async def open_judge(settings: Settings) -> AsyncIterator[LanguageModel | None]:
     if not judge.base_url:
         yield None
         return
+    from core.backends.openai_chat import ChatModel
+
     chat = ChatModel(
         judge.base_url,
         judge.api_key.get_secret_value(),

@@ -12,11 +12,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import Final
-
-from datasketch import MinHash
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from core.text import clean, without_lookalikes
+
+if TYPE_CHECKING:
+    from datasketch import MinHash
 
 NEAR_IDENTICAL: Final = 0.75
 _SHINGLE: Final = 5
@@ -24,7 +26,6 @@ _LEAST_SHINGLES: Final = 20
 """Of a shorter post too few shingles are left when one word changes; it is only ever identical."""
 _BANDS: Final = 10
 _ROWS: Final = 4
-_MINHASH: Final = MinHash(num_perm=_BANDS * _ROWS, seed=1, scheme="affine32")
 _PASSING: Final = re.compile(r"https?://\S+|www\.\S+|<[@#][!&]?\d+>|(?<!\w)@[\w.@-]+", re.IGNORECASE)
 _LETTER_SIGNS: Final = str.maketrans("01345@$7", "oieasast")
 _WORD: Final = re.compile(r"[^\W_]+(?:[@$]+[^\W_]+)*")
@@ -54,10 +55,17 @@ def likeness_of(text: str) -> Likeness:
     runs = frozenset(normal[at : at + _SHINGLE] for at in range(len(normal) - _SHINGLE + 1))
     if len(runs) < _LEAST_SHINGLES:
         return Likeness((b"=" + normal.encode(),), frozenset({normal}))
-    minhash = _MINHASH.copy()
+    minhash = _minhash().copy()
     minhash.update_batch([run.encode() for run in runs])
     rows = minhash.hashvalues.reshape(_BANDS, _ROWS)
     return Likeness(tuple(bytes([band]) + rows[band].tobytes() for band in range(_BANDS)), runs)
+
+
+@lru_cache(maxsize=1)
+def _minhash() -> MinHash:
+    from datasketch import MinHash  # takes a third of a second to load, and few commands need it
+
+    return MinHash(num_perm=_BANDS * _ROWS, seed=1, scheme="affine32")
 
 
 def normal_form(text: str) -> str:
