@@ -25,8 +25,14 @@ from tests.fakes.server import ChatServer, serving
 
 COMMAND = Path(sys.executable).with_name("antiphon")
 GUARD_SECONDS = 480  # only bounds a hang
-SOON = {"ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "20", "ANTIPHON__LLM__HUB_REPO": ""}
-"""Settings of the embedded model that keep the tests short: less time for a post, and no look at the hub."""
+SOON = {
+    "ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "20",
+    "ANTIPHON__PROFILES__QUICK__ROUNDS": "1",
+    "ANTIPHON__PROFILES__QUICK__CLAIMS": "2",
+    "ANTIPHON__PROFILES__QUICK__WRITTEN": "1",
+    "ANTIPHON__LLM__HUB_REPO": "",
+}
+"""Settings of the embedded model that keep the tests short: less to do for a post, and no look at the hub."""
 HATEFUL = "Migrants only come here to live off our welfare."
 HARMLESS = "The new bakery by the bridge has wonderful rye bread."
 REPLY = "Our neighbours from abroad work and pay taxes like all of us, and we are glad that they are here."
