@@ -112,7 +112,7 @@ class Approving:
             at=session.moment,
         )
         if reasons and first is None:
-            own = First(who, reply.sha256, community.version, reply.approved_at)
+            own = First(who, reply.sha256, community.rules_version, reply.approved_at)
             return await self._wait(session, case, own, reasons)
         reason = "approved" if first is None else f"approved, as the second person after {first.moderator}"
         await store.transition(session, case.id, case.version, CaseState.APPROVED, actor=who, reason=reason)
@@ -136,7 +136,7 @@ class Approving:
     ) -> First | None:
         """Another person's approval of the same bytes, which still holds."""
         for first in await approvals.firsts(session, case):
-            is_same = first.sha256 == proposal.shown_sha256 and first.policy_version == community.version
+            is_same = first.sha256 == proposal.shown_sha256 and first.policy_version == community.rules_version
             if not is_same or first.moderator == who or first.at + self._holds_for <= session.moment:
                 continue
             if may_on_case(await roles_of(session, community.id, first.moderator), OnCase.APPROVE):

@@ -1,7 +1,7 @@
 """What people can do with a community: roles, posting, disclosure, and the kill switch.
 
-Owns these decisions. Each is one transaction with a line in the community's audit stream, and each makes a new version
-of the community, so that approvals in flight hold no more (reliability, I8). Knows no case.
+Owns these decisions. Each is one transaction with a line in the community's audit stream. Each but a role given to
+somebody changes the community's rules, so that approvals in flight hold no more (reliability, I8). Knows no case.
 """
 
 from __future__ import annotations
@@ -82,9 +82,10 @@ class CommunityDesk:
                 return await _view(session, community)
             who = await people.grant(session, community.id, person, had | {role}, actor)
             reason = f"{role} granted to {who}"
-            return await _view(
-                session, await communities.change(session, community.id, actor=actor, reason=reason, note=note)
+            changed = await communities.change(
+                session, community.id, actor=actor, reason=reason, note=note, ends_approvals=False
             )
+            return await _view(session, changed)
 
         return await self._database.run("grant a role", work)
 

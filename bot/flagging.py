@@ -1,25 +1,29 @@
 """What is checked of a post before it becomes a case.
 
-Owns the refusals at the door: no place, broken text, a private message, a person who flags without end. What a machine
+Owns the refusals at the door: no place, broken text, a private message, a person who flags without end, or who asks for
+a draft at once and has no role. What a machine
 detects is never refused for its number: work is shed after capture, not before (reliability, I16).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import astuple
 from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import select
 
+from bot.store.communities import community_id
 from bot.store.database import Session
-from bot.store.people import known_pseudonym
+from bot.store.people import known_pseudonym, roles_of
 from bot.store.schema import CaseRow
 from bot.typed import check_text
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, Priority
+from core.roles import OnCase, may_on_case
+from core.wishes import check_wish
 
 _WINDOW: Final = timedelta(hours=1)
 
@@ -33,14 +37,33 @@ def check_flag(post: FlaggedPost) -> None:
     """
     if not (post.ref.platform.strip() and post.ref.message.strip()):
         raise BadInput("A flagged post needs its platform and message id.", remedy="Mend the adapter.")
-    named = (*astuple(post.ref), post.root, post.author, post.flagged_by, post.flagged_how)
+    named = (*astuple(post.ref), post.root, post.author, post.flagged_by, post.flagged_how, post.wish.tone)
     for text in (*named, post.text, *(part for turn in post.thread for part in (turn.author, turn.text))):
         check_text(text)
+    check_wish(post.wish)
     if post.is_private:
         raise NotAllowed(
             "Antiphon does not answer direct messages or private channels.",
             remedy="Report the message to the platform, and stand by the person it was sent to.",
         )
+
+
+async def check_askers(session: Session, posts: Collection[FlaggedPost]) -> None:
+    """Refuse to draft at once for somebody who may only flag: anybody flags, and volunteers or more ask for a draft.
+
+    Raises:
+        NotAllowed: with what they can do instead.
+    """
+    for post in posts:
+        if post.priority is not Priority.ASKED:
+            continue
+        who = await known_pseudonym(session, post.ref.platform, post.flagged_by)
+        place = community_id(post.ref.platform, post.ref.community)
+        if who is None or not may_on_case(await roles_of(session, place, who), OnCase.FLAG):
+            raise NotAllowed(
+                "A draft at once is for volunteers and moderators of the community.",
+                remedy="Flag the post for the moderators instead, or ask a manager for the role volunteer.",
+            )
 
 
 async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_per_hour: int | None) -> None:

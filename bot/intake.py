@@ -14,16 +14,28 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from bot.flagging import check_flag, check_flaggers
+from bot.flagging import check_askers, check_flag, check_flaggers
 from bot.likeness import Likeness, likeness_of
+from bot.live_roles import LiveRoles
 from bot.store import campaigns, communities, jobs
 from bot.store.campaigns import Folding
 from bot.store.captures import NewCase, capture_all, lock_communities, new_case
-from bot.store.cases import DRAFT, Case, counts, find_all, load_expected, transition, transition_all, waiting_for_room
+from bot.store.cases import (
+    DRAFT,
+    Case,
+    counts,
+    find_all,
+    load_expected,
+    set_priority,
+    set_wish,
+    transition,
+    transition_all,
+    waiting_for_room,
+)
 from bot.store.database import Database, Session, whole
 from bot.store.people import require_on_case
 from core.errors import Conflict, StoreUnavailable
-from core.models import FlaggedPost, PostRef, Priority
+from core.models import FlaggedPost, PostRef, Priority, Wish
 from core.review import CaseState
 from core.roles import OnCase, Person
 
@@ -46,6 +58,8 @@ class Intake:
         campaign_hours: how long near-identical posts fold into the first one's case; 0 folds none.
         batch: how many posts share one commit at most.
         flags_per_hour: how many posts one person may flag in an hour; ``None`` for any number.
+        live_roles: asks the platform what somebody is who wants a draft at once; without it the roles that are kept
+            here decide.
     """
 
     def __init__(
@@ -56,7 +70,9 @@ class Intake:
         campaign_hours: float = 24.0,
         batch: int = 50,
         flags_per_hour: int | None = None,
+        live_roles: LiveRoles | None = None,
     ) -> None:
+        self._live_roles = live_roles
         self._database = database
         self._flags_per_hour = flags_per_hour
         self._max_queued = max_queued
@@ -73,10 +89,15 @@ class Intake:
 
         Raises:
             BadInput: the post has no place or its text is broken.
-            NotAllowed: the post is not public, or who flags it flagged too many in the last hour.
+            NotAllowed: the post is not public, who flags it flagged too many in the last hour, or they want a draft at
+                once (``Priority.ASKED``) and have no role that allows it.
+            PlatformUnavailable: the platform cannot say whether they have.
             StoreUnavailable: the database does not answer; flag the post again.
         """
         check_flag(post)
+        if post.priority is Priority.ASKED and self._live_roles is not None:
+            asker = Person(post.ref.platform, post.flagged_by)
+            await self._live_roles.refresh_in(post.ref.platform, post.ref.community, asker)
         return await whole(self._flag(post))
 
     async def _flag(self, post: FlaggedPost) -> Case:
@@ -119,7 +140,9 @@ class Intake:
         """One commit for several posts, tried again where PostgreSQL undid it for another one's sake."""
         posts: dict[PostRef, FlaggedPost] = {}
         for flag in flags:
-            posts.setdefault(flag.post.ref, flag.post)
+            known = posts.setdefault(flag.post.ref, flag.post)
+            if flag.post.priority > known.priority:
+                posts[flag.post.ref] = flag.post
         likeness = await asyncio.to_thread(lambda: {ref: likeness_of(post.text) for ref, post in posts.items()})
         for attempt in range(_ATTEMPTS):
             try:
@@ -134,10 +157,10 @@ class Intake:
     ) -> dict[PostRef, Case]:
         """The cases of the posts; those that had none are captured, then folded or queued where there is room."""
         await lock_communities(session, list(posts))
+        await check_askers(session, posts.values())
         cases = await find_all(session, posts)
         for ref, case in cases.items():
-            if case.state is CaseState.QUEUED and posts[ref].priority > case.post.priority:
-                await jobs.hurry(session, case.id, DRAFT, posts[ref].priority)
+            await _hurry(session, case, posts[ref])
         unknown = {ref: post for ref, post in posts.items() if ref not in cases}
         await check_flaggers(session, list(unknown.values()), self._flags_per_hour)
         new = [(new_case(post), likeness[ref]) for ref, post in unknown.items()]
@@ -231,6 +254,16 @@ class Intake:
             )
 
         return await self._database.run("split out", work)
+
+
+async def _hurry(session: Session, case: Case, post: FlaggedPost) -> None:
+    """Let somebody who now waits more urgently for a case that waits be served so, with what they wish."""
+    if case.state is not CaseState.QUEUED or post.priority <= case.post.priority:
+        return
+    await set_priority(session, case.id, post.priority)
+    if post.wish != Wish():
+        await set_wish(session, case.id, post.wish)
+    await jobs.hurry(session, case.id, DRAFT, post.priority)
 
 
 async def _queue(session: Session, cases: Sequence[Case], reason: str) -> list[Case]:

@@ -25,7 +25,9 @@ from bot.desk import Desk
 from bot.draft_queue import DraftQueue
 from bot.exemplars import MAX_REPLIES, remember
 from bot.intake import Intake
+from bot.live_roles import LiveRoles
 from bot.outbox import Limits, Outbox
+from bot.policies import Policies, is_asked, voice_for
 from bot.schedule import Schedule
 from bot.settings import Settings
 from bot.store import communities, people
@@ -35,6 +37,7 @@ from bot.store.secret import load_secret
 from bot.worker import OnProgress, Suggest, Worker, work
 from core.engine import Engine, Request
 from core.errors import AntiphonError, StoreUnavailable
+from core.evidence import Sources
 from core.models import FlaggedPost, Progress, Suggestion
 from core.ports import ChatPlatform, RoleSource
 from core.profiles import Profile
@@ -110,6 +113,7 @@ async def open_application(
             max_queued=wanted.max_queued,
             campaign_hours=wanted.campaign_hours,
             flags_per_hour=wanted.flags_per_hour,
+            live_roles=LiveRoles(database, role_sources or {}),
         )
         desk = Desk(
             database,
@@ -132,7 +136,7 @@ async def open_application(
             make_backup=partial(backup, database_path or settings.database_place),
             admit=intake.admit_waiting,
         )
-        suggest = _suggesting(engine, desk, settings, platform.max_characters, profile)
+        suggest = _suggesting(engine, desk, Policies(database), settings, platform.max_characters, profile)
         await outbox.recover()
         yield Application(
             database,
@@ -156,8 +160,8 @@ async def open_workers(
         ModelUnavailable: the weights cannot be had or loaded.
     """
     async with open_database(settings) as database, open_engine(settings, on_preparing) as engine:
-        desk = Desk(database)
-        suggest = _suggesting(engine, desk, settings, _SHORTEST_POST, settings.profile_named(profile))
+        desk, wanted = Desk(database), settings.profile_named(profile)
+        suggest = _suggesting(engine, desk, Policies(database), settings, _SHORTEST_POST, wanted)
         yield [_worker(database, settings, worker_name(), desk, suggest, _unheard) for _ in range(slots)]
 
 
@@ -181,17 +185,31 @@ def _worker(
     return Worker(queue, desk.chosen_claim, suggest, on_progress)
 
 
-def _suggesting(engine: Engine, desk: Desk, settings: Settings, max_characters: int, profile: Profile) -> Suggest:
-    """The engine as a worker calls it: with the community's voice and what it said before."""
-    voice = voice_of(settings, max_characters)
+def _suggesting(
+    engine: Engine, desk: Desk, policies: Policies, settings: Settings, max_characters: int, profile: Profile
+) -> Suggest:
+    """The engine as a worker calls it: in the voice of the post's community, and with what it said before."""
+    configured = voice_of(settings, max_characters)
 
     async def suggest(post: FlaggedPost, claim: str | None, report: Callable[[object], None]) -> Suggestion:
         def on_step(step: Progress) -> None:
             report(step)
 
+        policy = await policies.of(post.ref.platform, post.ref.community)
+        voice = voice_for(configured, policy, post.wish)
         posted = await desk.posted_replies(post.ref, MAX_REPLIES)
         memory = await asyncio.to_thread(remember, post.text, posted, voice.language)
-        request = Request(post, profile, voice, claim=claim, recent=memory.recent, exemplars=memory.exemplars)
+        request = Request(
+            post,
+            profile,
+            voice,
+            post.wish.language,
+            claim=claim,
+            recent=memory.recent,
+            exemplars=memory.exemplars,
+            is_asked=is_asked(post),
+            sources=Sources(policy.publishers, policy.evidence_since),
+        )
         return await engine.suggest(request, on_step)
 
     return suggest

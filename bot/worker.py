@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from bot.draft_queue import Backoff, DraftQueue, Taken
 from bot.pause import pause
+from bot.store.status import STOPPED
 from core.errors import AntiphonError, Conflict, StoreUnavailable, Unavailable
 from core.models import FlaggedPost, Progress, Suggestion
 
@@ -166,7 +167,7 @@ class Worker:
         try:
             taken = await taking
             if taken is not None:
-                await self._queue.release(taken, "its worker was stopped")
+                await self._queue.release(taken, STOPPED)
         except (Conflict, StoreUnavailable) as err:
             _LOG.warning("a case was not released: %s", err)
 

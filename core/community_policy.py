@@ -1,21 +1,31 @@
 """How a community wants Antiphon to behave: where cards go, who is what, what is watched, how replies sound.
 
-Owns the keys, their defaults and their ranges; plain values. Knows no platform: channels and roles are the platform's
-own ids, as text. Whether a community posts, discloses or is paused is no part of it (``bot.community_desk``).
+Owns the keys, their defaults and their ranges, and their form as JSON; plain values. Knows no platform: channels and
+roles are the platform's own ids, as text. Whether a community posts, discloses or is paused is no part of it
+(``bot.community_desk``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
 
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
 from core.roles import Role
+from core.wishes import MAX_TONE, check_language, check_tone
 
-MAX_TONE: Final = 120
+__all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json", "to_json"]
+
 MAX_KEYWORDS: Final = 200
 MAX_KEYWORD: Final = 60
+MAX_LISTED: Final = 100
+FIRST_YEAR: Final = 1900
+LAST_YEAR: Final = 2100
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +63,63 @@ class CommunityPolicy:
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
             raise BadInput(f"A threshold of {self.threshold} is none.", remedy="Name a number from 0 to 1.")
-        if len(self.tone) > MAX_TONE:
-            raise BadInput("The tone is too long.", remedy=f"Say it in {MAX_TONE} characters.")
+        check_tone(self.tone)
+        check_language(self.language)
         if len(self.keywords) > MAX_KEYWORDS:
             raise BadInput("There are too many keywords.", remedy=f"Name at most {MAX_KEYWORDS}.")
         if any(not word.strip() or len(word) > MAX_KEYWORD for word in self.keywords):
             raise BadInput("A keyword is empty or too long.", remedy=f"Use 1 to {MAX_KEYWORD} characters.")
-        if self.language is not None and not (len(self.language) == 2 and self.language.isalpha()):
-            raise BadInput(f"{self.language!r} is no language.", remedy="Use a code of two letters, such as en or eu.")
+        if max(len(self.roles), len(self.watched_channels), len(self.publishers)) > MAX_LISTED:
+            raise BadInput("There are too many of one kind.", remedy=f"Name at most {MAX_LISTED} of each.")
+        if self.evidence_since is not None and not FIRST_YEAR <= self.evidence_since <= LAST_YEAR:
+            raise BadInput(f"{self.evidence_since} is no year.", remedy=f"Name one from {FIRST_YEAR} to {LAST_YEAR}.")
+
+
+_ADAPTER: Final = TypeAdapter(CommunityPolicy)
+_NAMES: Final = tuple(one.name for one in fields(CommunityPolicy))
+
+
+def to_json(policy: CommunityPolicy) -> dict[str, Any]:
+    """What of a policy differs from the defaults, as JSON values."""
+    said, default = _ADAPTER.dump_python(policy, mode="json"), _ADAPTER.dump_python(CommunityPolicy(), mode="json")
+    return {name: value for name, value in said.items() if value != default[name]}
+
+
+def from_json(kept: Mapping[str, object]) -> CommunityPolicy:
+    """The policy of which ``kept`` says what differs from the defaults.
+
+    Raises:
+        BadInput: there is no such field, or its value is not allowed.
+    """
+    for name in kept:
+        if name not in _NAMES:
+            near = difflib.get_close_matches(name, _NAMES, n=1)
+            remedy = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(_NAMES)}."
+            raise BadInput(f"There is no setting {name}.", remedy=remedy)
+    try:
+        return _ADAPTER.validate_python(dict(kept))
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_input=False)[0]
+        where, allowed = ".".join(map(str, first["loc"])), str(first["msg"]).rstrip(".")
+        # Not `from err`: pydantic's message quotes what was typed.
+        raise BadInput(f"The setting {where} is not allowed.", remedy=f"{allowed}.") from None
+
+
+def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> CommunityPolicy:
+    """The policy with new values for some fields; ``BadInput`` as ``from_json``."""
+    return from_json(to_json(policy) | dict(changes))
+
+
+def differences(old: CommunityPolicy, new: CommunityPolicy) -> tuple[str, ...]:
+    """Which fields differ, for the audit log: of roles their ids, of lists how many, of nothing what was typed."""
+    before, after = to_json(old), to_json(new)
+    names = [name for name in _NAMES if before.get(name) != after.get(name)]
+    return tuple(_in_words(name, after.get(name)) for name in names)
+
+
+def _in_words(name: str, value: object) -> str:
+    if value is None:
+        return f"{name} (default)"
+    if isinstance(value, dict):
+        return f"{name} ({', '.join(f'{id_} {role}' for id_, role in sorted(value.items())) or 'none'})"
+    return f"{name} ({len(value)})" if isinstance(value, list) else name

@@ -17,7 +17,7 @@ from core.assessing import MAX_DRAFTS, Assessor, vetted_sentences
 from core.budget import Budget, MeteredModel
 from core.claims import propose_claims, vote
 from core.drafting import Candidate, compose, weakest, write
-from core.evidence import find_evidence, summarise, write_queries
+from core.evidence import ANY_SOURCES, Sources, find_evidence, summarise, write_queries
 from core.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
 from core.heads import Heads
 from core.judge import judge, ranked
@@ -37,7 +37,7 @@ from core.models import (
 from core.ports import EvidenceSource, LanguageModel
 from core.profiles import Profile
 from core.published import search, word_list
-from core.reading import Signals, check_text, decide, read_post, read_signals
+from core.reading import Signals, check_text, decide, is_debatable, read_post, read_signals
 from core.rewards import BUILT_IN, Scorers, missing
 from core.text import join
 from core.verdicts import Judge, JudgeFormat
@@ -62,7 +62,10 @@ class Request:
 
     Attributes:
         language: a language that a person named; ``None`` to detect it.
-        force: make drafts even where a reply is advised against.
+        force: make drafts even where a reply is advised against, whatever the reason.
+        is_asked: make drafts even where silence is advised, but none for what is not to be debated: threats, and posts
+            about one person.
+        sources: which evidence is preferred.
         claim: the counter-claim that a moderator chose; ``None`` to write some and vote.
         recent: replies posted lately, so that a draft does not sound the same.
         exemplars: approved replies of the community, the closest first; three are used at most (CoARL, Appendix D).
@@ -76,6 +79,12 @@ class Request:
     claim: str | None = None
     recent: tuple[str, ...] = ()
     exemplars: tuple[str, ...] = ()
+    is_asked: bool = False
+    sources: Sources = ANY_SOURCES
+
+    def wants_drafts(self, advised: Action) -> bool:
+        """Whether to draft a reply to a post about which this is advised."""
+        return advised is Action.REPLY or self.force or (self.is_asked and is_debatable(advised))
 
 
 @dataclass
@@ -133,7 +142,7 @@ class _Run:
         reading, lost = await read_post(self.post, signals, self.model)
         self.degraded += lost
         self._report("reading", reading.implied_meaning or reading.reason)
-        if reading.recommended_action is not Action.REPLY and not self.request.force:
+        if not self.request.wants_drafts(reading.recommended_action):
             return self._suggestion(reading, stopped="a reply is advised against")
         await self._first_draft(reading)
         brief, claims, queries, themes = await self._argue(self._writable(reading))
@@ -157,7 +166,8 @@ class _Run:
         themes = await self._themes(reading.language, reading.target_group)
         if not themes:
             return
-        evidence, _ = await find_evidence([self.post.text], reading, themes[0].claim, self.engine.evidence)
+        searched = self.engine.evidence, self.request.sources
+        evidence, _ = await find_evidence([self.post.text], reading, themes[0].claim, *searched)
         brief = Brief(self.post, reading, themes[0].claim, tuple(evidence))
         assessor = self._assessor(brief, themes)
         start = compose(brief, themes[0], self.request.voice.intents, self.chance)
@@ -186,7 +196,7 @@ class _Run:
         claim = claims[0].text if claims else ""
         self._report("claims", claim)
         queries, unwritten = await write_queries(self.post, reading, [claim.text for claim in claims], self.model)
-        found, none = await find_evidence(queries, reading, claim, self.engine.evidence)
+        found, none = await find_evidence(queries, reading, claim, self.engine.evidence, self.request.sources)
         evidence, cut = await summarise(found, self.model)
         self.degraded += [*unwritten, *none, *cut]
         self._report("evidence", ", ".join(passage.source.publisher for passage in evidence) or "none")

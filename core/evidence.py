@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Final
 
 from core.budget import MeteredModel
 from core.errors import IndexUnavailable, ModelUnavailable
 from core.grounding import same_figures
 from core.injection import instructs
 from core.models import Evidence, FlaggedPost, Reading
-from core.ports import EvidenceQuery, EvidenceSource, Generation
+from core.ports import EvidenceQuery, EvidenceSource, Found, Generation
 from core.prompting import load_prompt, quoted
 from core.text import sentences
 
@@ -47,16 +48,28 @@ async def write_queries(
     return list(dict.fromkeys([*own, *queries])), []
 
 
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Which evidence a community wants: by these publishers before any other, and none published before ``since``."""
+
+    publishers: tuple[str, ...] = ()
+    since: int | None = None
+
+
+ANY_SOURCES: Final = Sources()
+
+
 async def find_evidence(
-    queries: Sequence[str], reading: Reading, claim: str, source: EvidenceSource
+    queries: Sequence[str], reading: Reading, claim: str, source: EvidenceSource, wanted: Sources = ANY_SOURCES
 ) -> tuple[list[Evidence], list[str]]:
     """At most three passages that bear on the claim, best first, and what was lost on the way.
 
-    A passage that speaks to a language model instead of to people is dropped: whoever wrote it was not informing.
+    Where nothing by the preferred publishers bears on the claim, all are looked at, and that is said. A passage that
+    speaks to a language model instead of to people is dropped: whoever wrote it was not informing.
     """
-    query = EvidenceQuery(tuple(queries), claim, reading.target_group, KEPT)
+    query = EvidenceQuery(tuple(queries), claim, reading.target_group, KEPT, since=wanted.since)
     try:
-        found = await source.search(query)
+        found = await _by_preference(query, wanted.publishers, source)
     except IndexUnavailable as err:
         return [], [f"evidence: none, the knowledge base is unavailable ({err.message})"]
     if not found.passages:
@@ -70,6 +83,18 @@ async def find_evidence(
     if not plain:
         dropped.append("evidence: none is left; the drafts state no facts")
     return plain, [*found.notes, *dropped]
+
+
+async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], source: EvidenceSource) -> Found:
+    """What the preferred publishers say, or else what any does."""
+    if not publishers:
+        return await source.search(query)
+    found = await source.search(replace(query, publishers=publishers))
+    if found.passages:
+        return found
+    others = await source.search(query)
+    note = f"evidence: nothing by {', '.join(publishers)} bears on the claim; all publishers were searched"
+    return Found(others.passages, (*others.notes, note))
 
 
 async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[list[Evidence], list[str]]:

@@ -319,6 +319,11 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False
     )
 
 
+def is_debatable(advised: Action) -> bool:
+    """Whether somebody who asks for a draft gets one: never to a threat, nor about a person who was attacked."""
+    return advised not in (Action.REPORT, Action.SUPPORT_TARGET)
+
+
 def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal: bool) -> tuple[Action, str]:
     if violent:
         return Action.REPORT, "The post threatens or calls for violence: report it and stand by the people threatened."

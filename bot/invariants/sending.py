@@ -6,6 +6,7 @@ one, of what the database says of it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -29,6 +30,8 @@ _SHADOW: Final = "posting off: shadow mode"
 _STOPPED_HERE: Final = "posting stopped"
 _SWITCHED: Final = (_STOPPED_HERE, "posting allowed again")
 """What ``bot.community_desk`` writes into the audit log when it changes what may be posted."""
+_LEAVES_RULES: Final = re.compile(r"^settings changed: |^roles by the platform: |^\w+ granted to p-\w+$")
+"""What is written there when something is changed that no approval hangs on."""
 
 
 def posted_as_approved(facts: Facts) -> Iterator[Violation]:
@@ -155,17 +158,21 @@ def approval_holds(facts: Facts) -> Iterator[Violation]:
         for line in facts.intents(approval):
             if line.at > approval.expires_at:
                 yield Violation(case.id, f"Approval {approval.id} was used after it had expired.")
-            if _version_at(facts, case.community_id, line.at) != approval.policy_version:
+            if _rules_at(facts, case.community_id, line.at) != approval.policy_version:
                 yield Violation(case.id, f"Approval {approval.id} was used after the community's rules had changed.")
+    for community in facts.tables.communities:
+        if community.rules_version != _rules_at(facts, community.id):
+            yield Violation(community.id, f"By its log its rules are not of version {community.rules_version}.")
     for sent in _sent(facts):
         approved = facts.approvals.get(sent.approval_id)
         if approved is not None and sent.target_sha256 not in (None, approved.target_sha256):
             yield Violation(approved.case_id, f"Message {sent.ref.message} answers a post that had been changed.")
 
 
-def _version_at(facts: Facts, community_id: str, moment: datetime) -> int:
-    """The version that a community had at a moment."""
-    return max((line.seq for line in facts.chains.get(community_id, ()) if line.at <= moment), default=1)
+def _rules_at(facts: Facts, community_id: str, moment: datetime | None = None) -> int:
+    """The version that a community's rules had at a moment, or have now, by its audit stream alone."""
+    lines = [line for line in facts.chains.get(community_id, ()) if moment is None or line.at <= moment]
+    return max((line.seq for line in lines if not _LEAVES_RULES.search(line.reason)), default=1)
 
 
 def undone_is_not_posted(facts: Facts) -> Iterator[Violation]:

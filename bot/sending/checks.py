@@ -61,7 +61,7 @@ async def obstacle(session: Session, entry: Entry, limits: Limits) -> Obstacle |
     community = await communities.load(session, entry.case.community_id)
     if not community.is_posting:
         return Obstacle("The community is in shadow mode: this would be posted now.", CaseState.SHADOWED)
-    if community.version != approval.policy_version:
+    if community.rules_version != approval.policy_version:
         return Obstacle("The rules of the community were changed after the approval.")
     return (
         await _people(session, entry)

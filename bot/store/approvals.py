@@ -85,7 +85,7 @@ async def keep(
             seconded_by=seconded_by,
             approved_at=reply.approved_at,
             expires_at=reply.approved_at + holds_for,
-            policy_version=community.version,
+            policy_version=community.rules_version,
             edited=origin.is_edited,
             target_sha256=await target_hash(session, case.id),
         )

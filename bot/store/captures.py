@@ -14,7 +14,7 @@ from sqlalchemy import insert, select
 
 from bot.store import communities
 from bot.store.audit import AuditEntry, record_all
-from bot.store.cases import Case
+from bot.store.cases import Case, wish_to_json
 from bot.store.communities import community_id
 from bot.store.database import Session
 from bot.store.people import pseudonyms
@@ -96,7 +96,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "flagged_how": hidden.flagged_how,
         "priority": int(hidden.priority),
         "thread": [asdict(message) for message in hidden.thread],
-        "wish": {name: value for name, value in asdict(hidden.wish).items() if value},
+        "wish": wish_to_json(hidden.wish),
         "state": CaseState.CAPTURED,
         "version": 1,
         "campaign_id": case.campaign_id,

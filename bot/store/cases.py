@@ -7,7 +7,7 @@ caller's transaction and never commits.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from bot.store.schema import ApprovalRow, CaseRow, ClaimChoiceRow, OutboxRow, Ou
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost, Intent, PostRef, Priority, Suggestion, ThreadMessage, Wish
 from core.review import CaseState, check_transition
+from core.wishes import check_wish
 
 DRAFT: Final = "draft"
 """The kind of the job that a queued case waits for."""
@@ -293,6 +294,35 @@ async def _conflict(session: Session, case: Case) -> Conflict:
         f"The case is now {case.state} (version {case.version}); {who} moved it there.",
         remedy="Reload the case and decide again.",
     )
+
+
+async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
+    """Keep what is wanted of the next draft of a case, instead of what was; a queued case has it from now on.
+
+    Raises:
+        BadInput: nobody can grant it (``core.wishes``), or there is no such case.
+    """
+    check_wish(wish)
+    query = update(CaseRow).where(CaseRow.id == case_id, CaseRow.erased_at.is_(None)).values(wish=wish_to_json(wish))
+    kept = await session.execute(query.returning(CaseRow.id).execution_options(synchronize_session="fetch"))
+    if kept.first() is None:
+        await load(session, case_id)
+        raise NotAllowed("What the case says was erased; it is drafted no more.", remedy="Close the case.")
+
+
+async def set_priority(session: Session, case_id: str, priority: Priority) -> None:
+    """Remember that somebody waits more urgently for a case than before."""
+    await session.execute(
+        update(CaseRow)
+        .where(CaseRow.id == case_id)
+        .values(priority=int(priority))
+        .execution_options(synchronize_session="fetch")
+    )
+
+
+def wish_to_json(wish: Wish) -> dict[str, Any]:
+    """What was wished, without what was not."""
+    return {name: value for name, value in asdict(wish).items() if value}
 
 
 def _wish(kept: dict[str, Any]) -> Wish:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import delete, select
 
@@ -23,14 +23,19 @@ EVERYWHERE: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """How Antiphon behaves in a community; ``version`` is what an approval holds for."""
+    """How Antiphon behaves in a community; ``rules_version`` is what an approval holds for.
+
+    ``policy`` is what was set of ``core.community_policy.CommunityPolicy``, as it is stored.
+    """
 
     id: str
     platform: str
     name: str
     version: int
+    rules_version: int
     is_posting: bool
     discloses: bool
+    policy: dict[str, Any]
 
 
 def community_id(platform: str, community: str) -> str:
@@ -46,6 +51,7 @@ async def ensure(session: Session, platform: str, name: str) -> Community:
         "platform": platform,
         "name": name,
         "version": 1,
+        "rules_version": 1,
         "is_posting": False,
         "discloses": True,
         "policy": {},
@@ -63,6 +69,7 @@ async def everywhere(session: Session) -> Community:
         "platform": EVERYWHERE,
         "name": EVERYWHERE,
         "version": 1,
+        "rules_version": 1,
         "is_posting": False,
         "discloses": True,
         "policy": {},
@@ -71,6 +78,12 @@ async def everywhere(session: Session) -> Community:
     if await insert_new(session, CommunityRow, row, "id"):
         await record(session, EVERYWHERE, 1, actor="desk", reason="the whole installation")
     return await load(session, EVERYWHERE)
+
+
+async def find(session: Session, identity: str) -> Community | None:
+    """The community as it stands now; ``None`` if Antiphon does not know it."""
+    row = await session.get(CommunityRow, identity, populate_existing=True)
+    return None if row is None else _community(row)
 
 
 async def all_communities(session: Session) -> list[Community]:
@@ -93,7 +106,16 @@ async def load(session: Session, identity: str, *, lock: bool = False) -> Commun
 
 
 def _community(row: CommunityRow) -> Community:
-    return Community(row.id, row.platform, row.name, row.version, row.is_posting, row.discloses)
+    return Community(
+        row.id,
+        row.platform,
+        row.name,
+        row.version,
+        row.rules_version,
+        row.is_posting,
+        row.discloses,
+        dict(row.policy),
+    )
 
 
 async def change(
@@ -105,11 +127,20 @@ async def change(
     note: str = "",
     is_posting: bool | None = None,
     discloses: bool | None = None,
+    policy: dict[str, Any] | None = None,
+    ends_approvals: bool = True,
 ) -> Community:
-    """Change a community, or only write a line into its audit stream; its version grows by one."""
+    """Change a community, or only write a line into its audit stream; its version grows by one.
+
+    Args:
+        ends_approvals: whether approvals that wait there hold no more. False is for what cannot make a reply wrong that
+            was right before; whoever may not approve any more is found out at the send (invariants I7 and I8).
+    """
     await load(session, identity, lock=True)
     row = await session.get_one(CommunityRow, identity)
     row.version += 1
+    row.rules_version = row.version if ends_approvals else row.rules_version
+    row.policy = row.policy if policy is None else policy
     row.is_posting = row.is_posting if is_posting is None else is_posting
     row.discloses = row.discloses if discloses is None else discloses
     await session.flush()

@@ -1,11 +1,11 @@
-"""What SQLAlchemy spells differently for SQLite and PostgreSQL: to insert what is not there yet."""
+"""What SQLAlchemy spells differently for SQLite and PostgreSQL: insertions of what is new, spans of time, JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import inspect
+from sqlalchemy import JSON, ColumnElement, Float, cast, extract, func, inspect, literal
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.store.database import Session
@@ -33,6 +33,29 @@ async def insert_all_new(session: Session, table: type[Base], rows: Sequence[dic
         insert = postgresql.insert(table) if is_postgresql else sqlite.insert(table)
         ordered = sorted(rows, key=lambda row: [str(row[name]) for name in unique])
         await session.execute(insert.on_conflict_do_nothing(index_elements=list(unique)), ordered)
+
+
+def seconds_between(session: Session, start: ColumnElement[Any], end: ColumnElement[Any]) -> ColumnElement[float]:
+    """How many seconds lie between two moments, to the millisecond."""
+    if session.get_bind().dialect.name == "postgresql":
+        return cast(extract("epoch", end - start), Float)
+    days: ColumnElement[float] = func.julianday(end) - func.julianday(start)
+    return days * 86400.0
+
+
+def json_text(session: Session, document: ColumnElement[str], *path: ColumnElement[str] | str) -> ColumnElement[str]:
+    """The text at a place in a JSON document that is kept as text, NULL where there is none; "" is no document.
+
+    Args:
+        path: names of fields; a column holds the number of an element, from 0, as text.
+    """
+    whole = func.nullif(document, "")
+    if session.get_bind().dialect.name == "postgresql":
+        return func.json_extract_path_text(cast(whole, JSON), *path)
+    place: ColumnElement[str] = literal("$")
+    for part in path:
+        place = place + "[" + part + "]" if isinstance(part, ColumnElement) else place + f'."{part}"'
+    return func.json_extract(whole, place)
 
 
 def committed(found: _T | None) -> _T:

@@ -145,6 +145,12 @@ async def granted_roles(session: Session, community_id: str, person_id: str) -> 
     return frozenset(await session.scalars(query))
 
 
+async def native_roles(session: Session, community_id: str, person_id: str) -> frozenset[Role]:
+    """The roles of somebody that the platform gives."""
+    query = select(MembershipRow.role).filter_by(community_id=community_id, person_id=person_id, is_native=True)
+    return frozenset(await session.scalars(query))
+
+
 async def member(session: Session, community_id: str, platform: str, person_id: str) -> Person | None:
     """Somebody with a role in a community, as the platform knows them; ``None`` for anybody else."""
     row = await session.scalar(select(MembershipRow).filter_by(community_id=community_id, person_id=person_id).limit(1))

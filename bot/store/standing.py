@@ -16,6 +16,7 @@ from sqlalchemy import and_, func, or_, select
 from bot.store.database import Session
 from bot.store.jobs import NEVER, running
 from bot.store.schema import JobRow, JobState, TurnRow
+from core.models import Priority
 
 _TIMED: Final = 20
 """Of how many finished pieces of work the mean duration is taken."""
@@ -64,6 +65,21 @@ async def standing(session: Session, case_id: str, kind: str) -> Standing | None
         wait += max(0.0, (row.run_at - now).total_seconds())
     not_before = row.run_at if row.run_at > now else None
     return Standing(False, tried + 1, ahead, not_before=not_before, error=row.error, expected_seconds=wait)
+
+
+async def expected_seconds(session: Session, kind: str, community_id: str, priority: Priority) -> float | None:
+    """How long a new piece of work would take until it is done, by the last ones; ``None`` where nobody can tell."""
+    mean, lanes = await _mean_seconds(session, kind), sum((await running(session, [kind])).values())
+    if mean is None:
+        return None
+    due = (JobRow.state == JobState.READY, JobRow.kind == kind, JobRow.run_at <= session.moment)
+    is_idle = not lanes and await session.scalar(select(JobRow.id).where(*due).limit(1)) is None
+    if is_idle:  # the next one is taken at once
+        return mean
+    new = JobRow(
+        id="~", kind=kind, community_id=community_id, priority=int(priority), run_at=session.moment
+    )  # never added: it only stands where a new one would
+    return mean * (await _ahead(session, new) + 1) / lanes + mean if lanes else None
 
 
 async def _mean_seconds(session: Session, kind: str) -> float | None:

@@ -116,7 +116,7 @@ def _communities(cases: Rows) -> Rows:
     for case in cases:
         identity = f"{case['platform']}/{case['community']}"
         row = {"id": identity, "platform": case["platform"], "name": case["community"], "version": 1}
-        defaults = {"is_posting": False, "discloses": True, "policy": {}}
+        defaults = {"rules_version": 1, "is_posting": False, "discloses": True, "policy": {}}
         first.setdefault(identity, row | defaults | {"created_at": case["created_at"]})
     return list(first.values())
 

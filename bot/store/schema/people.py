@@ -30,6 +30,9 @@ class PersonRow(Base):
 class CommunityRow(Base):
     """One community of one platform, and how Antiphon behaves there. ``version`` grows with every change of it.
 
+    ``rules_version`` is the version that its rules about posting have since: what an approval holds for. A setting of
+    how drafts are made, or a role that is given to somebody, leaves it.
+
     Without ``is_posting`` it is in shadow mode: drafts are made and reviewed, nothing is posted. The row ``*`` is no
     community: it stands for the whole installation, whose admins are members of it. ``policy`` holds what was set of
     ``core.community_policy.CommunityPolicy``.
@@ -41,6 +44,7 @@ class CommunityRow(Base):
     platform: Mapped[str]
     name: Mapped[str]
     version: Mapped[int]
+    rules_version: Mapped[int]
     is_posting: Mapped[bool] = mapped_column(default=False)
     discloses: Mapped[bool] = mapped_column(default=True)
     policy: Mapped[dict[str, Any]] = mapped_column(default=dict)

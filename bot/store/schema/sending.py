@@ -27,9 +27,9 @@ class OutboxState(StrEnum):
 class ApprovalRow(Base):
     """A person's approval of one exact text; ``target_sha256`` is the hash of the post that it answers.
 
-    ``text`` is all that is posted, ``footer`` what of it discloses Antiphon. The approval holds for the community's
-    ``policy_version`` and until ``expires_at``. Where the rules ask for two persons, ``moderator`` approved first, and
-    ``seconded_by`` the same bytes after.
+    ``text`` is all that is posted, ``footer`` what of it discloses Antiphon. The approval holds until ``expires_at``,
+    while the community's ``rules_version`` is ``policy_version``. Where the rules ask for two persons, ``moderator``
+    approved first, and ``seconded_by`` the same bytes after.
     """
 
     __tablename__ = "approvals"
@@ -54,7 +54,7 @@ class ApprovalRow(Base):
 class FirstApprovalRow(Base):
     """The first of two approvals, where the rules ask for two persons: of this text, at this version of the case.
 
-    Like an approval it holds for the community's ``policy_version`` only.
+    Like an approval it holds only while the community's ``rules_version`` is ``policy_version``.
     """
 
     __tablename__ = "first_approvals"

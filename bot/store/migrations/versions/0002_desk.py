@@ -70,6 +70,7 @@ def _make_tables() -> None:
         sa.Column("platform", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("rules_version", sa.Integer(), nullable=False),
         sa.Column("is_posting", sa.Boolean(), nullable=False),
         sa.Column("discloses", sa.Boolean(), nullable=False),
         sa.Column("policy", sa.JSON(), nullable=False),
