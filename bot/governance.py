@@ -141,7 +141,7 @@ class Governance:
 
     async def _known(self, platform: str, community: str, by: Person, *, is_owner: bool) -> Community:
         """The community, once it is known who asks; who administers it on the platform is an admin of it here."""
-        if not is_owner:
+        if not is_owner or by.platform != platform:
             return await self._live_roles.refresh_in(platform, community, by)
         known = await self._live_roles.known(platform, community)
         await keep_native(self._database, known.id, by, frozenset({Role.ADMIN}))

@@ -63,8 +63,8 @@ class Request:
     Attributes:
         language: a language that a person named; ``None`` to detect it.
         force: make drafts even where a reply is advised against, whatever the reason.
-        is_asked: make drafts even where silence is advised, but none for what is not to be debated: threats, and posts
-            about one person.
+        is_asked: make drafts even where silence is advised, but none for what is not to be debated: threats, posts
+            about one person, and what cannot be read (``core.reading.is_debatable``).
         sources: which evidence is preferred.
         claim: the counter-claim that a moderator chose; ``None`` to write some and vote.
         recent: replies posted lately, so that a draft does not sound the same.
@@ -82,9 +82,10 @@ class Request:
     is_asked: bool = False
     sources: Sources = ANY_SOURCES
 
-    def wants_drafts(self, advised: Action) -> bool:
-        """Whether to draft a reply to a post about which this is advised."""
-        return advised is Action.REPLY or self.force or (self.is_asked and is_debatable(advised))
+    def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
+        """Whether to draft a reply to a post that is read so."""
+        is_advised = reading.recommended_action is Action.REPLY
+        return is_advised or self.force or (self.is_asked and is_debatable(reading, signals))
 
 
 @dataclass
@@ -142,7 +143,7 @@ class _Run:
         reading, lost = await read_post(self.post, signals, self.model)
         self.degraded += lost
         self._report("reading", reading.implied_meaning or reading.reason)
-        if not self.request.wants_drafts(reading.recommended_action):
+        if not self.request.wants_drafts(reading, signals):
             return self._suggestion(reading, stopped="a reply is advised against")
         await self._first_draft(reading)
         brief, claims, queries, themes = await self._argue(self._writable(reading))

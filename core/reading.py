@@ -319,9 +319,14 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False
     )
 
 
-def is_debatable(advised: Action) -> bool:
-    """Whether somebody who asks for a draft gets one: never to a threat, nor about a person who was attacked."""
-    return advised not in (Action.REPORT, Action.SUPPORT_TARGET)
+def is_debatable(reading: Reading, signals: Signals) -> bool:
+    """Whether somebody who asks for drafts gets them, though silence is advised.
+
+    Never to a threat, nor where the post is about one person or may name one, nor in a language in which nobody here
+    could tell either.
+    """
+    is_of_persons = signals.may_name_person or reading.recommended_action is Action.SUPPORT_TARGET
+    return reading.recommended_action is not Action.REPORT and not is_of_persons and reading.language in NAMES
 
 
 def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal: bool) -> tuple[Action, str]:

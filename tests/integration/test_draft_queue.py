@@ -18,7 +18,7 @@ from core.review import CaseState
 from tests.fakes import suggestion_for
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import execute, one_row, take
-from tests.fakes.people import COMMUNITY, MODERATOR, PLATFORM
+from tests.fakes.people import COMMUNITY, MODERATOR, PLATFORM, VOLUNTEER
 
 LAPSED = 61.0  # seconds after which a lease is over
 
@@ -36,7 +36,7 @@ def other(database: Database) -> DraftQueue:
 
 async def flag(desk: Desk, message: str, community: str = COMMUNITY, priority: Priority = Priority.FLAGGED) -> Case:
     ref = PostRef(PLATFORM, community, "square", message)
-    return await desk.flag(FlaggedPost(ref, f"text {message}", "somebody", "volunteer", "menu", priority=priority))
+    return await desk.flag(FlaggedPost(ref, f"text {message}", "somebody", VOLUNTEER.user, "menu", priority=priority))
 
 
 async def lose(queue: DraftQueue, clock: FakeClock) -> None:

@@ -267,7 +267,7 @@ async def test_of_many_campaigns_that_a_post_may_join_the_first_still_open_is_ta
     monkeypatch.setattr(campaigns, "_AT_ONCE", 2)
     intake = Intake(database)
     asked = list[Case]()
-    for one in _posts(post, [RAID] * 5, priority=Priority.ASKED):
+    for one in _posts(post, [RAID] * 5, priority=Priority.ASKED, flagged_by=VOLUNTEER.user):
         clock.advance(1)
         asked.append(await intake.flag(one))
     assert len({case.id for case in asked}) == 5
@@ -289,7 +289,7 @@ async def test_a_draft_that_somebody_asked_for_is_neither_folded_nor_shed(
 ) -> None:
     """A volunteer who waits for an answer gets one."""
     intake = Intake(database, max_queued=1)
-    asked = _posts(post, [RAID, RAID], first=5, priority=Priority.ASKED)
+    asked = _posts(post, [RAID, RAID], first=5, priority=Priority.ASKED, flagged_by=VOLUNTEER.user)
     await intake.flag(post)
     found = await _all(intake, asked)
     assert [case.state for case in found] == [CaseState.QUEUED] * 2
