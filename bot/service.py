@@ -24,6 +24,7 @@ from bot.chores.runner import Chores
 from bot.desk import Desk
 from bot.draft_queue import DraftQueue
 from bot.exemplars import MAX_REPLIES, remember
+from bot.governance import Governance
 from bot.intake import Intake
 from bot.live_roles import LiveRoles
 from bot.outbox import Limits, Outbox
@@ -60,6 +61,7 @@ class Application:
     intake: Intake
     schedule: Schedule
     chores: Chores
+    governance: Governance
 
 
 def worker_name() -> str:
@@ -108,12 +110,13 @@ async def open_application(
     """
     wanted, name = settings.desk, worker_name()
     async with open_database(settings, database_path) as database:
+        live_roles = LiveRoles(database, role_sources or {})
         intake = Intake(
             database,
             max_queued=wanted.max_queued,
             campaign_hours=wanted.campaign_hours,
             flags_per_hour=wanted.flags_per_hour,
-            live_roles=LiveRoles(database, role_sources or {}),
+            live_roles=live_roles,
         )
         desk = Desk(
             database,
@@ -146,6 +149,7 @@ async def open_application(
             intake,
             Schedule(database, chores, name),
             Chores(database, chores, name),
+            Governance(database, live_roles),
         )
 
 

@@ -10,7 +10,7 @@ from core.ports import EvidenceQuery, Found
 
 
 class FakeEvidence:
-    """An ``EvidenceSource``: the first ``limit`` of the given passages, whatever is asked; it notes what was."""
+    """An ``EvidenceSource``: the first ``limit`` of the given passages by the wanted publishers; it notes the queries."""
 
     def __init__(self, passages: Sequence[Evidence] = (), *, is_down: bool = False) -> None:
         self._passages, self._is_down = tuple(passages), is_down
@@ -21,4 +21,5 @@ class FakeEvidence:
         self.asked.append(query)
         if self._is_down:
             raise IndexUnavailable("The fake index is down.")
-        return Found(self._passages[: query.limit])
+        wanted = [one for one in self._passages if not query.publishers or one.source.publisher in query.publishers]
+        return Found(tuple(wanted[: query.limit]))

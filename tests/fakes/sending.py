@@ -208,7 +208,7 @@ class Scene:
 
         async def work(session: Session) -> list[Case]:
             who = await people.pseudonym(session, MODERATOR.platform, MODERATOR.user)
-            policy = (await communities.load(session, COMMUNITY_ID)).version
+            policy = (await communities.load(session, COMMUNITY_ID)).rules_version
             return [await _approved(session, post, who, policy, moment) for post in flagged]
 
         return await self.database.run("approve many", work)

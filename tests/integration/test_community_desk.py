@@ -62,11 +62,14 @@ async def test_every_change_is_on_record_and_makes_a_new_version(managing: Commu
 async def test_an_approval_remembers_the_rules_it_was_given_under(
     managing: CommunityDesk, desk: Desk, in_review: Case, database: Database
 ) -> None:
-    """The outbox compares the two before it sends (invariant I8)."""
+    """The outbox compares the two before it sends (invariant I8); a role that somebody gets changes no rule."""
     await approve(desk, in_review)
-    query = "SELECT policy_version, version FROM approvals, communities WHERE communities.id = 'sample/brenmoor'"
+    columns = "policy_version, rules_version FROM approvals, communities"
+    query = f"SELECT {columns} WHERE communities.id = 'sample/brenmoor'"
     kept, now = await one_row(database, query)
     assert kept == now
+    await managing.grant(COMMUNITY_ID, STRANGER, Role.MODERATOR, MANAGER)
+    assert await one_row(database, query) == (kept, kept)
     await managing.pause(COMMUNITY_ID, MODERATOR)
     kept_after, now_after = await one_row(database, query)
     assert kept_after == kept

@@ -379,6 +379,20 @@ async def test_threats_are_reported_and_ordinary_posts_left_alone(
     assert forced.reading.recommended_action is action
 
 
+async def test_who_asks_gets_drafts_to_what_reads_as_harmless_and_none_to_a_threat(
+    heads: Heads, knowledge: EvidenceSource
+) -> None:
+    """A volunteer may see hate where we see none; a threat is reported, whoever asks."""
+    harmless = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": {"yes": 0.05, "no": 0.95}})
+    suggestion, _ = await _suggest(heads, knowledge, harmless, "The cheese stall opens at eight.", is_asked=True)
+    assert suggestion.reading.recommended_action is Action.STAY_SILENT
+    assert suggestion.drafts
+    threat = "Someone should burn down their mosque while they are inside."
+    suggestion, events = await _suggest(heads, knowledge, _helpful(), threat, is_asked=True)
+    assert (suggestion.reading.recommended_action, suggestion.drafts) == (Action.REPORT, ())
+    assert [event.stage for event in events] == ["reading"]
+
+
 async def test_the_platforms_limit_and_the_intents_hold(heads: Heads, knowledge: EvidenceSource) -> None:
     """A community that wants questions of 150 characters gets only those."""
     voice = Voice(intents=(Intent.QUESTIONING, Intent.DENOUNCING), max_characters=150)

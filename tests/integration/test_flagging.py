@@ -8,13 +8,19 @@ from dataclasses import replace
 import pytest
 
 from bot.desk import Desk
+from bot.draft_queue import DraftQueue
 from bot.flagging import check_flag
 from bot.intake import Intake
+from bot.live_roles import LiveRoles
+from bot.store.cases import set_wish
 from bot.store.database import Database
-from core.errors import BadInput, NotAllowed
-from core.models import FlaggedPost, Priority
+from core.errors import BadInput, NotAllowed, PlatformUnavailable
+from core.models import FlaggedPost, Intent, Priority, Wish
+from core.roles import Role
 from tests.fakes.clock import FakeClock
-from tests.fakes.decisions import one_row
+from tests.fakes.decisions import execute, one_row, take
+from tests.fakes.people import AUDITOR, MODERATOR, PLATFORM, STRANGER, VOLUNTEER
+from tests.fakes.roles import FakeRoles
 
 
 def other(post: FlaggedPost, message: str, by: str = "mill_pond") -> FlaggedPost:
@@ -94,3 +100,92 @@ async def test_what_a_machine_detects_is_never_refused_for_its_number(database: 
     assert len(await desk.cases()) == 4
     with pytest.raises(NotAllowed):
         await desk.flag(other(post, "5", by="filter"))
+
+
+# A draft on demand
+
+
+async def test_anybody_flags_and_volunteers_or_more_ask_for_a_draft(desk: Desk, post: FlaggedPost) -> None:
+    """Who may not is told what they can do instead, and nothing was kept; their flag is as good as any."""
+    asked = replace(post, priority=Priority.ASKED)
+    for by in (STRANGER, AUDITOR):
+        with pytest.raises(NotAllowed, match="A draft at once") as caught:
+            await desk.flag(replace(asked, flagged_by=by.user))
+        assert "Flag the post" in caught.value.remedy
+    assert await desk.cases() == []
+    flagged = await desk.flag(replace(post, flagged_by=STRANGER.user))
+    assert (await desk.case(flagged.id)).post.priority is Priority.FLAGGED
+    for number, by in enumerate((VOLUNTEER, MODERATOR), start=1):
+        await desk.flag(replace(other(asked, f"{number}"), flagged_by=by.user))
+    assert len(await desk.cases()) == 3
+
+
+async def test_one_refusal_holds_up_nobody_who_flags_at_the_same_time(desk: Desk, post: FlaggedPost) -> None:
+    """They share a commit, and each gets their own answer."""
+    asked = replace(post, priority=Priority.ASKED)
+    flags = [other(asked, "1", STRANGER.user), other(post, "2"), other(asked, "3", VOLUNTEER.user)]
+    found = await asyncio.gather(*(desk.flag(one) for one in flags), return_exceptions=True)
+    assert [type(one).__name__ for one in found] == ["NotAllowed", "Case", "Case"]
+    assert {case.post.ref.message for case in await desk.cases()} == {"2", "3"}
+
+
+async def test_who_asks_for_a_draft_that_waits_is_served_sooner_and_as_they_wish(
+    desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """The case is one; a stranger who asks for it changes nothing."""
+    await desk.flag(other(post, "1"))
+    clock.advance(1)
+    waiting = await desk.flag(other(post, "2"))
+    asked = replace(other(post, "2"), priority=Priority.ASKED, wish=Wish(Intent.QUESTIONING, "es", "kind"))
+    with pytest.raises(NotAllowed):
+        await desk.flag(replace(asked, flagged_by=STRANGER.user))
+    assert (await desk.case(waiting.id)).post.wish == Wish()
+    await desk.flag(replace(asked, flagged_by=VOLUNTEER.user))
+    taken = (await take(queue)).case
+    assert (taken.id, taken.post.priority, taken.post.wish) == (waiting.id, Priority.ASKED, asked.wish)
+
+
+async def test_the_platform_is_asked_who_wants_a_draft(database: Database, post: FlaggedPost) -> None:
+    """A moderator there need not be known here; while it cannot tell, nothing is taken in, and a flag is."""
+    source = FakeRoles(stranger_one=Role.MODERATOR)
+    live_roles = LiveRoles(database, {PLATFORM: source})
+    desk = Desk(database, intake=Intake(database, campaign_hours=0, live_roles=live_roles))
+    asked = replace(post, ref=replace(post.ref, community="harbour"), priority=Priority.ASKED, flagged_by=STRANGER.user)
+    await desk.flag(asked)
+    source.is_down = True
+    with pytest.raises(PlatformUnavailable):
+        await desk.flag(other(asked, "2", STRANGER.user))
+    await desk.flag(replace(other(asked, "3", STRANGER.user), priority=Priority.FLAGGED))
+    source.is_down = False
+    source.now.clear()
+    with pytest.raises(NotAllowed):
+        await desk.flag(other(asked, "4", STRANGER.user))
+    assert {case.post.ref.message for case in await desk.cases()} == {post.ref.message, "3"}
+
+
+@pytest.mark.parametrize("wish", [Wish(language="fi"), Wish(tone="x" * 121), Wish(tone="half \ud83d")])
+def test_a_wish_that_nobody_can_grant_is_refused_at_the_door(post: FlaggedPost, wish: Wish) -> None:
+    """Who asks is there to ask otherwise; a worker is not."""
+    with pytest.raises(BadInput) as caught:
+        check_flag(replace(post, wish=wish))
+    assert caught.value.remedy
+
+
+async def test_a_wish_can_change_until_the_case_is_erased(desk: Desk, database: Database, post: FlaggedPost) -> None:
+    """A moderator wants other drafts than the flagger did; the last wish counts, as a whole."""
+    case = await desk.flag(replace(post, wish=Wish(Intent.POSITIVE, "es")))
+    later = Wish(Intent.DENOUNCING, tone="firm")
+
+    async def change(wish: Wish, case_id: str = case.id) -> None:
+        await database.run("wish", lambda session: set_wish(session, case_id, wish))
+
+    await change(later)
+    assert (await desk.case(case.id)).post.wish == later
+    with pytest.raises(BadInput, match="too long"):
+        await change(Wish(tone="x" * 121))
+    with pytest.raises(BadInput, match="no case"):
+        await change(later, "unknown")
+    await execute(database, "UPDATE cases SET erased_at = updated_at")
+    with pytest.raises(NotAllowed, match="erased"):
+        await change(Wish())
+    assert (await desk.case(case.id)).post.wish == later

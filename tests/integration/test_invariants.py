@@ -166,6 +166,7 @@ TAMPERED = {
     "approved without a send": ("DELETE FROM outbox WHERE state = 'queued'", "I8"),
     "used after its time": ("UPDATE approvals SET expires_at = approved_at", "I8"),
     "used under other rules": ("UPDATE approvals SET policy_version = 1", "I8"),
+    "rules changed by nobody": ("UPDATE communities SET rules_version = rules_version + 1", "I8"),
     "undone, and waiting again": ("UPDATE outbox SET state = 'queued' WHERE state = 'cancelled'", "I9"),
     "undone, and posted": ("UPDATE outbox SET remote_message = 'x' WHERE state = 'cancelled'", "I9"),
     "sent before its time": ("UPDATE outbox SET not_before = updated_at WHERE state = 'posted'", "I9"),

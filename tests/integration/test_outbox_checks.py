@@ -7,6 +7,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from bot.community_desk import CommunityDesk
+from bot.governance import Governance
+from bot.invariants import check
+from bot.live_roles import LiveRoles, keep_native
 from bot.outbox import Limits
 from bot.store import communities, people
 from bot.store.database import Database, Session
@@ -15,7 +19,7 @@ from core.review import CaseState
 from core.roles import Person, Role
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import execute, one_row
-from tests.fakes.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR
+from tests.fakes.people import COMMUNITY, COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM, STRANGER
 from tests.fakes.sending import FakeRoles, Scene
 
 
@@ -114,6 +118,19 @@ async def test_a_second_approver_who_may_still_approve_is_no_obstacle(scene: Sce
     await scene.approve()
     await _second(scene)
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+
+
+async def test_what_no_reply_hangs_on_is_no_obstacle(scene: Scene) -> None:
+    """A setting of how drafts sound, and roles that others get or lose on the platform, end nobody's approval."""
+    await scene.approve()
+    await Governance(scene.database, LiveRoles(scene.database, {})).configure(
+        PLATFORM, COMMUNITY, {"tone": "dry"}, MANAGER
+    )
+    for roles in ({Role.MODERATOR}, set[Role]()):
+        await keep_native(scene.database, COMMUNITY_ID, STRANGER, frozenset(roles))
+    await CommunityDesk(scene.database).grant(COMMUNITY_ID, STRANGER, Role.VOLUNTEER, MANAGER)
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+    assert await check(scene.database) == {}
 
 
 @pytest.mark.parametrize("change", ["edit", "delete"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,18 +13,23 @@ from pydantic import SecretStr
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
-from bot.service import admit, open_application, serve
+from bot import service
+from bot.service import admit, open_application, open_workers, serve
 from bot.settings import DeskSettings, Settings
-from core.engine import Engine
+from core.engine import Engine, OnProgress, Request
 from core.errors import NotAllowed, StoreUnavailable
+from core.evidence import Sources
 from core.heads import Heads
-from core.models import FlaggedPost
+from core.models import FlaggedPost, Intent, Priority, Suggestion, Wish
 from core.ports import EvidenceSource
 from core.review import CaseState
+from core.roles import Role
+from tests.fakes import suggestion_for
 from tests.fakes.brief import EXPLAINED, PATIENT
 from tests.fakes.decisions import approve, one_row
 from tests.fakes.model import FakeModel
 from tests.fakes.people import COMMUNITY, MODERATOR, PLATFORM
+from tests.fakes.roles import FakeRoles
 
 
 def _settings(place: Path | URL, folder: Path) -> Settings:
@@ -108,3 +115,78 @@ async def test_a_flag_waits_for_a_database_that_is_away(
         await serving
         (case,) = await application.desk.cases()
     assert case.post.ref.message == "105"
+
+
+class ListeningEngine:
+    """An engine that keeps what it is asked, and drafts the same for everybody."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
+        """Any suggestion."""
+        self.asked.append(request)
+        return suggestion_for(request.post)
+
+
+@pytest.mark.parametrize("where", ["the process that serves", "a worker on another machine"])
+async def test_each_community_is_spoken_for_in_its_own_voice(
+    place: Path | URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Its settings over the configured ones, as they are when the case is drafted, and what was wished over both."""
+    platform, engine, settings = SampleCommunity(), ListeningEngine(), _settings(place, tmp_path)
+
+    @asynccontextmanager
+    async def opened(*_: object) -> AsyncIterator[ListeningEngine]:
+        yield engine
+
+    monkeypatch.setattr(service, "open_engine", opened)
+    async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:  # type: ignore[arg-type]
+        await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
+        post = platform.flag("103", MODERATOR.user)
+
+        async def draft(message: str, community: str = COMMUNITY, **changes: object) -> Request:
+            ref = replace(post.ref, message=message, community=community)
+            await application.desk.flag(replace(post, ref=ref, text=f"{post.text} {message}", **changes))  # type: ignore[arg-type]
+            if where == "the process that serves":
+                assert await application.worker.step()
+            else:
+                async with open_workers(settings, "", 1) as (worker,):
+                    assert await worker.step()
+            return engine.asked[-1]
+
+        plain = await draft("1")
+        governed = {"language": "es", "tone": "dry", "intents": ["questioning", "positive"]}
+        preferred = {"publishers": ["OECD"], "evidence_since": 2015}
+        await application.governance.configure(PLATFORM, COMMUNITY, {**governed, **preferred}, MODERATOR)
+        own = await draft("2")
+        wish = Wish(Intent.DENOUNCING, "it", "firm")
+        wished = await draft("3", wish=wish, priority=Priority.ASKED)
+        elsewhere = await draft("4", "harbour")
+    assert (plain.voice.language, plain.voice.style) == (settings.community.language, settings.community.style)
+    assert (plain.language, plain.is_asked, plain.sources) == (None, False, Sources())
+    assert (own.voice.language, own.voice.style) == ("es", "dry")
+    assert own.voice.intents == (Intent.QUESTIONING, Intent.POSITIVE)
+    assert (own.language, own.is_asked, own.sources) == (None, False, Sources(("OECD",), 2015))
+    assert (wished.voice.style, wished.voice.intents) == ("firm", (Intent.DENOUNCING,))
+    assert (wished.language, wished.is_asked, wished.force) == ("it", True, False)
+    assert elsewhere.voice == plain.voice
+
+
+async def test_the_roles_of_the_platform_count_for_who_asks(place: Path | URL, tmp_path: Path) -> None:
+    """The application gives its role sources to all that decide."""
+    platform, source = SampleCommunity(), FakeRoles(mill_pond=Role.VOLUNTEER)
+    settings, engine = _settings(place, tmp_path), ListeningEngine()
+    async with open_application(
+        engine,  # type: ignore[arg-type]
+        settings,
+        platform,
+        PATIENT,
+        lambda _: None,
+        role_sources={PLATFORM: source},
+    ) as application:
+        await application.desk.flag(replace(platform.flag("103", "mill_pond"), priority=Priority.ASKED))
+        source.now.clear()
+        with pytest.raises(NotAllowed):
+            await application.desk.flag(replace(platform.flag("105", "mill_pond"), priority=Priority.ASKED))
+        assert await application.governance.roles_of(PLATFORM, COMMUNITY, MODERATOR) == frozenset()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.evidence import KEPT, QUERIES, find_evidence, summarise, write_queries
+from core.evidence import KEPT, QUERIES, Sources, find_evidence, summarise, write_queries
 from core.models import TargetGroup
 from core.profiles import QUICK
 from tests.fakes.brief import CLAIM, PATIENT, POST, metered, passage, post_of, reading_of
@@ -80,6 +80,18 @@ async def test_no_evidence_is_said(source: FakeEvidence, reason: str) -> None:
     assert found == []
     assert len(degraded) == 1
     assert reason in degraded[0]
+
+
+async def test_preferred_publishers_come_first_and_others_where_they_say_nothing() -> None:
+    """It is a preference: a moderator reads that it could not be followed, and the year holds either way."""
+    source = FakeEvidence([passage()])
+    found, degraded = await find_evidence([POST], reading_of(), CLAIM, source, Sources(("Town hall",), 2015))
+    assert ([one.id for one in found], degraded) == (["migrants-001"], [])
+    assert [(asked.publishers, asked.since) for asked in source.asked] == [(("Town hall",), 2015)]
+    found, degraded = await find_evidence([POST], reading_of(), CLAIM, source, Sources(("Harbour", "Fair"), 2015))
+    assert [one.id for one in found] == ["migrants-001"]
+    assert degraded == ["evidence: nothing by Harbour, Fair bears on the claim; all publishers were searched"]
+    assert [(asked.publishers, asked.since) for asked in source.asked[1:]] == [(("Harbour", "Fair"), 2015), ((), 2015)]
 
 
 async def test_a_passage_that_gives_orders_is_dropped() -> None:

@@ -17,6 +17,7 @@ from core.reading import (
     Signals,
     check_text,
     decide,
+    is_debatable,
     parse_explanations,
     pooled,
     read_post,
@@ -289,3 +290,28 @@ async def test_a_post_that_is_not_hateful_gets_no_reply() -> None:
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": NO})
     reading, _ = await read_post(post_of("The bus was late."), replace(SIGNALS, hateful=0.3), metered(model))
     assert reading.recommended_action is Action.STAY_SILENT
+
+
+PERSONAL = replace(SIGNALS, may_name_person=True)
+HARMLESS = replace(SIGNALS, hateful=0.01)
+
+
+@pytest.mark.parametrize(
+    ("signals", "how", "is_so"),
+    [
+        (SIGNALS, {}, True),
+        (HARMLESS, {}, True),
+        (SIGNALS, {"violent": True}, False),
+        (HARMLESS, {"violent": True}, False),
+        (PERSONAL, {"personal": True}, False),
+        (replace(PERSONAL, hateful=0.01), {}, False),
+        (replace(SIGNALS, language="fi"), {}, False),
+        (replace(SIGNALS, language=None), {}, False),
+    ],
+    ids=["hate", "harmless", "threat", "mild threat", "person", "perhaps a person", "unknown tongue", "no tongue"],
+)
+def test_who_asks_gets_drafts_but_for_threats_persons_and_what_nobody_can_read(
+    signals: Signals, how: dict[str, bool], is_so: bool
+) -> None:
+    """Somebody may know better than we do whether a post is hateful; not whether a threat can be debated."""
+    assert is_debatable(decide(signals, READ, **how), signals) is is_so
