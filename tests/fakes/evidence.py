@@ -10,7 +10,7 @@ from core.ports import EvidenceQuery, Found
 
 
 class FakeEvidence:
-    """An ``EvidenceSource``: the first ``limit`` of the given passages by the wanted publishers; it notes the queries."""
+    """An ``EvidenceSource``: the first ``limit`` passages by the wanted publishers; it notes what it was asked."""
 
     def __init__(self, passages: Sequence[Evidence] = (), *, is_down: bool = False) -> None:
         self._passages, self._is_down = tuple(passages), is_down

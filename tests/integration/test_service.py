@@ -147,7 +147,7 @@ async def test_each_community_is_spoken_for_in_its_own_voice(
 
         async def draft(message: str, community: str = COMMUNITY, **changes: object) -> Request:
             ref = replace(post.ref, message=message, community=community)
-            await application.desk.flag(replace(post, ref=ref, text=f"{post.text} {message}", **changes))  # type: ignore[arg-type]
+            await application.desk.flag(replace(post, ref=ref, text=f"Street {message} is full.", **changes))  # type: ignore[arg-type]
             if where == "the process that serves":
                 assert await application.worker.step()
             else:
