@@ -12,6 +12,7 @@ database does not answer; after each of them nothing has changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.approving import Approving, AwaitsSecond, Proposal
@@ -29,7 +30,7 @@ from bot.store.sending import require_settled
 from bot.typed import check_note, check_text
 from core.decline import DeclineReason, decline_reason
 from core.errors import BadInput, NotAllowed
-from core.models import FlaggedPost
+from core.models import FlaggedPost, Intent
 from core.ports import RoleSource
 from core.review import ApprovedReply, CaseState
 from core.roles import OnCase, Person
@@ -100,31 +101,42 @@ class Desk(ReadingDesk):
         case = await holds.lock(session, case_id)
         return case, await require_on_case(session, case.community_id, by, OnCase.REVIEW)
 
-    async def redraft(self, case_id: str, version: int, claim: str, by: Person) -> Case:
-        """Put a case in review back into the queue, for drafts that argue another counter-claim.
+    async def redraft(
+        self, case_id: str, version: int, claim: str | None, by: Person, *, intent: Intent | None = None
+    ) -> Case:
+        """Put a case in review back into the queue for other drafts; if nothing new comes, those of before stand.
 
         Args:
             case_id: the case, which must be in review.
             version: the case's version that the moderator saw.
-            claim: another of the case's claims, or one of the moderator's own; 300 characters at most.
-            by: who chose it; recorded with the claim.
+            claim: another of the case's claims, or one of the moderator's own, 300 characters at most; ``None`` to
+                argue the same one.
+            by: who asks; recorded with the claim.
+            intent: the only one to draft; ``None`` for those that were wanted before.
 
         Raises:
             BadInput: the claim is empty, too long, or the one that is argued already.
         """
-        check_text(claim)
-        chosen = checked_claim(claim)
+        check_text(claim or "")
+        chosen = None if claim is None else checked_claim(claim)
 
         async def work(session: Session) -> Case:
-            _, who = await decider(session, case_id, version, by, OnCase.REVIEW, CaseState.IN_REVIEW)
-            stored = await store.latest_suggestion(session, case_id)
-            if stored is not None and chosen.casefold() == (stored.suggestion.claim or "").casefold():
-                raise BadInput("The drafts argue this claim already.", remedy="Choose another, or write one.")
-            reason = "to argue another claim"
+            case, who = await decider(session, case_id, version, by, OnCase.REVIEW, CaseState.IN_REVIEW)
+            if chosen is not None:
+                await _require_other(session, case_id, chosen)
             moved = await store.transition(
-                session, case_id, version, CaseState.QUEUED, actor=who, reason=reason, note=chosen
+                session,
+                case_id,
+                version,
+                CaseState.QUEUED,
+                actor=who,
+                reason=_wanted(chosen, intent),
+                note=chosen or "",
             )
-            await store.choose_claim(session, moved, chosen)
+            if chosen is not None:
+                await store.choose_claim(session, moved, chosen)
+            if intent is not None:
+                await store.set_wish(session, case_id, replace(case.post.wish, intent=intent))
             return await holds.end(session, moved)
 
         return await self._database.run("redraft", work)
@@ -227,3 +239,17 @@ class Desk(ReadingDesk):
             return await holds.end(session, moved)
 
         return await self._database.run("close a case", work)
+
+
+async def _require_other(session: Session, case_id: str, claim: str) -> None:
+    stored = await store.latest_suggestion(session, case_id)
+    if stored is not None and claim.casefold() == (stored.suggestion.claim or "").casefold():
+        raise BadInput("The drafts argue this claim already.", remedy="Choose another, or write one.")
+
+
+def _wanted(claim: str | None, intent: Intent | None) -> str:
+    """Why a case is drafted again, for its history."""
+    kind = f"{intent} drafts" if intent is not None else "other drafts"
+    if claim is None:
+        return f"for {kind}"
+    return "to argue another claim" if intent is None else f"for {kind}, to argue another claim"

@@ -17,11 +17,12 @@ from uuid import uuid4
 from sqlalchemy import select
 
 from bot.store import cases as store
-from bot.store import jobs
+from bot.store import holds, jobs
 from bot.store.cases import Case
 from bot.store.database import Database, Session
-from bot.store.documents import suggestion_to_json
+from bot.store.documents import Preview, preview_to_json, suggestion_to_json
 from bot.store.jobs import Job
+from bot.store.previews import keep_preview
 from bot.store.schema import CaseRow, JobState, SuggestionRow
 from bot.store.standing import Standing, standing
 from core.errors import Conflict
@@ -175,12 +176,29 @@ class DraftQueue:
         else:
             await jobs.finish(session, job, JobState.CANCELLED)
 
-    async def keep(self, taken: Taken, progress: str | None = None) -> bool:
-        """Renew the lease, and say how far the work is; ``False`` if it was lost or the case was moved."""
+    async def keep(self, taken: Taken, progress: str | None = None, preview: Preview | None = None) -> bool:
+        """Renew the lease, and say how far the work is; ``False`` if it was lost or the case was moved.
+
+        Args:
+            progress: the stage of the engine, where that is new.
+            preview: the best draft so far and what it rests on, where that is new.
+
+        Raises:
+            BadAnswer: the preview cannot be stored; the lease was not renewed.
+        """
+        is_new = progress is not None or preview is not None
+        document = None if preview is None else preview_to_json(preview)
 
         async def work(session: Session) -> bool:
-            case = await store.load(session, taken.case.id)
-            return case.version == taken.case.version and await jobs.renew(session, taken.job, self._lease, progress)
+            # Locked where there is something to show: whoever moves the case then finds the preview, and drops it.
+            case = await (holds.lock if is_new else store.load)(session, taken.case.id)
+            if case.version != taken.case.version or not await jobs.renew(session, taken.job, self._lease, progress):
+                return False
+            if document is not None:
+                await keep_preview(session, case.id, document)
+            if is_new:
+                await store.touch(session, case.id)
+            return True
 
         return await self._database.run("keep a lease", work)
 
@@ -275,8 +293,8 @@ async def _hold(session: Session, case_id: str) -> bool:
 async def _without_drafts(session: Session, case_id: str, reason: str) -> tuple[CaseState, str]:
     """Where a case goes for which there is no new draft, and why.
 
-    A chosen claim says that it was in review before, and so has drafts, which a moderator must not lose by asking.
+    One that was in review before has drafts, which a moderator must not lose by asking for others.
     """
-    if await store.chosen_claim(session, case_id) is None:
-        return CaseState.NEEDS_PERSON, reason
-    return CaseState.IN_REVIEW, f"{reason} The drafts of before stand."
+    if await store.was_reviewed(session, case_id):
+        return CaseState.IN_REVIEW, f"{reason} The drafts of before stand."
+    return CaseState.NEEDS_PERSON, reason

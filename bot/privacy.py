@@ -17,7 +17,7 @@ from sqlalchemy import delete, select, update
 from bot.chores.chore import Done
 from bot.chores.stale import queue_again
 from bot.store import jobs
-from bot.store.cases import load, transition
+from bot.store.cases import load, touch, transition
 from bot.store.database import Database, Session
 from bot.store.erasing import FORGOTTEN, cases_quoting, erase_case, erase_turns, forget_place
 from bot.store.jobs import Job
@@ -34,6 +34,7 @@ from bot.store.schema import (
     MembershipRow,
     NoteRow,
     PersonRow,
+    ProposalRow,
 )
 from bot.store.scrub import scrub
 from core.review import CLOSED, CaseState
@@ -188,11 +189,13 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
         await session.execute(delete(NoteRow).where(NoteRow.stream == stream, NoteRow.seq == seq))
     roles = delete(MembershipRow).where(MembershipRow.person_id == person).returning(MembershipRow.role)
     memberships = (await session.execute(roles)).all()
-    await session.execute(delete(FirstApprovalRow).where(FirstApprovalRow.moderator == person))
+    await session.execute(delete(ProposalRow).where(ProposalRow.person_id == person))
+    firsts = delete(FirstApprovalRow).where(FirstApprovalRow.moderator == person).returning(FirstApprovalRow.case_id)
+    await touch(session, *sorted(set(await session.scalars(firsts))))
     await session.execute(
         update(CaseRow)
         .where(CaseRow.claimed_by == person)
-        .values(claimed_by=None, claimed_until=None)
+        .values(claimed_by=None, claimed_until=None, unshown=CaseRow.unshown + 1)
         .execution_options(synchronize_session="fetch")
     )
     await session.execute(delete(PersonRow).where(PersonRow.id == person))

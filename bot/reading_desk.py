@@ -24,6 +24,9 @@ from core.review import CaseState
 from core.roles import OnCase, Person
 from core.second_person import why_two
 
+_MOST_EARLIER = 12
+"""How many earlier drafts the next ones must not sound like; they come four at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
@@ -50,6 +53,14 @@ class CheckedReply:
     sentences: tuple[CheckedSentence, ...]
     warnings: tuple[str, ...]
     why_two: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """How often a post was drafted before, and what the drafts said, the latest first."""
+
+    times: int
+    texts: tuple[str, ...] = ()
 
 
 class ReadingDesk:
@@ -126,6 +137,18 @@ class ReadingDesk:
     async def chosen_claim(self, case_id: str) -> str | None:
         """The counter-claim that a moderator chose for a case, or ``None`` to let the engine write some and vote."""
         return await self._database.run("read the claim", lambda session: store.chosen_claim(session, case_id))
+
+    async def earlier(self, ref: PostRef) -> Earlier:
+        """What was drafted for a post before, so that other drafts are other ones."""
+
+        async def work(session: Session) -> Earlier:
+            case = (await store.find_all(session, [ref])).get(ref)
+            if case is None:
+                return Earlier(0)
+            times, texts = await store.drafted_before(session, case.id)
+            return Earlier(times, tuple(texts[:_MOST_EARLIER]))
+
+        return await self._database.run("read earlier drafts", work)
 
     async def posted_replies(self, ref: PostRef, limit: int) -> list[PostedReply]:
         """The replies posted in the community of ``ref``, at most ``limit``, latest first."""

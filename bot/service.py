@@ -202,6 +202,7 @@ def _suggesting(
         policy = await policies.of(post.ref.platform, post.ref.community)
         voice = voice_for(configured, policy, post.wish)
         posted = await desk.posted_replies(post.ref, MAX_REPLIES)
+        earlier = await desk.earlier(post.ref)
         memory = await asyncio.to_thread(remember, post.text, posted, voice.language)
         request = Request(
             post,
@@ -209,10 +210,11 @@ def _suggesting(
             voice,
             post.wish.language,
             claim=claim,
-            recent=memory.recent,
+            recent=(*earlier.texts, *memory.recent),
             exemplars=memory.exemplars,
             is_asked=is_asked(post),
             sources=Sources(policy.publishers, policy.evidence_since),
+            variant=earlier.times,
         )
         return await engine.suggest(request, on_step)
 

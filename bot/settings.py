@@ -24,9 +24,7 @@ from core.models import Intent
 from core.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 from core.verdicts import JudgeFormat
 
-SECRETS: Final = frozenset(
-    {"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token"}
-)
+SECRETS: Final = frozenset({"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token"})
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]

@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from bot.draft_queue import Backoff, DraftQueue, Taken
 from bot.pause import pause
+from bot.store.documents import Preview
 from bot.store.status import STOPPED
-from core.errors import AntiphonError, Conflict, StoreUnavailable, Unavailable
+from core.errors import AntiphonError, BadAnswer, Conflict, StoreUnavailable, Unavailable
 from core.models import FlaggedPost, Progress, Suggestion
 
 _LOG = logging.getLogger(__name__)
@@ -34,7 +36,8 @@ class Worker:
         suggest: the engine; it is called with the post, that claim and ``on_progress``.
         poll_seconds: how long to wait before looking again when no case is queued.
         heartbeat_seconds: how often the lease is renewed; a quarter of the lease by default.
-        progress_seconds: how often at most the engine's steps are written where moderators see them.
+        progress_seconds: how often at most the engine's steps, and its best draft so far, are written where moderators
+            see them.
         rest: how long to take no case after the engine lacked something, so that an outage does not use up the
             attempts of every case that waits.
     """
@@ -48,7 +51,7 @@ class Worker:
         *,
         poll_seconds: float = 1.0,
         heartbeat_seconds: float | None = None,
-        progress_seconds: float = 2.0,
+        progress_seconds: float = 1.0,
         rest: Backoff | None = None,
     ) -> None:
         self._queue = queue
@@ -116,11 +119,16 @@ class Worker:
         while True:
             await asyncio.sleep(self._progress_seconds)
             await said.wait(self._heartbeat_seconds - self._progress_seconds)
+            stage, preview = said.news()
             try:
-                if not await self._queue.keep(taken, said.stage):
+                if not await self._queue.keep(taken, stage, preview):
                     return
             except StoreUnavailable as err:
                 _LOG.warning("a lease could not be renewed: %s", err)
+                continue
+            except BadAnswer as err:
+                _LOG.warning("case %s: what was drafted so far cannot be shown: %s", taken.case.id, err)
+            said.were_kept(stage, preview)
 
     async def _draft(self, taken: Taken, said: _Said) -> None:
         """Run the engine on a case and keep its answer, or the reason why there is none."""
@@ -173,16 +181,36 @@ class Worker:
 
 
 class _Said:
-    """What the engine said last of its progress: the stage only, since anything more would hold words of the post."""
+    """What the engine said last: its stage, without the words of the post beside it, and its best draft so far."""
 
     def __init__(self) -> None:
-        self.stage: str | None = None
+        self._stage: str | None = None
+        self._preview = self._kept_preview = Preview()
+        self._kept_stage: str | None = None
         self._is_new = asyncio.Event()
 
     def hear(self, step: object) -> None:
-        if isinstance(step, Progress) and step.stage != self.stage:
-            self.stage = step.stage
+        if not isinstance(step, Progress):
+            return
+        before = self._stage, self._preview
+        self._stage = step.stage
+        if step.reading is not None:
+            self._preview = replace(self._preview, reading=step.reading)
+        if step.draft is not None:
+            self._preview = replace(self._preview, draft=step.draft, evidence=step.evidence)
+        if (self._stage, self._preview) != before:
             self._is_new.set()
+
+    def news(self) -> tuple[str | None, Preview | None]:
+        """The stage and the preview, each only where it was not kept yet."""
+        return (
+            None if self._stage == self._kept_stage else self._stage,
+            None if self._preview == self._kept_preview else self._preview,
+        )
+
+    def were_kept(self, stage: str | None, preview: Preview | None) -> None:
+        self._kept_stage = stage or self._kept_stage
+        self._kept_preview = preview or self._kept_preview
 
     async def wait(self, seconds: float) -> None:
         """Until there is something new, but no longer than that."""

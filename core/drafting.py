@@ -100,10 +100,16 @@ async def write(
     style: str,
     temperature: float,
     exemplars: Sequence[str],
+    variant: int = 0,
 ) -> tuple[list[Candidate], list[str]]:
     """One draft of the model for each intent, all asked for at once, each text once, and why some are missing."""
+    seeds = [list(Intent).index(intent) + variant * len(Intent) for intent in intents]
     answers = await asyncio.gather(
-        *(_write_one(brief, intent, model, style, temperature, exemplars) for intent in intents), return_exceptions=True
+        *(
+            _write_one(brief, intent, model, style, temperature, exemplars, seed)
+            for intent, seed in zip(intents, seeds, strict=True)
+        ),
+        return_exceptions=True,
     )
     drafts, lost = dict[str, Candidate](), []
     for intent, answer in zip(intents, answers, strict=True):
@@ -118,7 +124,13 @@ async def write(
 
 
 async def _write_one(
-    brief: Brief, intent: Intent, model: MeteredModel, style: str, temperature: float, exemplars: Sequence[str]
+    brief: Brief,
+    intent: Intent,
+    model: MeteredModel,
+    style: str,
+    temperature: float,
+    exemplars: Sequence[str],
+    seed: int,
 ) -> str:
     passage = brief.evidence[0].summary if brief.evidence else "none"
     prompt = load_prompt("draft").fill(
@@ -130,7 +142,7 @@ async def _write_one(
         style=style,
         language=name_of(brief.language),
     )
-    how = Generation(max_tokens=64, temperature=temperature, seed=list(Intent).index(intent))
+    how = Generation(max_tokens=64, temperature=temperature, seed=seed)
     return tidy((await model.generate(prompt, how)).texts[0])
 
 

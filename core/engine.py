@@ -69,6 +69,7 @@ class Request:
         claim: the counter-claim that a moderator chose; ``None`` to write some and vote.
         recent: replies posted lately, so that a draft does not sound the same.
         exemplars: approved replies of the community, the closest first; three are used at most (CoARL, Appendix D).
+        variant: how often the post was drafted before; another number seeds another search.
     """
 
     post: FlaggedPost
@@ -81,6 +82,7 @@ class Request:
     exemplars: tuple[str, ...] = ()
     is_asked: bool = False
     sources: Sources = ANY_SOURCES
+    variant: int = 0
 
     def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
         """Whether to draft a reply to a post that is read so."""
@@ -129,7 +131,9 @@ class _Run:
         judge = MeteredModel(self.engine.judge or self.engine.model, self.budget)
         self.judge = Judge(judge, self.engine.judge_format, self.engine.seed)
         self.degraded += self.engine.scorers.notes
-        self.chance = random.Random(f"{self.engine.seed}:{self.request.post.text}")  # noqa: S311 - repeatable, no secret
+        variant = f"+{self.request.variant}" if self.request.variant else ""
+        seed = f"{self.engine.seed}{variant}:{self.request.post.text}"
+        self.chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
         self.shown = ""
 
@@ -142,7 +146,7 @@ class _Run:
             await self._first_draft(decide(signals, {}))
         reading, lost = await read_post(self.post, signals, self.model)
         self.degraded += lost
-        self._report("reading", reading.implied_meaning or reading.reason)
+        self._report("reading", reading.implied_meaning or reading.reason, reading)
         if not self.request.wants_drafts(reading, signals):
             return self._suggestion(reading, stopped="a reply is advised against")
         await self._first_draft(reading)
@@ -250,6 +254,7 @@ class _Run:
             style=voice.style,
             temperature=self.request.profile.temperature,
             exemplars=self.request.exemplars,
+            variant=self.request.variant,
         )
         self.degraded += lost
         known = {candidate.text for candidate in vetted}
@@ -311,10 +316,11 @@ class _Run:
             self.shown = best.text
             self.budget.saw_draft()
             draft = _draft(1, await assessor.finish(best, asks_model=False))
-            self.on_progress(Progress("draft", best.text, self.budget.seconds, draft))
+            brief = assessor.brief
+            self.on_progress(Progress("draft", best.text, self.budget.seconds, draft, brief.reading, brief.evidence))
 
-    def _report(self, stage: str, detail: str) -> None:
-        self.on_progress(Progress(stage, detail, self.budget.seconds))
+    def _report(self, stage: str, detail: str, reading: Reading | None = None) -> None:
+        self.on_progress(Progress(stage, detail, self.budget.seconds, reading=reading))
 
     def _suggestion(
         self,

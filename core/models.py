@@ -280,9 +280,14 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step of the engine, as it happens; ``draft`` is the best so far where there is a new one."""
+    """A step of the engine, as it happens; ``draft`` is the best so far where there is a new one.
+
+    ``reading`` is what is known of the post by then, where that is new, and ``evidence`` what the draft rests on.
+    """
 
     stage: str
     detail: str
     seconds: float
     draft: Draft | None = None
+    reading: Reading | None = None
+    evidence: tuple[Evidence, ...] = ()

@@ -83,7 +83,7 @@ async def _end_claims(session: Session) -> int:
     statement = (
         update(CaseRow)
         .where(CaseRow.claimed_until < session.moment)
-        .values(claimed_by=None, claimed_until=None)
+        .values(claimed_by=None, claimed_until=None, unshown=CaseRow.unshown + 1)
         .returning(CaseRow.id)
         .execution_options(synchronize_session="fetch")
     )

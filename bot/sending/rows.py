@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.sending.checks import Limits, Obstacle, obstacle
 from bot.store import communities
-from bot.store.cases import Case, transition
+from bot.store.cases import Case, touch, transition
 from bot.store.database import Session
 from bot.store.schema import OutboxState
 from bot.store.sending import Entry, entry_of
@@ -108,6 +108,7 @@ async def held(session: Session, rules: Rules, entry: Entry, found: Obstacle) ->
     if found.to is None:
         later = session.moment + timedelta(seconds=rules.retry_seconds)
         entry.row.not_before = later if found.until is None else found.until
+        await touch(session, entry.case.id)
         return None
     case = await _move(session, entry, found.to, found.reason)
     return Delivery(case.id, entry.approval.id, case.state, found.reason)

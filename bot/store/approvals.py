@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from sqlalchemy import select
 
-from bot.store.cases import Case, target_hash
+from bot.store.cases import Case, target_hash, touch
 from bot.store.communities import Community
 from bot.store.database import Session
 from bot.store.dialect import insert_new
@@ -56,7 +56,8 @@ async def keep_first(session: Session, case: Case, first: First) -> None:
         "policy_version": first.policy_version,
         "at": first.at,
     }
-    await insert_new(session, FirstApprovalRow, row, "case_id", "version", "sha256", "moderator")
+    if await insert_new(session, FirstApprovalRow, row, "case_id", "version", "sha256", "moderator"):
+        await touch(session, case.id)
 
 
 async def keep(

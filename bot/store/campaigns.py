@@ -18,7 +18,7 @@ from sqlalchemy import delete, insert, select, update
 
 from bot.likeness import NEAR_IDENTICAL, Likeness, likeness_of
 from bot.store.captures import NewCase
-from bot.store.cases import Case
+from bot.store.cases import Case, touch
 from bot.store.database import Session
 from bot.store.schema import CampaignBandRow, CampaignRow, CaseRow
 from core.review import CLOSED
@@ -117,6 +117,7 @@ async def write(session: Session, folding: Folding) -> None:
         await session.execute(insert(CampaignBandRow), bands)
     for own in sorted(folding.grown.values(), key=lambda own: own.id):
         await _grow(session, own.id, own.joined)
+        await touch(session, own.lead_case_id)
         await session.execute(
             update(CaseRow)
             .where(CaseRow.id == own.lead_case_id, CaseRow.campaign_id.is_(None))
@@ -199,6 +200,7 @@ async def leave(session: Session, case: Case) -> None:
             .execution_options(synchronize_session=False)
         )
         await _grow(session, case.campaign_id, -1)
+        await touch(session, (await load(session, case.campaign_id)).lead_case_id)
 
 
 async def forget_lead(session: Session, case_id: str) -> None:

@@ -7,6 +7,7 @@ caller's transaction and never commits.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -18,8 +19,17 @@ from bot.store.audit import AuditEntry, entries, newest_actor, record_all
 from bot.store.database import Session
 from bot.store.documents import suggestion_from_json
 from bot.store.people import name_of
-from bot.store.schema import ApprovalRow, CaseRow, ClaimChoiceRow, OutboxRow, OutboxState, SuggestionRow
-from core.errors import BadInput, Conflict, NotAllowed
+from bot.store.previews import drop_preview
+from bot.store.schema import (
+    ApprovalRow,
+    AuditRow,
+    CaseRow,
+    ClaimChoiceRow,
+    OutboxRow,
+    OutboxState,
+    SuggestionRow,
+)
+from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, Intent, PostRef, Priority, Suggestion, ThreadMessage, Wish
 from core.review import CaseState, check_transition
 from core.wishes import check_wish
@@ -141,16 +151,35 @@ async def target_hash(session: Session, case_id: str) -> str:
 
 async def latest_suggestion(session: Session, case_id: str) -> StoredSuggestion | None:
     """The newest suggestion of a case."""
-    query = select(SuggestionRow).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc()).limit(1)
-    row = await session.scalar(query)
-    return None if row is None else StoredSuggestion(row.id, suggestion_from_json(row.document), row.created_at)
+    return next(iter(await suggestions(session, case_id, limit=1)), None)
+
+
+async def suggestions(session: Session, case_id: str, *, limit: int | None = None) -> list[StoredSuggestion]:
+    """The suggestions of a case, newest first; ``StoreUnavailable`` for one that cannot be read."""
+    query = select(SuggestionRow).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc()).limit(limit)
+    rows = await session.scalars(query)
+    return [StoredSuggestion(row.id, suggestion_from_json(row.document), row.created_at) for row in rows]
+
+
+async def drafted_before(session: Session, case_id: str) -> tuple[int, list[str]]:
+    """How often a case was drafted, and what the drafts said, the latest first; what cannot be read is left out."""
+    query = select(SuggestionRow.document).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
+    times, texts = 0, list[str]()
+    for document in await session.scalars(query):
+        times += 1
+        with suppress(StoreUnavailable):
+            texts += [draft.text for draft in suggestion_from_json(document).drafts]
+    return times, list(dict.fromkeys(texts))
 
 
 async def claims(session: Session, case_id: str) -> list[str]:
     """Every counter-claim of a case, each once: those of its newest suggestion first, the one argued before others."""
-    query = select(SuggestionRow.document).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
-    suggestions = [suggestion_from_json(document) for document in await session.scalars(query)]
-    return list(dict.fromkeys(claim.text for suggestion in suggestions for claim in suggestion.claims))
+    return claims_of(await suggestions(session, case_id))
+
+
+def claims_of(found: Sequence[StoredSuggestion]) -> list[str]:
+    """Every counter-claim of suggestions, newest first, each once."""
+    return list(dict.fromkeys(claim.text for stored in found for claim in stored.suggestion.claims))
 
 
 async def choose_claim(session: Session, case: Case, claim: str) -> None:
@@ -163,6 +192,18 @@ async def chosen_claim(session: Session, case_id: str) -> str | None:
     """The counter-claim that a moderator chose last, or ``None`` if nobody chose any."""
     query = select(ClaimChoiceRow.claim).filter_by(case_id=case_id).order_by(ClaimChoiceRow.version.desc()).limit(1)
     return await session.scalar(query)
+
+
+async def was_reviewed(session: Session, case_id: str) -> bool:
+    """Whether a moderator had drafts of this case before, which must not be lost to a wish for others."""
+    query = select(AuditRow.id).filter_by(stream=case_id, to_state=CaseState.IN_REVIEW).limit(1)
+    return await session.scalar(query) is not None
+
+
+async def touch(session: Session, *case_ids: str) -> None:
+    """Say that people see something else of some cases from now on, although none was moved."""
+    statement = update(CaseRow).where(CaseRow.id.in_(case_ids)).values(unshown=CaseRow.unshown + 1)
+    await session.execute(statement, execution_options={"synchronize_session": False})
 
 
 async def posted_replies(session: Session, platform: str, community: str, limit: int) -> list[PostedReply]:
@@ -245,7 +286,7 @@ async def _move(
     statement = (
         update(CaseRow)
         .where(is_as_seen)
-        .values(state=to, version=CaseRow.version + 1, updated_at=session.moment)
+        .values(state=to, version=CaseRow.version + 1, updated_at=session.moment, unshown=CaseRow.unshown + 1)
         .returning(CaseRow)
         .execution_options(synchronize_session=False, populate_existing=True)
     )
@@ -264,6 +305,8 @@ async def _follow(session: Session, old: CaseState, case: Case, reason: str) -> 
     if old is CaseState.APPROVED and new is not CaseState.SENDING:
         is_shadowed = new is CaseState.SHADOWED
         await _cancel_waiting(session, case.id, OutboxState.SHADOWED if is_shadowed else OutboxState.CANCELLED, reason)
+    if old is CaseState.DRAFTING:
+        await drop_preview(session, case.id)
     if old in (CaseState.QUEUED, CaseState.DRAFTING) and new in (CaseState.WITHDRAWN, CaseState.EXPIRED):
         await jobs.cancel_of_case(session, case.id, DRAFT)
     if new is CaseState.QUEUED and old is not CaseState.DRAFTING:

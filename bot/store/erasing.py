@@ -31,6 +31,9 @@ from bot.store.schema import (
     OutboxRow,
     OutcomeRow,
     PersonRow,
+    PreviewRow,
+    ProposalRow,
+    ReviewCardRow,
     SuggestionRow,
 )
 from core.errors import StoreUnavailable
@@ -42,8 +45,16 @@ FORGOTTEN: Final = "erased-"
 """How the id of a post begins that nobody can find on its platform any more."""
 DELETED: Final = "its statistics were deleted"
 """The reason in the last audit line of a case that is gone."""
-WORDS: Final = ("cases", "suggestions", "claim_choices", "approvals", "notes", "jobs", "memberships", "persons")
+WORDS: Final = (
+    "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
+    "persons",
+)  # fmt: skip
 """The tables that hold words or names, and so must be cleaned after an erasure."""
+
+_OF_CASES: Final = (
+    ApprovalRow, FirstApprovalRow, OutcomeRow, SuggestionRow, ClaimChoiceRow, PreviewRow, ProposalRow, ReviewCardRow,
+    JobRow,
+)  # fmt: skip
 
 
 async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -> None:
@@ -53,17 +64,20 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
         is_final: whether the replies are erased, too: not yet while one is on its way.
     """
     erased_at = session.moment if is_final else None
+    nothing: dict[str, Any] = {"text": "", "thread": [], "wish": {}, "claimed_by": None, "claimed_until": None}
     await session.execute(
         update(CaseRow)
         .where(CaseRow.id == case_id)
-        .values(text="", thread=[], wish={}, claimed_by=None, claimed_until=None, erased_at=erased_at)
+        .values(nothing | {"erased_at": erased_at, "unshown": CaseRow.unshown + 1})
         .execution_options(synchronize_session="fetch")
     )
+    # The card itself is shown once more, without words: a digest of them would tell a guess from another.
+    await session.execute(update(ReviewCardRow).where(ReviewCardRow.case_id == case_id).values(digest=""))
     for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
         row.document = _without_words(row.document)
-    await session.execute(delete(ClaimChoiceRow).where(ClaimChoiceRow.case_id == case_id))
+    for table in (ClaimChoiceRow, PreviewRow, ProposalRow, JobRow):
+        await session.execute(delete(table).where(table.case_id == case_id))
     await session.execute(delete(NoteRow).where(NoteRow.stream == case_id))
-    await session.execute(delete(JobRow).where(JobRow.case_id == case_id))
     await forget_lead(session, case_id)
     if is_final:
         await session.execute(
@@ -90,7 +104,7 @@ async def delete_case(session: Session, case_id: str) -> None:
     await record(session, case_id, case.version + 1, actor="schedule", reason=DELETED)
     approvals = select(ApprovalRow.id).where(ApprovalRow.case_id == case_id).scalar_subquery()
     await session.execute(delete(OutboxRow).where(OutboxRow.approval_id.in_(approvals)))
-    for table in (ApprovalRow, FirstApprovalRow, OutcomeRow, SuggestionRow, ClaimChoiceRow, JobRow):
+    for table in _OF_CASES:
         await session.execute(delete(table).where(table.case_id == case_id))
     await session.execute(delete(NoteRow).where(NoteRow.stream == case_id))
     await forget_lead(session, case_id)
@@ -112,6 +126,7 @@ async def erase_turns(session: Session, case_id: str, person: str) -> int:
     case = await session.get_one(CaseRow, case_id, populate_existing=True)
     turns = [turn["author"] for turn in case.thread].count(person)
     case.thread = _without_turns(case.thread, person)
+    case.unshown += 1
     for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
         document = json.loads(row.document)
         document["post"]["thread"] = _without_turns(document["post"]["thread"], person)

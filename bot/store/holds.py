@@ -65,6 +65,7 @@ async def end(session: Session, case: Case) -> Case:
 
 
 async def _set(session: Session, case: Case, who: str | None, until: datetime | None) -> Case:
-    statement = update(CaseRow).where(CaseRow.id == case.id).values(claimed_by=who, claimed_until=until)
+    held = {"claimed_by": who, "claimed_until": until, "unshown": CaseRow.unshown + 1}
+    statement = update(CaseRow).where(CaseRow.id == case.id).values(held)
     await session.execute(statement, execution_options={"synchronize_session": False})
     return await load(session, case.id)

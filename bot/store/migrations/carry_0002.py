@@ -98,6 +98,7 @@ def _case(row: dict[str, Any], people: _People) -> dict[str, Any]:
         "thread": hidden,
         "wish": {},
         "original": "unchanged",
+        "unshown": 0,
     }
 
 

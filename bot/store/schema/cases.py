@@ -35,7 +35,8 @@ class CaseRow(Base):
     ``root`` is the message that began the conversation in the channel, the post itself where none is known.
     ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``claimed_by`` looks at the case until
     ``claimed_until``. ``wish`` is what the flagger asked for (``core.models.Wish``, without what was not). ``text``,
-    ``thread`` and ``wish`` are empty from ``erased_at`` on.
+    ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the changes of what people see of
+    the case that its card in the review channel does not show yet.
     """
 
     __tablename__ = "cases"
@@ -47,6 +48,7 @@ class CaseRow(Base):
         Index("cases_by_flagger", "flagged_by", "created_at"),
         Index("cases_by_campaign", "campaign_id"),
         Index("cases_by_conversation", "community_id", "channel", "root"),
+        Index("cases_unshown", "community_id", "unshown"),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -73,6 +75,7 @@ class CaseRow(Base):
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     erased_at: Mapped[datetime | None] = mapped_column(default=None)
+    unshown: Mapped[int] = mapped_column(default=1)
 
 
 class SuggestionRow(Base):
@@ -119,7 +122,7 @@ class ProposalRow(Base):
 
 
 class ReviewCardRow(Base):
-    """Where the card of a case stands in a review channel, and the digest of what it shows."""
+    """Where the card of a case stands in a review channel, and the digest of what it shows, "" if that is outdated."""
 
     __tablename__ = "review_cards"
 

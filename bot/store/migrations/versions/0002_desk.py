@@ -175,6 +175,7 @@ def _make_tables() -> None:
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.Column("updated_at", UtcDateTime(), nullable=False),
         sa.Column("erased_at", UtcDateTime(), nullable=True),
+        sa.Column("unshown", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
             ["community_id"],
             ["communities.id"],
@@ -188,6 +189,7 @@ def _make_tables() -> None:
     op.create_index("cases_by_flagger", "cases", ["flagged_by", "created_at"], unique=False)
     op.create_index("cases_by_conversation", "cases", ["community_id", "channel", "root"], unique=False)
     op.create_index("cases_by_state", "cases", ["state", "created_at"], unique=False)
+    op.create_index("cases_unshown", "cases", ["community_id", "unshown"], unique=False)
     op.create_table(
         "memberships",
         sa.Column("community_id", sa.Text(), nullable=False),
