@@ -1,7 +1,8 @@
 """Retention: words go some weeks after a case was closed, its statistics some months after.
 
 Owns the two periods. What is left of a case after the first are states, hashes, times, scores and counts; after the
-second only its audit lines, which hold pseudonyms and sentences of ours.
+second only its audit lines, which hold pseudonyms and sentences of ours. Texts that somebody was shown and did not
+approve go after a day.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from bot.chores.scrubbing import ask_to_scrub
 from bot.store.database import Database, Session
 from bot.store.erasing import delete_case, erase_case, forget_unknown
 from bot.store.jobs import Job
+from bot.store.proposals import forget_proposals
 from bot.store.schema import CaseRow
 from core.review import CLOSED
 
@@ -61,6 +63,7 @@ class Retention:
                 await ask_to_scrub(session, job.key)
             return len(found)
 
+        await in_batches(self._database, "forget proposals", lambda session: forget_proposals(session, BATCH))
         erased = await in_batches(self._database, "erase old cases", erase)
         deleted = await in_batches(self._database, "delete old statistics", delete)
         forgotten = await self._database.run(

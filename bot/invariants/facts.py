@@ -36,6 +36,8 @@ from bot.store.schema import (
     OutboxRow,
     PauseRow,
     PersonRow,
+    PreviewRow,
+    ProposalRow,
     SuggestionRow,
 )
 from core.errors import StoreUnavailable
@@ -74,6 +76,8 @@ class Tables:
     cases: Sequence[CaseRow] = ()
     suggestions: Sequence[SuggestionRow] = ()
     claim_choices: Sequence[ClaimChoiceRow] = ()
+    previews: Sequence[PreviewRow] = ()
+    proposals: Sequence[ProposalRow] = ()
     approvals: Sequence[ApprovalRow] = ()
     outbox: Sequence[OutboxRow] = ()
     jobs: Sequence[JobRow] = ()
@@ -210,6 +214,8 @@ def read_tables(session: SyncSession) -> Tables:
         cases=rows(CaseRow, "created_at", "id"),
         suggestions=rows(SuggestionRow, "created_at", "id"),
         claim_choices=rows(ClaimChoiceRow, "case_id", "version"),
+        previews=rows(PreviewRow, "case_id"),
+        proposals=rows(ProposalRow, "created_at", "id"),
         approvals=rows(ApprovalRow, "approved_at", "id"),
         outbox=rows(OutboxRow, "updated_at", "id"),
         jobs=rows(JobRow, "created_at", "id"),

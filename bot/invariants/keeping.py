@@ -80,6 +80,9 @@ def drafts_are_valid(facts: Facts) -> Iterator[Violation]:
         for draft in suggestion.drafts:
             if fault := _fault_of(draft.text, facts.limits.max_characters):
                 yield Violation(row.case_id, f"Draft {draft.rank} of suggestion {row.id} {fault}.")
+    for preview in facts.tables.previews:
+        if facts.cases[preview.case_id].state is not CaseState.DRAFTING:
+            yield Violation(preview.case_id, "It is not being drafted, and what was drafted so far is still shown.")
     for case in facts.tables.cases:
         head = facts.chains.get(case.id, [])[-1:]
         came_from_worker = head and head[0].from_state is CaseState.DRAFTING
@@ -134,6 +137,8 @@ def erased_leave_no_trace(facts: Facts) -> Iterator[Violation]:
     left = (
         ("suggestion", [row.case_id for row in facts.tables.suggestions if row.document]),
         ("chosen claim", [row.case_id for row in facts.tables.claim_choices if row.claim]),
+        ("preview", [row.case_id for row in facts.tables.previews]),
+        ("proposed text", [row.case_id for row in facts.tables.proposals]),
         ("note", [row.stream for row in facts.tables.notes]),
         ("approved text", [row.case_id for row in facts.tables.approvals if row.text]),
     )

@@ -117,6 +117,12 @@ async def entries(session: Session, stream: str) -> list[AuditEntry]:
     ]
 
 
+async def newest_reason(session: Session, stream: str) -> str:
+    """The reason in the last line of a stream."""
+    query = select(AuditRow.reason).filter_by(stream=stream).order_by(AuditRow.seq.desc()).limit(1)
+    return await session.scalar(query) or ""
+
+
 async def newest_actor(session: Session, stream: str) -> str:
     """Who made the last line of a stream."""
     query = select(AuditRow.actor).filter_by(stream=stream).order_by(AuditRow.seq.desc()).limit(1)

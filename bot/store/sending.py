@@ -93,6 +93,19 @@ async def newest(session: Session, case_id: str) -> OutboxRow | None:
     return await session.scalar(query)
 
 
+async def case_replied_with(session: Session, reply: PostRef) -> str | None:
+    """The id of the case that a posted reply of ours belongs to; ``None`` if it is not one."""
+    query = (
+        select(CaseRow.id)
+        .join(ApprovalRow, ApprovalRow.case_id == CaseRow.id)
+        .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+        .where(CaseRow.platform == reply.platform, CaseRow.community == reply.community)
+        .where(CaseRow.channel == reply.channel, OutboxRow.remote_message == reply.message)
+        .limit(1)
+    )
+    return await session.scalar(query)
+
+
 async def is_unsettled(session: Session, case_id: str) -> bool:
     """Whether a reply of this case may stand on the platform without anybody knowing."""
     return bool(await reached(session, ApprovalRow.case_id == case_id, states=(OutboxState.UNKNOWN,)))

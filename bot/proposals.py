@@ -1,0 +1,201 @@
+"""The two steps of an approval where a platform keeps little: a text is shown whole, then the same text is approved.
+
+Owns what is proposed, and that who approves was shown these very bytes, at this version of the case. Must never
+approve anything itself: ``bot.desk`` does, by its own rules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.approving import AwaitsSecond
+from bot.deciding import decider
+from bot.desk import Desk
+from bot.reading_desk import rendered_in
+from bot.store import cases as store
+from bot.store import communities
+from bot.store.cases import Case, StoredSuggestion
+from bot.store.database import Database, Session
+from bot.store.people import require_on_case
+from bot.store.proposals import Proposal, keep_proposal, proposal_of
+from bot.store.schema import CaseRow, Original
+from bot.store.sending import require_settled
+from bot.typed import check_text
+from core.cards import ProposedReply
+from core.disclosure import Rendered
+from core.edits import CheckedSentence, check_edit, warnings_of
+from core.errors import BadInput, Conflict, NotAllowed
+from core.models import Draft
+from core.review import ApprovedReply, CaseState
+from core.roles import OnCase, Person
+from core.second_person import why_two
+
+_LOOK_AGAIN: Final = "Look at the case's new card, and decide again."
+_CHANGES: Final = {
+    Original.EDITED: "The post was changed after it was flagged: a reply to it will not be sent.",
+    Original.DELETED: "The post is gone: a reply to it will not be sent.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A proposal, with what it is checked against."""
+
+    proposal: Proposal
+    rendered: Rendered
+    stored: StoredSuggestion | None
+    warnings: tuple[str, ...]
+    is_shadow: bool
+
+
+class Proposals:
+    """Texts on their way to an approval, over one database.
+
+    Args:
+        max_characters: the longest reply that each platform takes, by its name; any length where none is given.
+    """
+
+    def __init__(self, database: Database, desk: Desk, *, max_characters: Mapping[str, int] | None = None) -> None:
+        self._database = database
+        self._desk = desk
+        self._max_characters = dict(max_characters or {})
+
+    async def propose(
+        self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
+    ) -> ProposedReply:
+        """Keep one exact text and say what would be posted; ``core.casework.Casework.propose`` says what is raised."""
+        check_text(text or "")
+
+        async def work(session: Session) -> _Kept:
+            case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
+            await require_settled(session, case_id)
+            stored = await store.latest_suggestion(session, case_id)
+            reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
+            rendered = await rendered_in(session, case, reply, stored)
+            self._require_room(case, rendered)
+            return await _keep(session, case, who, reply, draft, rendered, stored)
+
+        kept = await self._database.run("propose", work)
+        checked = () if kept.stored is None else await asyncio.to_thread(_checked, kept.proposal.text, kept.stored)
+        return _proposed(kept, checked)
+
+    def _require_room(self, case: Case, rendered: Rendered) -> None:
+        most = self._max_characters.get(case.post.ref.platform)
+        if most is not None and len(rendered.text) > most:
+            raise BadInput(
+                f"The reply has {len(rendered.text)} characters with what is added to it; {most} at most are posted.",
+                remedy=f"Shorten it by {len(rendered.text) - most} characters.",
+            )
+
+    async def case_of(self, proposal_id: str) -> str:
+        """The id of the case that a proposal is for; ``Conflict`` if it is kept no longer."""
+        return (await self._database.run("look a proposal up", lambda session: _load(session, proposal_id))).case_id
+
+    async def approve(self, proposal_id: str, by: Person) -> ApprovedReply | AwaitsSecond:
+        """Approve what was kept, byte for byte.
+
+        Raises:
+            Conflict: it is kept no longer, the case changed since, or its community adds another sentence now.
+            NotAllowed: somebody else was shown it, or the person may not approve.
+        """
+
+        async def work(session: Session) -> tuple[Proposal, str]:
+            proposal = await _load(session, proposal_id)
+            return proposal, await _shown_again(session, proposal, by)
+
+        proposal, text = await self._database.run("read a proposal", work)
+        return await self._desk.approve(
+            proposal.case_id,
+            proposal.version,
+            text,
+            proposal.sha256,
+            by,
+            suggestion_id=proposal.suggestion_id,
+            draft_rank=proposal.draft_rank,
+        )
+
+
+def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tuple[str, Draft | None]:
+    """The person's part of the reply, and the draft that it is, or began as."""
+    begun = next((draft for draft in drafts if draft.rank == rank), None)
+    if rank is not None and begun is None:
+        raise BadInput(f"The case has no draft of rank {rank}.", remedy="Look at its card again.")
+    if text is None:
+        if begun is None:
+            raise BadInput("There is no text to approve.", remedy="Choose a draft, or write a text.")
+        return begun.text, begun
+    if not text.strip():
+        raise BadInput("The text is empty.", remedy="Write a reply, or decline.")
+    same = next((draft for draft in drafts if draft.text.strip() == text.strip()), None)
+    return (text, begun) if same is None else (same.text, same)
+
+
+async def _keep(
+    session: Session,
+    case: Case,
+    who: str,
+    reply: str,
+    draft: Draft | None,
+    rendered: Rendered,
+    stored: StoredSuggestion | None,
+) -> _Kept:
+    proposal = await keep_proposal(
+        session,
+        case,
+        who,
+        reply,
+        rendered.sha256,
+        suggestion_id=None if draft is None or stored is None else stored.id,
+        draft_rank=None if draft is None else draft.rank,
+    )
+    own = draft.warnings if draft is not None and draft.text == reply else ()
+    changed = _CHANGES.get((await session.get_one(CaseRow, case.id)).original)
+    community = await communities.load(session, case.community_id)
+    warnings = own if changed is None else (changed, *own)
+    return _Kept(proposal, rendered, stored, warnings, not community.is_posting)
+
+
+def _checked(reply: str, stored: StoredSuggestion) -> tuple[CheckedSentence, ...]:
+    return check_edit(reply, stored.suggestion)
+
+
+def _proposed(kept: _Kept, checked: Sequence[CheckedSentence]) -> ProposedReply:
+    proposal = kept.proposal
+    return ProposedReply(
+        id=proposal.id,
+        case_id=proposal.case_id,
+        version=proposal.version,
+        text=kept.rendered.text,
+        reply=proposal.text,
+        sha256=proposal.sha256,
+        unsupported=tuple(sentence.text for sentence in checked if sentence.unsupported),
+        warnings=tuple(dict.fromkeys((*kept.warnings, *warnings_of(checked)))),
+        why_two=() if kept.stored is None else why_two(kept.stored.suggestion, checked),
+        is_shadow=kept.is_shadow,
+    )
+
+
+async def _load(session: Session, proposal_id: str) -> Proposal:
+    proposal = await proposal_of(session, proposal_id)
+    if proposal is None:
+        raise Conflict("This text is not waiting to be approved any more.", remedy=_LOOK_AGAIN)
+    return proposal
+
+
+async def _shown_again(session: Session, proposal: Proposal, by: Person) -> str:
+    """All that would be posted, provided that it is what this person was shown, at this version."""
+    case = await store.load(session, proposal.case_id)
+    if await require_on_case(session, case.community_id, by, OnCase.APPROVE) != proposal.person_id:
+        raise NotAllowed(
+            "Only the person who was shown this text can approve it here.",
+            remedy="Choose the same text on the case's card yourself, read it, and approve it.",
+        )
+    if case.version != proposal.version:
+        raise Conflict(f"The case changed after you were shown this text: it is {case.state} now.", remedy=_LOOK_AGAIN)
+    rendered = await rendered_in(session, case, proposal.text, await store.latest_suggestion(session, case.id))
+    if rendered.sha256 != proposal.sha256:
+        raise Conflict("What is added to replies here changed after you were shown this text.", remedy=_LOOK_AGAIN)
+    return rendered.text
