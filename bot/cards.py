@@ -6,8 +6,10 @@ never show a word of a case that was erased.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -130,6 +132,14 @@ async def build(session: Session, case_id: str) -> Card:
         is_paused=bool(await communities.paused(session, [community.id])),
         closed_because=await newest_reason(session, case.id) if case.state in _WITH_REASON else "",
     )
+
+
+def digest_of(card: Card) -> str:
+    """What tells a card from another one, without the estimates that change while nothing does."""
+    if card.waiting is not None:
+        card = replace(card, waiting=replace(card.waiting, ahead=0, expected_seconds=None))
+    document = json.dumps(asdict(card), default=str, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(document.encode(errors="surrogatepass")).hexdigest()
 
 
 async def _drafted(session: Session, case: Case) -> _Drafted:

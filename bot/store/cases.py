@@ -31,11 +31,13 @@ from bot.store.schema import (
 )
 from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, Intent, PostRef, Priority, Suggestion, ThreadMessage, Wish
-from core.review import CaseState, check_transition
+from core.review import CLOSED, CaseState, check_transition
 from core.wishes import check_wish
 
 DRAFT: Final = "draft"
 """The kind of the job that a queued case waits for."""
+CARDLESS: Final = frozenset({CaseState.CAPTURED, CaseState.FOLDED})
+"""The states in which a case has no card in a review channel: one that waits for room, or that another stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,7 @@ async def _move(
     seen = {case.id: case for case in cases}
     for state in {case.state for case in cases}:
         check_transition(state, to)
+    is_seen = to not in CARDLESS and not (to in CLOSED and all(case.state in CARDLESS for case in cases))
     is_as_seen = or_(
         *(
             and_(CaseRow.version == version, CaseRow.id.in_([case.id for case in cases if case.version == version]))
@@ -286,7 +289,9 @@ async def _move(
     statement = (
         update(CaseRow)
         .where(is_as_seen)
-        .values(state=to, version=CaseRow.version + 1, updated_at=session.moment, unshown=CaseRow.unshown + 1)
+        .values(
+            state=to, version=CaseRow.version + 1, updated_at=session.moment, unshown=CaseRow.unshown + int(is_seen)
+        )
         .returning(CaseRow)
         .execution_options(synchronize_session=False, populate_existing=True)
     )

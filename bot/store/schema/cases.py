@@ -75,7 +75,7 @@ class CaseRow(Base):
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     erased_at: Mapped[datetime | None] = mapped_column(default=None)
-    unshown: Mapped[int] = mapped_column(default=1)
+    unshown: Mapped[int] = mapped_column(default=0)
 
 
 class SuggestionRow(Base):
