@@ -279,7 +279,8 @@ async def _move(
     seen = {case.id: case for case in cases}
     for state in {case.state for case in cases}:
         check_transition(state, to)
-    is_seen = to not in CARDLESS and not (to in CLOSED and all(case.state in CARDLESS for case in cases))
+    is_shown = to not in CARDLESS and not (to in CLOSED and all(case.state in CARDLESS for case in cases))
+    moves = {"state": to, "version": CaseRow.version + 1, "unshown": CaseRow.unshown + int(is_shown)}
     is_as_seen = or_(
         *(
             and_(CaseRow.version == version, CaseRow.id.in_([case.id for case in cases if case.version == version]))
@@ -289,9 +290,7 @@ async def _move(
     statement = (
         update(CaseRow)
         .where(is_as_seen)
-        .values(
-            state=to, version=CaseRow.version + 1, updated_at=session.moment, unshown=CaseRow.unshown + int(is_seen)
-        )
+        .values(moves | {"updated_at": session.moment})
         .returning(CaseRow)
         .execution_options(synchronize_session=False, populate_existing=True)
     )
