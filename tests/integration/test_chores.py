@@ -20,6 +20,7 @@ from bot.chores.retention import Retention
 from bot.chores.stale import StaleCases
 from bot.desk import Desk
 from bot.draft_queue import DraftQueue
+from bot.proposals import Proposals
 from bot.store import jobs
 from bot.store.cases import Case, transition
 from bot.store.database import Database, Session
@@ -254,6 +255,24 @@ async def _documents(database: Database) -> list[str]:
         return list(await session.scalars(select(SuggestionRow.document)))
 
     return await database.run("read documents", work)
+
+
+async def test_a_text_that_was_shown_and_not_approved_is_forgotten_after_a_day(
+    database: Database, desk: Desk, in_review: Case, clock: FakeClock
+) -> None:
+    """Or when its case is closed; one that somebody may still be reading stays."""
+    proposals, left = Proposals(database, desk), "SELECT count(*) FROM proposals"
+    await proposals.propose(in_review.id, in_review.version, MODERATOR, rank=1)
+    clock.advance(DAY - 1)
+    await proposals.propose(in_review.id, in_review.version, MODERATOR, rank=2)
+    await Retention(database).do(NOW)
+    assert await one_row(database, left) == (2,)
+    clock.advance(1)
+    await Retention(database).do(NOW)
+    assert await one_row(database, left) == (1,)
+    await desk.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
+    await Retention(database).do(NOW)
+    assert await one_row(database, left) == (0,)
 
 
 async def test_an_open_case_keeps_its_words(database: Database, desk: Desk, in_review: Case, clock: FakeClock) -> None:

@@ -18,9 +18,11 @@ from bot.desk import Desk
 from bot.draft_queue import DraftQueue
 from bot.export import Format, export, write_export
 from bot.privacy import ERASURE, ERASURES, Erased, Erasure
+from bot.proposals import Proposals
 from bot.store import communities, people
 from bot.store.cases import Case, transition
 from bot.store.database import Database, Session
+from bot.store.documents import Preview
 from bot.store.schema import AuditRow, CampaignBandRow, CampaignRow, CaseRow, JobRow, JobState
 from bot.store.scrub import scrub
 from core.decline import DeclineReason
@@ -99,7 +101,9 @@ async def _in_state(database: Database, desk: Desk, queue: DraftQueue, post: Fla
         return await desk.flag(post)
     if state is CaseState.DRAFTING:
         await desk.flag(post)
-        return (await take(queue)).case
+        taken, made = await take(queue), _suggestion(post)
+        await queue.keep(taken, "draft", Preview(made.reading, made.drafts[0], made.evidence))
+        return taken.case
     if state is CaseState.NEEDS_PERSON:
         await desk.flag(post)
         return await queue.give_up(await take(queue), "no draft")
@@ -115,6 +119,7 @@ async def _in_state(database: Database, desk: Desk, queue: DraftQueue, post: Fla
         taken = await take(queue)
         case = await queue.store(taken, _suggestion(taken.case.post))
         return await desk.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, f"I know {CANARY}.")
+    await Proposals(database, desk).propose(case.id, case.version, MODERATOR, text=f"We answer {CANARY}.")
     return case
 
 
@@ -280,6 +285,22 @@ async def test_a_moderator_s_notes_roles_and_claim_go(
     assert (last.to_state, last.note) == (CaseState.DECLINED, "")
     assert last.actor.startswith("p-")
     assert await desk.case(case.id) == closed
+
+
+async def test_what_a_moderator_was_shown_to_approve_goes_with_them(
+    database: Database, desk: Desk, in_review: Case
+) -> None:
+    """It is their text; and a card that named them is to be shown anew."""
+    bold = "We all live here, and 93% of us are glad."
+    proposals = Proposals(database, desk)
+    await proposals.approve(
+        (await proposals.propose(in_review.id, in_review.version, MODERATOR, text=bold)).id, MODERATOR
+    )
+    (before,) = await one_row(database, "SELECT unshown FROM cases")
+    await _erase(database, MODERATOR.user)
+    assert await one_row(database, "SELECT count(*) FROM proposals") == (0,)
+    (after,) = await one_row(database, "SELECT unshown FROM cases")
+    assert int(str(after)) > int(str(before))
 
 
 async def test_a_moderator_who_was_erased_may_do_nothing_any_more(

@@ -87,7 +87,7 @@ def _tamper(world: World, statement: str) -> None:
     connection = sqlite3.connect(world.database.engine.url.database or "")
     for name in ("audit_refuses_update", "audit_refuses_delete"):
         connection.execute(f"DROP TRIGGER {name}")
-    connection.execute(statement)
+    connection.executescript(statement)
     connection.commit()
     connection.close()
 
@@ -194,6 +194,16 @@ TAMPERED = {
         "I14",
     ),
     "text of an erased case": ("UPDATE cases SET erased_at = updated_at WHERE state = 'declined'", "I15"),
+    "preview of a case that nobody drafts": (
+        "INSERT INTO previews SELECT id, '{}', updated_at FROM cases WHERE state = 'declined'",
+        "I13",
+    ),
+    "proposed text of an erased case": (
+        "UPDATE cases SET erased_at = updated_at, text = '', thread = '[]' WHERE state = 'queued'; "
+        "INSERT INTO proposals SELECT 'shown', id, version, 'p-1', 'words', 'hash', NULL, NULL, updated_at FROM cases "
+        "WHERE state = 'queued'",
+        "I15",
+    ),
     "trigger gone": ("SELECT 1", "I11"),
     "old revision": ("UPDATE alembic_version SET version_num = '0001'", "I18"),
 }

@@ -131,6 +131,18 @@ def _function(tree: ast.Module, given: ast.expr) -> ast.AST:
     return given
 
 
+def test_showing_a_card_has_its_points() -> None:
+    """One before the call of the surface and one after it, both outside of any transaction."""
+    tree = ast.parse((_BOT / "review_board.py").read_text())
+    (call,) = [one for one in _calls(tree, "show") if "_surface" in _source(one.func)]
+    (showing,) = [
+        node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef) and call in set(ast.walk(node))
+    ]
+    source = _source(showing)
+    assert source.index("before the call") < source.index("_surface.show") < source.index("after the call")
+    assert source.index("after the call") < source.index("_database.run")
+
+
 def test_nothing_else_calls_a_platform() -> None:
     """A call beside the gate would have no points, and no intent before it."""
     beside = {
