@@ -290,6 +290,23 @@ async def test_the_first_draft_comes_before_any_call_and_the_stages_in_order(
     assert suggestion.cost.judge_calls == model.calls["judge"] > 0
 
 
+async def test_what_is_shown_early_comes_with_its_sources_and_the_reading(
+    heads: Heads, knowledge: EvidenceSource
+) -> None:
+    """Whoever reads a draft before the end can open what its receipts name, and reads the gist first."""
+    _, events = await _suggest(heads, knowledge, _helpful())
+    drafts = [event for event in events if event.draft]
+    assert drafts
+    for event in drafts:
+        assert event.draft is not None
+        cited = {receipt.evidence_id for receipt in event.draft.receipts} - {None}
+        assert cited <= {passage.id for passage in event.evidence}
+        assert event.reading is not None
+    (read,) = [event for event in events if event.stage == "reading"]
+    assert read.reading is not None
+    assert read.reading.implied_meaning == read.detail
+
+
 GOOD = "Newcomers are our neighbours, and every one of them deserves respect and a warm welcome."
 
 

@@ -127,6 +127,16 @@ async def test_the_model_is_asked_once_for_each_intent() -> None:
     assert len({how.seed for _, _, how in model.asked if how}) == len(Intent)
 
 
+async def test_another_variant_asks_under_other_seeds() -> None:
+    """Who asks for other drafts is not given the same ones again."""
+    seeds = list[set[int | None]]()
+    for variant in range(3):
+        model = FakeModel()
+        await write(brief_of(), list(Intent), metered(model), style="", temperature=1, exemplars=[], variant=variant)
+        seeds.append({how.seed for _, _, how in model.asked if how})
+    assert len(set().union(*seeds)) == 3 * len(Intent)
+
+
 async def test_without_evidence_the_model_is_told_so() -> None:
     """An empty blank would invite it to fill in a fact."""
     model = FakeModel()
