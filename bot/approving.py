@@ -29,6 +29,7 @@ from core.errors import BadInput, NotAllowed
 from core.review import ApprovedReply, CaseState, approve
 from core.roles import OnCase, Person, may_on_case
 from core.second_person import why_two
+from core.sendable import check_sendable
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ class Approving:
     async def approve(self, proposal: Proposal, by: Person) -> ApprovedReply | AwaitsSecond:
         """Approve a text; ``bot.desk.Desk.approve`` says what is raised."""
         seen = await self._database.run("read what is approved", lambda session: _seen(session, proposal))
+        check_sendable(proposal.text, () if seen.stored is None else seen.stored.suggestion.evidence)
         for person in (by, *seen.first_persons):
             await self._live_roles.refresh(seen.community, person)
         reasons = await asyncio.to_thread(_why_two, proposal.text, seen)

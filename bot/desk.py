@@ -167,6 +167,7 @@ class Desk(ReadingDesk):
             draft_rank: the draft's rank, from 1.
 
         Raises:
+            BadInput: the text may not be posted: it holds hidden characters, or links to no source of the case.
             NotAllowed: the person may not approve here, the text lacks what discloses Antiphon or is not the one that
                 was shown, or nobody knows yet whether an earlier reply was posted.
             PlatformUnavailable: the platform cannot say whether the person is a moderator.

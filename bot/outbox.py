@@ -24,7 +24,7 @@ from bot.sending.unknown import UnknownSends
 from bot.store.database import Database
 from bot.store.sending import Entry
 from bot.typed import check_note
-from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable
+from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable, TextHidden
 from core.ports import ChatPlatform, RoleSource
 from core.review import text_hash
 from core.roles import Person
@@ -32,6 +32,7 @@ from core.roles import Person
 __all__ = ["Delivery", "Limits", "Outbox"]
 
 _LOG = logging.getLogger(__name__)
+_CHANGED: Final = "The post that the reply answers was changed after it was flagged."
 _NOT_FOUND: Final = "The reply was not found; look on the platform, and say whether it stands there."
 
 
@@ -178,12 +179,15 @@ class Outbox:
         if self._gate.knows_roles(ref):
             for person in await self._ledger.approvers(seen):
                 await self._ledger.keep_roles(seen, person, await self._gate.roles(ref, person.user))
-        original = await self._gate.read(ref)
+        try:
+            original = await self._gate.read(ref)
+        except TextHidden as hidden:
+            if not seen.case.post.revision:
+                raise
+            return None if hidden.revision == seen.case.post.revision else _CHANGED
         if original is None:
             return "The post that the reply answers is gone."
-        if text_hash(original) != seen.approval.target_sha256:
-            return "The post that the reply answers was changed after it was flagged."
-        return None
+        return None if text_hash(original) == seen.approval.target_sha256 else _CHANGED
 
     async def _post(self, claim: Claim, started: float) -> Delivery | None:
         """Make the network call, once, and record what came of it.

@@ -23,6 +23,7 @@ from core.models import PostRef
 from core.review import CaseState
 from core.roles import OnCase, Person
 from core.second_person import why_two
+from core.sendable import check_sendable
 
 _MOST_EARLIER = 12
 """How many earlier drafts the next ones must not sound like; they come four at a time."""
@@ -157,14 +158,21 @@ class ReadingDesk:
         )
 
     async def rendered(self, case_id: str, reply: str) -> Rendered:
-        """All that would be posted for a reply, with what discloses Antiphon: what a moderator must be shown."""
+        """All that would be posted for a reply, with what discloses Antiphon: what a moderator must be shown.
+
+        Raises:
+            BadInput: it may not be posted: it holds hidden characters, or links to no source of the case.
+        """
         check_text(reply)
 
-        async def work(session: Session) -> Rendered:
+        async def work(session: Session) -> tuple[Rendered, StoredSuggestion | None]:
             case = await store.load(session, case_id)
-            return await rendered_in(session, case, reply, await store.latest_suggestion(session, case_id))
+            stored = await store.latest_suggestion(session, case_id)
+            return await rendered_in(session, case, reply, stored), stored
 
-        return await self._database.run("render", work)
+        rendered, stored = await self._database.run("render", work)
+        check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
+        return rendered
 
     async def checked(self, case_id: str, reply: str) -> CheckedReply:
         """A reply, drafted or edited, held against the evidence of its case anew. Asks no model."""

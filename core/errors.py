@@ -12,6 +12,7 @@
     |   +-- StoreUnavailable      the database
     |   +-- PlatformUnavailable   a chat platform: it was certainly not reached, or it refused
     |       +-- PlatformBusy      it refused for now, and may be asked again later
+    |       +-- TextHidden        a post stands there, but its words are not for us
     +-- DocumentRefused           one document cannot be used: missing, too large, damaged, or a trap
     +-- BadAnswer                 the model answered, but not in a form that can be used
     +-- Conflict                  somebody else was faster: the case has another version
@@ -86,6 +87,17 @@ class PlatformBusy(PlatformUnavailable):
     def __init__(self, message: str, *, remedy: str = "", retry_after_seconds: float = 0.0) -> None:
         super().__init__(message, remedy=remedy)
         self.retry_after_seconds = retry_after_seconds
+
+
+class TextHidden(PlatformUnavailable):
+    """A post stands there, but the platform keeps its words from us.
+
+    ``revision`` names its last edit, as ``FlaggedPost.revision`` does: two that are equal mean the same words.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "", revision: str) -> None:
+        super().__init__(message, remedy=remedy)
+        self.revision = revision
 
 
 class DocumentRefused(AntiphonError):

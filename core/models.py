@@ -94,7 +94,8 @@ class FlaggedPost:
 
     ``is_private`` where only some people can read it, as in a direct message: such a post is never answered.
     ``root`` is the id of the message that began its conversation, where the platform knows one; a post without it is
-    a conversation of its own. One conversation gets one reply.
+    a conversation of its own. One conversation gets one reply. ``revision`` is what the platform says of its last edit
+    where that can be known without its words: another one means other words; "" where nobody looked.
     """
 
     ref: PostRef
@@ -107,6 +108,7 @@ class FlaggedPost:
     is_private: bool = False
     root: str = ""
     wish: Wish = Wish()
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,12 @@ class ChatPlatform(Protocol):
         ...
 
     async def read(self, ref: PostRef) -> str | None:
-        """The post's text as it stands now, or ``None`` if it is gone. Raises ``PlatformUnavailable``."""
+        """The post's text as it stands now, or ``None`` if it is gone.
+
+        Raises:
+            TextHidden: it stands there, but its words are not for us; its ``revision`` tells whether it was edited.
+            PlatformUnavailable: the platform cannot be asked.
+        """
         ...
 
     @property

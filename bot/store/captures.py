@@ -91,6 +91,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "root": hidden.root or hidden.ref.message,
         "text": hidden.text,
         "target_sha256": text_hash(hidden.text),
+        "revision": hidden.revision,
         "author": hidden.author,
         "flagged_by": hidden.flagged_by,
         "flagged_how": hidden.flagged_how,

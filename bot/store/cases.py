@@ -388,6 +388,7 @@ def _case(row: CaseRow) -> Case:
         priority=Priority(row.priority),
         root=row.root,
         wish=_wish(row.wish),
+        revision=row.revision,
     )
     return Case(
         row.id,

@@ -33,6 +33,7 @@ class CaseRow(Base):
     """One flagged post and where it stands. ``version`` grows by one with every transition.
 
     ``root`` is the message that began the conversation in the channel, the post itself where none is known.
+    ``revision`` is the platform's name of the post's last edit (``core.models.FlaggedPost``).
     ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``claimed_by`` looks at the case until
     ``claimed_until``. ``wish`` is what the flagger asked for (``core.models.Wish``, without what was not). ``text``,
     ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the changes of what people see of
@@ -60,6 +61,7 @@ class CaseRow(Base):
     root: Mapped[str]
     text: Mapped[str]
     target_sha256: Mapped[str]
+    revision: Mapped[str] = mapped_column(default="")
     author: Mapped[str]
     flagged_by: Mapped[str]
     flagged_how: Mapped[str]

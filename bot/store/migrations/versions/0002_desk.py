@@ -160,6 +160,7 @@ def _make_tables() -> None:
         sa.Column("root", sa.Text(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("target_sha256", sa.Text(), nullable=False),
+        sa.Column("revision", sa.Text(), nullable=False),
         sa.Column("author", sa.Text(), nullable=False),
         sa.Column("flagged_by", sa.Text(), nullable=False),
         sa.Column("flagged_how", sa.Text(), nullable=False),
