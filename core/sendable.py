@@ -80,6 +80,4 @@ def _hidden(text: str) -> list[str]:
 
 def _joins(before: str, after: str) -> bool:
     """Whether a joiner stands where scripts and emoji need one: never next to ASCII, a space, or another joiner."""
-    return all(
-        side and not side.isascii() and not side.isspace() and side not in _JOINERS for side in (before, after)
-    )
+    return all(side and not side.isascii() and not side.isspace() and side not in _JOINERS for side in (before, after))

@@ -1,0 +1,46 @@
+"""How Discord's messages are named in Antiphon, and how their edits are.
+
+Owns the translation between ``PostRef`` and Discord's numbers. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import discord
+
+from core.errors import PlatformUnavailable
+from core.models import PostRef
+
+NAME: Final = "discord"
+"""``PostRef.platform`` of Discord's posts."""
+
+_UNEDITED: Final = "unedited"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A message as Discord numbers it: in a server, and a channel or thread of it."""
+
+    guild: int
+    channel: int
+    message: int
+
+
+def place_of(ref: PostRef) -> Place:
+    """Where a post stands; ``PlatformUnavailable`` if it is none of Discord's."""
+    numbers = (ref.community, ref.channel, ref.message)
+    if ref.platform != NAME or not all(number.isascii() and number.isdecimal() for number in numbers):
+        raise PlatformUnavailable("This is no message on Discord.", remedy="Flag the post again.")
+    return Place(int(ref.community), int(ref.channel), int(ref.message))
+
+
+def ref_of(guild: int, message: discord.Message | discord.PartialMessage) -> PostRef:
+    """How a message of a server is named."""
+    return PostRef(NAME, str(guild), str(message.channel.id), str(message.id))
+
+
+def revision_of(message: discord.Message) -> str:
+    """The ``FlaggedPost.revision`` of a message: when its author last edited it, which is known without its words."""
+    return _UNEDITED if message.edited_at is None else message.edited_at.isoformat()

@@ -1,0 +1,79 @@
+"""Who may do what in a Discord server, asked of Discord at that moment.
+
+Owns the translation of a server's own roles and rights into Antiphon's roles; a ``core.ports.RoleSource``. Must never
+answer from a cache: a right that was taken away ends at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import discord
+
+from adapters.discord.answers import FAULTS, UNKNOWN_MEMBER, UNKNOWN_USER, of_question
+from adapters.discord.client import AntiphonClient
+from core.community_policy import CommunityPolicy
+from core.errors import PlatformUnavailable
+from core.roles import Role
+
+_REQUESTS: Final = 2
+
+
+class DiscordRoles:
+    """The roles of the members of servers.
+
+    Args:
+        client: logged in.
+        policy_of: gives the policy of a community, which says what its roles mean to Antiphon.
+        timeout_seconds: how long both requests of one question may take.
+    """
+
+    def __init__(
+        self,
+        client: AntiphonClient,
+        policy_of: Callable[[str], Awaitable[CommunityPolicy]],
+        *,
+        timeout_seconds: float = 20.0,
+    ) -> None:
+        self._client = client
+        self._policy_of = policy_of
+        self._timeout_seconds = timeout_seconds
+
+    async def roles(self, community: str, user: str) -> frozenset[Role]:
+        """The roles that somebody has now: none for who left, or who was told to be silent for a while.
+
+        Raises:
+            PlatformUnavailable: Discord cannot be asked, or has no such server.
+        """
+        if not (community.isdecimal() and user.isdecimal()):
+            raise PlatformUnavailable("This is nobody on Discord.", remedy="Ask somebody else to decide.")
+        if self._client.user is None or self._client.is_closed():
+            raise PlatformUnavailable("Discord is not connected.", remedy="Wait until it is.")
+        policy = await self._policy_of(community)
+        member = await self._member(int(community), int(user))
+        return frozenset() if member is None or member.is_timed_out() else _roles_of(member, policy)
+
+    async def _member(self, community: int, user: int) -> discord.Member | None:
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                with self._client.requests.alone(_REQUESTS):
+                    guild = await self._client.fetch_guild(community, with_counts=False)
+                    return await guild.fetch_member(user)
+        except discord.NotFound as err:
+            if err.code in (UNKNOWN_MEMBER, UNKNOWN_USER):
+                return None
+            raise of_question(err) from err
+        except FAULTS as err:
+            raise of_question(err) from err
+
+
+def _roles_of(member: discord.Member, policy: CommunityPolicy) -> frozenset[Role]:
+    found = {policy.roles[str(role.id)] for role in member.roles if str(role.id) in policy.roles}
+    rights = member.guild_permissions
+    if member.guild.owner_id == member.id or rights.administrator:
+        found.add(Role.ADMIN)
+    if rights.manage_guild:
+        found.add(Role.MANAGER)
+    return frozenset(found)
