@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass
@@ -17,7 +17,8 @@ class Fault:
     Attributes:
         method: of the requests that it strikes.
         pattern: what their path looks like, whole.
-        status: what is answered; ``None`` closes the connection without an answer.
+        status: what is answered; ``None`` closes the connection without an answer, and
+            ``SILENCE`` keeps it open without one.
         arrives: whether the request is carried out before.
         body: of the answer, in Discord's form.
         headers: of the answer.
@@ -31,6 +32,8 @@ class Fault:
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
     times: int = 1
+
+    SILENCE: ClassVar[int] = -1
 
 
 class Faults:

@@ -103,6 +103,10 @@ class Gateway:
         for event in events:
             await self._socket.send_json(event)
 
+    def expects(self, token: str) -> None:
+        """From now on only this token is known."""
+        self._token = token
+
     async def drop(self) -> None:
         """Close the socket in a way that lets the client take its session up again; events wait meanwhile."""
         socket, self._socket = self._socket, None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -17,7 +17,7 @@ from aiohttp import web
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
-from adapters.discord.client import AntiphonClient
+from adapters.discord.client import AntiphonClient, DiscordOptions, Installer
 from tests.fakes.discord_server.faults import Fault, Faults
 from tests.fakes.discord_server.gateway import Gateway
 from tests.fakes.discord_server.rest import carry_out
@@ -30,7 +30,11 @@ _CHANGES: Final = ("POST", "DELETE", "PATCH")
 
 
 class LoopbackClient(AntiphonClient):
-    """The client without its polite pause between two identifications, which lasts five seconds."""
+    """The client without its polite pauses: five seconds between two identifications, two for servers to come."""
+
+    def __init__(self, options: DiscordOptions, installers: Sequence[Installer] = ()) -> None:
+        super().__init__(options, installers)
+        self._connection.guild_ready_timeout = 0.02
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Do not wait."""
@@ -52,7 +56,9 @@ class DiscordServer:
         self.complaints: list[str] = []
         self.token = TOKEN
         self._busy_until: datetime | None = None
-        self._runner: web.AppRunner | None = None
+        self._connections: set[asyncio.BaseTransport] = set()
+        self._ended = asyncio.Event()
+        self._site: web.TCPSite | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[DiscordServer]:
@@ -65,13 +71,22 @@ class DiscordServer:
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
+        self._site = site
         port = runner.addresses[0][1]
         self.gateway.url = f"ws://127.0.0.1:{port}/gateway"
         try:
             with _led_to(f"http://127.0.0.1:{port}{_BASE}", self.gateway.url):
                 yield self
         finally:
+            self._ended.set()
             await runner.cleanup()
+
+    async def stop(self) -> None:
+        """Be gone: nobody can connect any more, and all connections end."""
+        assert self._site is not None
+        await self._site.stop()
+        for connection in list(self._connections):
+            connection.close()
 
     def be_busy(self, seconds: float) -> None:
         """Refuse every change for a while, and say how long."""
@@ -83,6 +98,8 @@ class DiscordServer:
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         path, query = request.path.removeprefix(_BASE), dict(request.query)
+        assert request.transport is not None
+        self._connections.add(request.transport)
         raw = await request.read()
         body = json.loads(raw) if raw else None
         self.requests.append((request.method, path, body))
@@ -91,9 +108,9 @@ class DiscordServer:
         self.complaints += published().faults_of_request(request.method, path, query, body)
         fault = self.faults.take(request.method, path)
         if fault is not None and not fault.arrives:
-            return self._strike(request, fault)
+            return await self._strike(request, fault)
         status, answer, headers = self._carry_out(request, path, query, body)
-        return _answer(status, answer, headers) if fault is None else self._strike(request, fault)
+        return _answer(status, answer, headers) if fault is None else await self._strike(request, fault)
 
     def _carry_out(
         self, request: web.Request, path: str, query: dict[str, str], body: Any
@@ -112,11 +129,13 @@ class DiscordServer:
             self.complaints += published().faults_of_answer(request.method, path, answer)
         return status, answer, {}
 
-    def _strike(self, request: web.Request, fault: Fault) -> web.StreamResponse:
+    async def _strike(self, request: web.Request, fault: Fault) -> web.StreamResponse:
         if fault.status is None:
             assert request.transport is not None
             request.transport.close()
             return web.Response()
+        if fault.status == Fault.SILENCE:
+            await self._ended.wait()
         return _answer(fault.status, fault.body, fault.headers)
 
     def _seconds_left(self) -> float:
