@@ -88,11 +88,11 @@ def of_send(error: BaseException, *, is_sent: bool = True) -> AntiphonError:
         error: one of ``FAULTS``.
         is_sent: whether a request may have gone out at all.
     """
-    if not is_sent or isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-        return _busy("Discord could not be reached.", 0.0)
     refusal = _refusal(error)
     if refusal is not None:
         return refusal
+    if not is_sent or isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+        return _busy("Discord could not be reached.", 0.0)
     return AmbiguousSend(
         f"Discord gave no clear answer ({type(error).__name__}).", remedy="It is looked up on Discord by itself."
     )

@@ -18,6 +18,7 @@ from typing import Any, Final
 import aiohttp
 import discord
 from discord import app_commands
+from discord.utils import MISSING
 
 from adapters.discord.answers import FAULTS, PORTAL, is_passing, of_connection
 from adapters.discord.refs import NAME
@@ -67,15 +68,12 @@ class AntiphonClient(discord.AutoShardedClient):
         options: what the operator decides.
         installers: each is called once with the client, after it logged in and before it connects: where a part adds
             its commands, listeners and components, and brings the commands in step with Discord.
-        connector: the connections to use; for tests.
     """
 
     def __init__(
         self,
         options: DiscordOptions,
         installers: Sequence[Installer] = (),
-        *,
-        connector: aiohttp.BaseConnector | None = None,
     ) -> None:
         intents = discord.Intents.none()
         intents.guilds = intents.guild_messages = intents.guild_reactions = intents.auto_moderation_execution = True
@@ -86,7 +84,6 @@ class AntiphonClient(discord.AutoShardedClient):
             allowed_mentions=discord.AllowedMentions.none(),
             http_trace=self.requests.trace(),
             max_ratelimit_timeout=_LONGEST_WAIT_SECONDS,
-            connector=connector,
         )
         self.options = options
         self.tree = AntiphonTree(self)
@@ -95,6 +92,8 @@ class AntiphonClient(discord.AutoShardedClient):
         self._governance: Governance | None = None
         self._fatal: AntiphonError | None = None
         self._closing: asyncio.Task[None] | None = None
+        parsers = self._connection.parsers
+        parsers.update({name: _guarded(name, parse) for name, parse in parsers.items() if name != "READY"})
         _keep_words_out_of_logs()
 
     def attach(self, casework: Casework, governance: Governance) -> None:
@@ -152,6 +151,7 @@ class AntiphonClient(discord.AutoShardedClient):
                     raise
                 _LOG.warning("Discord cannot be reached (%s); tried again in %.0f s", type(err).__name__, wait_seconds)
                 await self.http.close()
+                self.http.connector = MISSING  # it was closed with the session
             await asyncio.sleep(wait_seconds)
             wait_seconds = min(2 * wait_seconds, _LONGEST_WAIT_SECONDS)
         await self.connect()
@@ -192,6 +192,18 @@ def log_failure(what: str, error: BaseException) -> None:
     places = traceback.extract_tb(error.__traceback__)
     where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"
     _LOG.error("%s failed: %s at %s", what, type(error).__name__, where)
+
+
+def _guarded(name: str, parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A parser of discord.py whose failure ends nothing: without this, one strange event ends the whole connection."""
+
+    def parse_or_log(data: Any) -> Any:
+        try:
+            return parse(data)
+        except Exception as err:
+            log_failure(f"the event {name}", err)
+
+    return parse_or_log
 
 
 def _keep_words_out_of_logs() -> None:
