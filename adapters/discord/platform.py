@@ -7,7 +7,6 @@ Must never send by webhook, which knows no keys, never mention anybody, and neve
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
@@ -18,7 +17,7 @@ import discord
 from adapters.discord.answers import FAULTS, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, is_passing, of_question, of_send
 from adapters.discord.client import AntiphonClient
 from adapters.discord.refs import NAME, Place, place_of, ref_of, revision_of
-from core.errors import PlatformBusy, PlatformUnavailable, TextHidden
+from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, TextHidden
 from core.models import FlaggedPost, Posted, PostRef
 from core.review import ApprovedReply
 
@@ -28,7 +27,6 @@ RESEND_SECONDS: Final = 120.0
 """Discord keeps a key for "the past few minutes"."""
 
 _T = TypeVar("_T")
-_LOG = logging.getLogger(__name__)
 _PAGE: Final = 100
 _PAGES: Final = 20
 _SKEW: Final = timedelta(seconds=60)
@@ -105,7 +103,7 @@ class DiscordPlatform:
         Raises:
             PlatformBusy: Discord asks to wait, or was not reached: nothing was posted.
             PlatformUnavailable: Discord refused it, or would not show exactly these bytes.
-            AmbiguousSend: it may stand there.
+            AmbiguousSend: it may stand there, or stands there in other words.
         """
         place = place_of(reply.in_reply_to)
         _check_bytes(reply.text)
@@ -124,7 +122,7 @@ class DiscordPlatform:
             )
         )
         if message.content != reply.text:
-            _LOG.error("Discord shows other bytes than were approved (approval %s)", reply.approval_id)
+            raise AmbiguousSend("Discord shows other words than were approved.", remedy="Look at the reply on Discord.")
         self._remember(message.id, reply.key)
         return self._posted(place, message)
 

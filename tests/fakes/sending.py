@@ -209,7 +209,7 @@ class Scene:
         async def work(session: Session) -> list[Case]:
             who = await people.pseudonym(session, MODERATOR.platform, MODERATOR.user)
             policy = (await communities.load(session, COMMUNITY_ID)).rules_version
-            return [await _approved(session, post, who, policy, moment) for post in flagged]
+            return [await approved_now(session, post, who, policy, moment) for post in flagged]
 
         return await self.database.run("approve many", work)
 
@@ -227,7 +227,8 @@ class Scene:
 _WAITING = "SELECT count(*) FROM cases WHERE state IN ('approved', 'sending', 'unknown')"
 
 
-async def _approved(session: Session, post: FlaggedPost, who: str, policy: int, moment: datetime) -> Case:
+async def approved_now(session: Session, post: FlaggedPost, who: str, policy: int, moment: datetime) -> Case:
+    """Bring a post to an approved ``REPLY`` that is due, in the transaction of the caller."""
     await captures.lock_communities(session, [post.ref])
     (case,) = await captures.capture_all(session, [captures.new_case(post)])
     for state in (CaseState.QUEUED, CaseState.DRAFTING, CaseState.IN_REVIEW, CaseState.APPROVED):

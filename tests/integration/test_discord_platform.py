@@ -187,6 +187,14 @@ async def test_what_discord_would_change_is_refused_before(scene: Scene, text: s
     assert scene.server.asked("POST", "/messages") == []
 
 
+async def test_other_words_than_approved_are_never_called_posted(scene: Scene) -> None:
+    """Should Discord answer with a message of other words, a person must look at it."""
+    ref = scene.written()
+    await scene.platform.post(reply_to(ref, "We all live here."))
+    with pytest.raises(AmbiguousSend):
+        await scene.platform.post(reply_to(ref, "Other words under the same key."))
+
+
 async def test_a_deleted_reply_is_not_posted_again_under_its_key(scene: Scene) -> None:
     """A moderator deleted it a minute after; sending it again says so instead of posting a second one."""
     ref = scene.written()
@@ -290,7 +298,8 @@ async def test_a_channel_that_refuses_is_left_alone(scene: Scene) -> None:
     assert len(scene.server.asked("POST", "/messages")) == FORBIDDEN_IN_A_ROW
     other = scene.world.add_channel("elsewhere")
     message = scene.world.write(OWNER_ID, other, "Hello.")
-    await scene.platform.post(reply_to(PostRef("discord", str(GUILD_ID), str(other), message["id"]), "Hello to you."))
+    elsewhere = PostRef("discord", str(GUILD_ID), str(other), message["id"])
+    await scene.platform.post(reply_to(elsewhere, "Hello to you.", "approval-2"))
     scene.world.forbidden.clear()
     ticks.now += CLOSED_SECONDS
     await scene.platform.post(reply_to(ref, "We all live here."))

@@ -66,7 +66,9 @@ def reduced(full: dict[str, Any]) -> dict[str, Any]:
     paths = {path: _operations(full["paths"][path], path) for path in OPERATIONS}
     published = full["components"]["schemas"]
     schemas = {name: _without_words(published[name]) for name in _reached(paths, published)}
-    for name in _reached([item.get("request") for operations in paths.values() for item in operations.values()], schemas):
+    for name in _reached(
+        [item.get("request") for operations in paths.values() for item in operations.values()], schemas
+    ):
         schemas[name] = _closed(schemas[name])
     _correct(schemas)
     return {

@@ -6,6 +6,7 @@ Owns the list of faults to come. Each strikes once, or for as long as it says.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -37,9 +38,10 @@ class Fault:
 
 
 class Faults:
-    """The faults to come, in order."""
+    """The faults to come, in order; ``chance`` is asked where none of them strikes."""
 
     def __init__(self) -> None:
+        self.chance: Callable[[str, str], Fault | None] | None = None
         self._waiting: list[Fault] = []
         self._dead: Fault | None = None
 
@@ -64,4 +66,4 @@ class Faults:
                     self._waiting.remove(fault)
                 self._dead = fault if fault.status is None else None
                 return fault
-        return None
+        return None if self.chance is None else self.chance(method, path)

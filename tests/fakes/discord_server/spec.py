@@ -76,4 +76,6 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 
 def _pointer(path: str, method: str) -> str:
-    return f"{_URN}#/paths/{path.replace('~', '~0').replace('/', '~1').replace('{', '%7B').replace('}', '%7D')}/{method}"
+    return (
+        f"{_URN}#/paths/{path.replace('~', '~0').replace('/', '~1').replace('{', '%7B').replace('}', '%7D')}/{method}"
+    )

@@ -187,5 +187,7 @@ class World:
     def replies_to(self, message: int) -> list[JSON]:
         """What stands there as an answer to a message, oldest first."""
         return [
-            each for each in self.messages.values() if each.get("message_reference", {}).get("message_id") == str(message)
+            each
+            for each in self.messages.values()
+            if each.get("message_reference", {}).get("message_id") == str(message)
         ]
