@@ -63,7 +63,7 @@ class Scene:
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Wait until something comes true."""
         async with asyncio.timeout(20):
-            while not is_so():
+            while not is_so():  # noqa: ASYNC110 - whatever it is, it tells nobody
                 await asyncio.sleep(0.005)
 
 
@@ -136,13 +136,12 @@ async def test_nobody_there_is_busy_and_certain() -> None:
     reply = reply_to(PostRef("discord", str(GUILD_ID), str(CHANNEL_ID), "1"), "We all live here.")
     with pytest.raises(PlatformBusy):
         await platform.post(reply)
-    async with DiscordServer(World(FakeClock())).running() as server:
-        async with connected(client):
-            await server.stop()
-            with pytest.raises(PlatformBusy):
-                await platform.post(reply)
-            with pytest.raises(PlatformUnavailable):
-                await platform.read(reply.in_reply_to)
+    async with DiscordServer(World(FakeClock())).running() as server, connected(client):
+        await server.stop()
+        with pytest.raises(PlatformBusy):
+            await platform.post(reply)
+        with pytest.raises(PlatformUnavailable):
+            await platform.read(reply.in_reply_to)
     with pytest.raises(PlatformBusy):
         await platform.post(reply)
 
@@ -345,9 +344,9 @@ async def test_roles_are_asked_of_discord_each_time(scene: Scene) -> None:
     assert await roles.roles(str(GUILD_ID), str(guide)) == frozenset()
     scene.world.members[guide] |= {"communication_disabled_until": None, "roles": []}
     assert await roles.roles(str(GUILD_ID), str(guide)) == frozenset()
-    for community, user in (("999", "1"), ("nowhere", "1"), (str(GUILD_ID), "nobody")):
+    for community, nobody in (("999", "1"), ("nowhere", "1"), (str(GUILD_ID), "nobody")):
         with pytest.raises(PlatformUnavailable):
-            await roles.roles(community, user)
+            await roles.roles(community, nobody)
 
 
 async def _policy(roles: dict[str, Role]) -> CommunityPolicy:

@@ -54,7 +54,7 @@ CORRECTIONS: Final = (
     "content: at most 2,000 characters for bots, not 4,000",
     "snowflakes: integers are taken as well as strings, which discord.py makes use of",
     "application commands: nsfw is taken, and default_member_permissions as a string",
-    "edits of a webhook's messages: tts is taken, which discord.py always sends",
+    "edits of messages: tts is taken, which discord.py always sends",
     "objects in requests: closed, so that a misspelt field is an error",
 )
 _WORDS: Final = frozenset({"description", "summary", "x-enum-descriptions", "title", "tags", "security", "headers"})
@@ -149,7 +149,7 @@ def _correct(schemas: dict[str, Any]) -> None:
         properties = schema.get("properties", {})
         if "Message" in name and "Request" in name and properties.get("content", {}).get("maxLength") == 4000:
             properties["content"]["maxLength"] = 2000
-        if "Webhook" in name and "Request" in name and "content" in properties:
+        if ("Webhook" in name or "MessageEdit" in name) and "Request" in name and "content" in properties:
             properties.setdefault("tts", {"type": ["boolean", "null"]})
         if name.startswith("ApplicationCommand") and "Request" in name and "default_member_permissions" in properties:
             properties["nsfw"] = {"type": "boolean"}

@@ -6,13 +6,12 @@ Owns what each operation does with the world and answers, in Discord's form. Kno
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any, Final
 
-from tests.fakes.discord_server.world import BOT_ID, GUILD_ID, JSON, OWNER_ID, Refused, World
+from tests.fakes.discord_server.commands import INTERACTIONS
+from tests.fakes.discord_server.world import BOT_ID, GUILD_ID, JSON, OWNER_ID, Handler, Refused, World
 
 MAX_CONTENT: Final = 2000
-Handler = Callable[[World, tuple[str, ...], dict[str, str], Any], tuple[int, Any]]
 
 
 def gateway_user(world: World) -> JSON:
@@ -138,6 +137,14 @@ def _delete(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: A
     return 204, None
 
 
+def _roles(world: World, _ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return 200, list(world.roles.values())
+
+
+def _channel_itself(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return 200, world.channels[_channel(world, ids[0])]
+
+
 def _channel(world: World, number: str) -> int:
     if int(number) in world.forbidden:
         raise Refused(403, 50001, "Missing Access")
@@ -166,11 +173,14 @@ ROUTES: Final[tuple[tuple[str, re.Pattern[str], Handler], ...]] = tuple(
         ("GET", r"/oauth2/applications/@me", _application),
         ("GET", r"/guilds/(\d+)", _guild),
         ("GET", r"/guilds/(\d+)/members/(\d+)", _member),
+        ("GET", r"/guilds/(\d+)/roles", _roles),
+        ("GET", r"/channels/(\d+)", _channel_itself),
         ("GET", r"/channels/(\d+)/messages", _history),
         ("POST", r"/channels/(\d+)/messages", _create),
         ("GET", r"/channels/(\d+)/messages/(\d+)", _read),
         ("PATCH", r"/channels/(\d+)/messages/(\d+)", _change),
         ("DELETE", r"/channels/(\d+)/messages/(\d+)", _delete),
+        *INTERACTIONS,
     )
 )
 

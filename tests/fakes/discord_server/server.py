@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -28,6 +29,7 @@ from tests.fakes.discord_server.world import JSON, Refused, World
 TOKEN: Final = "a.loopback.token"
 _ANSWERS_CHECKED: Final = 100  # of each method: they are all made alike, and a check takes a millisecond
 _BASE: Final = "/api/v10"
+_BY_INTERACTION: Final = re.compile(r"/(?:interactions|webhooks)/")
 _CHANGES: Final = ("POST", "DELETE", "PATCH")
 
 
@@ -118,7 +120,7 @@ class DiscordServer:
     def _carry_out(
         self, request: web.Request, path: str, query: dict[str, str], body: Any
     ) -> tuple[int, Any, dict[str, str]]:
-        if request.headers.get("Authorization") != f"Bot {self.token}":
+        if not _BY_INTERACTION.match(path) and request.headers.get("Authorization") != f"Bot {self.token}":
             return 401, {"message": "401: Unauthorized", "code": 0}, {}
         left = self._seconds_left()
         if left > 0 and request.method in _CHANGES:

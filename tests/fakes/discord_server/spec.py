@@ -9,7 +9,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from referencing import Registry, Resource
+from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from tests.specs.discord import REDUCED
@@ -22,8 +22,7 @@ class Spec:
 
     def __init__(self) -> None:
         document = json.loads(REDUCED.read_text(encoding="utf-8"))
-        resource = Resource(contents=document, specification=DRAFT202012)
-        self._registry: Registry[Any] = Registry().with_resource(_URN, resource)
+        self._registry: Registry[Any] = Registry().with_resource(_URN, DRAFT202012.create_resource(document))
         self._operations = [
             (method.upper(), _pattern(path), _pointer(path, method), operation)
             for path, methods in sorted(document["paths"].items(), key=lambda item: item[0].count("{"))

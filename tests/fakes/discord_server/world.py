@@ -46,6 +46,8 @@ class World:
         self.channels: dict[int, JSON] = {}
         self.roles: dict[int, JSON] = {}
         self.forbidden: set[int] = set()
+        self.commands: dict[str, list[JSON]] = {}
+        self.interactions: dict[str, JSON] = {}
         self._keys: dict[tuple[int, str], tuple[datetime, int]] = {}
         self._numbers = count()
         self.add_role("@everyone", 0, role_id=GUILD_ID)
@@ -191,3 +193,7 @@ class World:
             for each in self.messages.values()
             if each.get("message_reference", {}).get("message_id") == str(message)
         ]
+
+
+Handler = Callable[[World, tuple[str, ...], dict[str, str], Any], tuple[int, Any]]
+"""What an operation does: given the numbers in its path, its query and its body, the status and body of its answer."""
