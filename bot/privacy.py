@@ -16,7 +16,7 @@ from sqlalchemy import delete, select, update
 
 from bot.chores.chore import Done
 from bot.chores.stale import queue_again
-from bot.store import jobs
+from bot.store import communities, jobs
 from bot.store.cases import load, touch, transition
 from bot.store.database import Database, Session
 from bot.store.erasing import FORGOTTEN, cases_quoting, erase_case, erase_turns, forget_place
@@ -130,15 +130,17 @@ class Erasure:
     async def _finish(self, person: str) -> _Count:
         """Erase all that is left under a pseudonym whose key was shredded; doing it twice does no harm."""
         count = _Count()
-        for case_id in await self._database.run("look for a person's cases", lambda s: _own(s, person)):
-            await self._erase_own(case_id, count)
+        for case_id, community_id in await self._database.run("look for a person's cases", lambda s: _own(s, person)):
+            await self._erase_own(case_id, community_id, count)
         for case_id in await self._database.run("look for a person's words", lambda s: cases_quoting(s, person)):
             await self._erase_words(case_id, person, count)
         await scrub(self._database)
         return count
 
-    async def _erase_own(self, case_id: str, count: _Count) -> None:
+    async def _erase_own(self, case_id: str, community_id: str, count: _Count) -> None:
         async def work(session: Session) -> tuple[bool, bool]:
+            # Nobody captures here meanwhile, and so no post joins a campaign that is given another lead.
+            await communities.load(session, community_id, lock=True)
             await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update())
             case = await load(session, case_id)
             is_waiting, is_open = case.state in _ON_THEIR_WAY, case.state not in CLOSED
@@ -206,10 +208,12 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
     return len(notes), len(memberships)
 
 
-async def _own(session: Session, person: str) -> list[str]:
-    """The cases of somebody's posts of which anything is left."""
-    query = select(CaseRow.id).where(CaseRow.author == person, ~CaseRow.message.startswith(FORGOTTEN))
-    return list(await session.scalars(query.order_by(CaseRow.id)))
+async def _own(session: Session, person: str) -> list[tuple[str, str]]:
+    """The cases of somebody's posts of which anything is left, each with its community."""
+    query = select(CaseRow.id, CaseRow.community_id).where(
+        CaseRow.author == person, ~CaseRow.message.startswith(FORGOTTEN)
+    )
+    return [(case_id, community_id) for case_id, community_id in await session.execute(query.order_by(CaseRow.id))]
 
 
 async def _lead_on(session: Session, case_id: str) -> None:

@@ -42,7 +42,7 @@ class CaseState(StrEnum):
 _S = CaseState
 TRANSITIONS: Final[dict[CaseState, frozenset[CaseState]]] = {
     _S.CAPTURED: frozenset({_S.QUEUED, _S.FOLDED, _S.EXPIRED, _S.WITHDRAWN}),
-    _S.FOLDED: frozenset({_S.QUEUED, _S.EXPIRED, _S.WITHDRAWN}),
+    _S.FOLDED: frozenset({_S.QUEUED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN}),
     _S.QUEUED: frozenset({_S.DRAFTING, _S.EXPIRED, _S.WITHDRAWN}),
     _S.DRAFTING: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.WITHDRAWN}),
     _S.IN_REVIEW: frozenset(

@@ -14,6 +14,7 @@ from bot.chores.backups import Backups
 from bot.chores.chore import Chore
 from bot.chores.digest import EVERY, Digest
 from bot.chores.expiry import Expiry
+from bot.chores.folded import FoldedCases
 from bot.chores.follow_ups import FollowUps
 from bot.chores.pruning import Pruning
 from bot.chores.retention import Retention
@@ -52,6 +53,7 @@ def all_chores(
     retention = Retention(database, days=desk.retention_days, months=desk.statistics_months)
     chores = [
         Chore("expiry", expiry.do, _MINUTE),
+        Chore("folded cases", FoldedCases(database).do, _MINUTE),
         Chore("retention", retention.do, _DAY),
         Chore("audit digest", Digest(database).do, EVERY),
         Chore("pruning", Pruning(database).do, _DAY),

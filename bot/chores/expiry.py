@@ -1,6 +1,7 @@
 """Expiry: what nobody decided in time is closed, and a claim that ran out is given up.
 
-Must never send, and never close a case that somebody looks at just now.
+Must never send, and never close a case that somebody looks at just now. Folded cases wait with the one that stands for
+them (``bot.chores.folded``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from bot.store.jobs import Job
 from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, OutboxState
 from core.review import CaseState
 
-_WAITING: Final = (CaseState.CAPTURED, CaseState.FOLDED, CaseState.QUEUED, CaseState.IN_REVIEW)
+_WAITING: Final = (CaseState.CAPTURED, CaseState.QUEUED, CaseState.IN_REVIEW)
 _WITH_A_PERSON: Final = (CaseState.NEEDS_PERSON, CaseState.FAILED)
 
 

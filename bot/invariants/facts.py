@@ -25,6 +25,7 @@ from bot.store.schema import (
     ApprovalRow,
     AuditRow,
     Base,
+    CampaignRow,
     CaseRow,
     ClaimChoiceRow,
     CommunityRow,
@@ -59,12 +60,14 @@ class Limits:
     Args:
         max_attempts: how often the drafting of a case is begun.
         lease: the longest lease of a worker or a sender; ``None`` to leave out whether their owners are alive.
+        folded: how long a case may stay folded after the one that stands for it was closed; ``None`` for ever.
         max_queued: how many cases of one community may wait for a draft; ``None`` for no bound.
         max_characters: the longest draft.
     """
 
     max_attempts: int = 3
     lease: timedelta | None = timedelta(seconds=60)
+    folded: timedelta | None = timedelta(days=2)
     max_queued: int | None = None
     max_characters: int = 5000
 
@@ -89,6 +92,7 @@ class Tables:
     pauses: Sequence[PauseRow] = ()
     leaderships: Sequence[LeadershipRow] = ()
     digests: Sequence[DigestRow] = ()
+    campaigns: Sequence[CampaignRow] = ()
 
 
 @dataclass(frozen=True)
@@ -227,6 +231,7 @@ def read_tables(session: SyncSession) -> Tables:
         pauses=rows(PauseRow, "scope"),
         leaderships=rows(LeadershipRow, "office"),
         digests=rows(DigestRow, "at", "slot"),
+        campaigns=rows(CampaignRow, "created_at", "id"),
     )
 
 

@@ -10,7 +10,7 @@ from bot.invariants.violation import Violation
 from bot.store.cases import DRAFT
 from bot.store.schema import JobRow, JobState, OutboxState
 from core.models import PostRef
-from core.review import CaseState
+from core.review import CLOSED, CaseState
 
 
 def nothing_is_lost(facts: Facts) -> Iterator[Violation]:
@@ -95,6 +95,24 @@ def backlog_is_bounded(facts: Facts) -> Iterator[Violation]:
     for community, count in waiting.items():
         if facts.limits.max_queued is not None and count > facts.limits.max_queued:
             yield Violation(community, f"{count} cases wait for drafts; {facts.limits.max_queued} may.")
+    campaigns = {campaign.id: campaign for campaign in facts.tables.campaigns}
+    for case in facts.tables.cases:
+        campaign = campaigns.get(case.campaign_id or "")
+        if case.state is CaseState.FOLDED and not _is_stood_for(facts, campaign and campaign.lead_case_id):
+            yield Violation(case.id, "It is folded, and no case stands for it.")
+    members = Counter(case.campaign_id for case in facts.tables.cases)
+    for campaign in campaigns.values():
+        if members[campaign.id] > campaign.posts:
+            said = f"It stands for {campaign.posts} posts, and {members[campaign.id]} are there."
+            yield Violation(campaign.lead_case_id, said)
+
+
+def _is_stood_for(facts: Facts, lead_id: str | None) -> bool:
+    """Whether a folded case has one that is decided for it, or was not long ago."""
+    lead = facts.cases.get(lead_id or "")
+    if lead is None or lead.state not in CLOSED or facts.limits.folded is None:
+        return lead is not None
+    return facts.moment - lead.updated_at <= facts.limits.folded
 
 
 def once_per_slot(facts: Facts) -> Iterator[Violation]:

@@ -1,12 +1,26 @@
-"""A piece of work for a chore that is asked directly, and patience."""
+"""What the tests of chores share: a piece of work for one that is asked directly, cases in the states, and patience."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Final
 
+from bot.desk import Desk
+from bot.draft_queue import DraftQueue
+from bot.store.cases import Case, transition
+from bot.store.database import Database, Session
 from bot.store.jobs import Job
+from bot.store.schema import CaseRow
+from core.decline import DeclineReason
+from core.models import FlaggedPost
+from core.review import CaseState
+from tests.fakes.decisions import drafted, execute
+from tests.fakes.people import MODERATOR
+
+DAY: Final = 24 * 3600
+"""Seconds."""
 
 
 def job(key: str = "chore:now", **payload: Any) -> Job:
@@ -24,3 +38,43 @@ async def until(is_so: Callable[[], Awaitable[object]]) -> None:
             return
         await asyncio.sleep(0.02)
     raise AssertionError("it never was so")
+
+
+def other(post: FlaggedPost, message: str) -> FlaggedPost:
+    """The same words in another message."""
+    return replace(post, ref=replace(post.ref, message=message))
+
+
+async def closed(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
+    """A case that was drafted and declined; nothing else may be queued."""
+    case = await drafted(desk, queue, post)
+    return await desk.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, "typed by a moderator")
+
+
+async def to_sending(database: Database, case: Case) -> None:
+    """Bring an approved case to ``sending``, as the outbox does."""
+
+    async def work(session: Session) -> None:
+        row = await session.get_one(CaseRow, case.id)
+        await transition(session, case.id, row.version, CaseState.SENDING, actor="outbox", reason="sending")
+
+    await database.run("send", work)
+    await execute(database, "UPDATE outbox SET state = 'sending'")
+
+
+async def posted(database: Database, desk: Desk, case: Case, message: str | None = None) -> Case:
+    """Bring an approved case to ``posted``, as the outbox does."""
+
+    async def work(session: Session) -> Case:
+        now = await session.get_one(CaseRow, case.id)
+        sending = await transition(session, case.id, now.version, CaseState.SENDING, actor="outbox", reason="sending")
+        return await transition(session, case.id, sending.version, CaseState.POSTED, actor="outbox", reason="posted")
+
+    done = await database.run("post", work)
+    remote = "NULL" if message is None else f"'{message}'"
+    await execute(
+        database,
+        f"UPDATE outbox SET state = 'posted', remote_message = {remote}, posted_at = updated_at WHERE approval_id IN "
+        f"(SELECT id FROM approvals WHERE case_id = '{case.id}')",
+    )
+    return done

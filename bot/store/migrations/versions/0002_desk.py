@@ -29,7 +29,7 @@ DECLARED = """(from_state IS NULL AND (to_state IS NULL OR to_state = 'captured'
  OR (from_state = 'needs_person' AND to_state IN ('declined', 'expired', 'failed', 'in_review', 'no_reply', 'posted', 'queued', 'withdrawn'))
  OR (from_state = 'unknown' AND to_state IN ('failed', 'needs_person', 'posted', 'sending'))
  OR (from_state = 'failed' AND to_state IN ('expired', 'in_review', 'needs_person', 'withdrawn'))
- OR (from_state = 'folded' AND to_state IN ('expired', 'queued', 'withdrawn'))"""
+ OR (from_state = 'folded' AND to_state IN ('declined', 'expired', 'no_reply', 'queued', 'withdrawn'))"""
 
 
 def upgrade() -> None:
