@@ -6,8 +6,6 @@ logged too, outside of the database.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 from datetime import timedelta
 from typing import Final
@@ -15,6 +13,7 @@ from typing import Final
 from sqlalchemy import func, select, text
 
 from bot.chores.chore import Done
+from bot.store.audit import heads_hash
 from bot.store.database import Database, Session
 from bot.store.dialect import insert_new
 from bot.store.jobs import Job
@@ -51,12 +50,8 @@ class Digest:
 async def digest_at(session: Session, last_line: int) -> tuple[int, str]:
     """How many chains the audit log had when ``last_line`` was its last one, and the SHA-256 over their heads."""
     heads = select(func.max(AuditRow.id)).where(AuditRow.id <= last_line).group_by(AuditRow.stream)
-    query = select(AuditRow.stream, AuditRow.seq, AuditRow.sha256).where(AuditRow.id.in_(heads))
-    found = sorted([stream, seq, digest] for stream, seq, digest in await session.execute(query))
-    said = hashlib.sha256()
-    for head in found:
-        said.update(json.dumps(head, ensure_ascii=False).encode() + b"\n")
-    return len(found), said.hexdigest()
+    found = list(await session.scalars(select(AuditRow).where(AuditRow.id.in_(heads))))
+    return len(found), heads_hash(found)
 
 
 async def broken_digests(session: Session) -> list[str]:

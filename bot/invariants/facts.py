@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session as SyncSession
 from bot.invariants.record import Record
 from bot.store.database import Session
 from bot.store.documents import suggestion_from_json
+from bot.store.erasing import DELETED
 from bot.store.migrate import newest, revision
 from bot.store.schema import (
     ApprovalRow,
@@ -137,6 +138,10 @@ class Facts:
         for lines in chains.values():
             lines.sort(key=lambda line: (line.seq, line.id))
         return chains
+
+    def is_deleted(self, stream: str) -> bool:
+        """Whether a case was deleted because its time was over; only its audit lines are left then."""
+        return self.chains[stream][-1].reason == DELETED
 
     def approvals_with_sends(self) -> Iterator[tuple[CaseRow, ApprovalRow, OutboxRow]]:
         """Every send with its approval and its case; one without them breaks I1, and is left out here."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.invariants.facts import Facts
 from bot.invariants.violation import Violation
-from bot.store.audit import line_hash, note_hash
+from bot.store.audit import heads_hash, line_hash, note_hash
 from bot.store.schema import AuditRow
 from core.review import TRANSITIONS, CaseState, text_hash
 from core.text import is_unseen
@@ -22,7 +22,8 @@ _GUARDS: Final = (
 def moves_are_declared_and_kept(facts: Facts) -> Iterator[Violation]:
     """I11: a case moves along the declared graph only, and the log of its moves is a chain that nobody changed."""
     for stream, lines in facts.chains.items():
-        yield from _chain(stream, lines)
+        yield from _chain(stream, lines, is_deleted=facts.is_deleted(stream) and stream not in facts.cases)
+    yield from _as_digested(facts)
     heads = {stream: lines[-1] for stream, lines in facts.chains.items()}
     for case in facts.tables.cases:
         yield from _at_head(case.id, case.version, case.state, heads.get(case.id))
@@ -37,7 +38,16 @@ def moves_are_declared_and_kept(facts: Facts) -> Iterator[Violation]:
         yield Violation("audit", "The database no longer refuses to change the audit log: its triggers are gone.")
 
 
-def _chain(stream: str, lines: Sequence[AuditRow]) -> Iterator[Violation]:
+def _as_digested(facts: Facts) -> Iterator[Violation]:
+    """The newest digest is that of the log up to its last line: no chain that was there then is gone."""
+    if facts.tables.digests:
+        digest = max(facts.tables.digests, key=lambda one: one.last_line)
+        heads = {line.stream: line for line in facts.tables.audit if line.id <= digest.last_line}
+        if (len(heads), heads_hash(heads.values())) != (digest.streams, digest.sha256):
+            yield Violation("audit", f"The digest of slot {digest.slot} is of another log: lines or chains are gone.")
+
+
+def _chain(stream: str, lines: Sequence[AuditRow], *, is_deleted: bool) -> Iterator[Violation]:
     previous, state = "", None
     for expected, line in enumerate(lines, start=1):
         if line.seq != expected:
@@ -45,6 +55,8 @@ def _chain(stream: str, lines: Sequence[AuditRow]) -> Iterator[Violation]:
             return
         if line.previous != previous or line.sha256 != line_hash(line):
             yield Violation(stream, f"The line of version {expected} was changed, or one before it.")
+            return
+        if is_deleted and line is lines[-1]:
             return
         if line.from_state is not state:
             yield Violation(stream, f"Version {expected} leaves {line.from_state}; the case was {state}.")

@@ -16,6 +16,7 @@ from bot.invariants.facts import Facts
 from bot.invariants.record import Sent
 from bot.invariants.violation import Violation
 from bot.store.communities import EVERYWHERE
+from bot.store.erasing import FORGOTTEN
 from bot.store.schema import ApprovalRow, AuditRow, CaseRow, OutboxState
 from core.models import PostRef
 from core.review import CaseState, text_hash
@@ -89,7 +90,7 @@ def _sent_as_approved(facts: Facts, sent: Sent) -> Iterator[Violation]:
     case = facts.cases[approval.case_id]
     if sent.sha256 != approval.sha256:
         yield Violation(case.id, f"Message {sent.ref.message} has other bytes than approval {approval.id}.")
-    if sent.in_reply_to != _ref(case):
+    if sent.in_reply_to != _place(case, sent):
         yield Violation(case.id, f"Message {sent.ref.message} answers another post than the case's.")
     if not facts.intents(approval):
         yield Violation(case.id, f"Message {sent.ref.message} was sent before the intent was committed.")
@@ -251,5 +252,8 @@ def _sent(facts: Facts) -> tuple[Sent, ...]:
     return (facts.record.sent or ()) if facts.record else ()
 
 
-def _ref(case: CaseRow) -> PostRef:
-    return PostRef(case.platform, case.community, case.channel, case.message)
+def _place(case: CaseRow, sent: Sent) -> PostRef:
+    """Where the case's post is; of an author who was erased, the message is known to nobody any more."""
+    is_forgotten = case.message.startswith(FORGOTTEN)
+    message = sent.in_reply_to.message if is_forgotten else case.message
+    return PostRef(case.platform, case.community, case.channel, message)

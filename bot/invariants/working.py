@@ -16,7 +16,7 @@ from core.review import CLOSED, CaseState
 def nothing_is_lost(facts: Facts) -> Iterator[Violation]:
     """I3: every capture that was acknowledged, or that the audit log tells of, is a case."""
     for stream, lines in facts.chains.items():
-        if lines[0].to_state is not None and stream not in facts.cases:
+        if lines[0].to_state is not None and stream not in facts.cases and not facts.is_deleted(stream):
             yield Violation(stream, "The audit log tells of a case that is gone.")
     known = {PostRef(case.platform, case.community, case.channel, case.message) for case in facts.tables.cases}
     for ref in facts.record.acknowledged if facts.record else ():

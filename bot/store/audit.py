@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -100,6 +100,14 @@ def line_hash(line: AuditRow) -> str:
     at = line.at.astimezone(UTC).isoformat(timespec="microseconds")
     said = [line.stream, line.seq, line.from_state, line.to_state, line.actor, line.reason, line.note_sha256, at]
     return hashlib.sha256(json.dumps([*said, line.previous], ensure_ascii=False).encode()).hexdigest()
+
+
+def heads_hash(heads: Iterable[AuditRow]) -> str:
+    """The SHA-256 over the last lines of all chains, in whatever order they come."""
+    said = hashlib.sha256()
+    for head in sorted([line.stream, line.seq, line.sha256] for line in heads):
+        said.update(json.dumps(head, ensure_ascii=False).encode() + b"\n")
+    return said.hexdigest()
 
 
 async def entries(session: Session, stream: str) -> list[AuditEntry]:

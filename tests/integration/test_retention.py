@@ -10,6 +10,7 @@ from bot.chores.retention import Retention
 from bot.desk import Desk
 from bot.draft_queue import DraftQueue
 from bot.proposals import Proposals
+from bot.invariants import Limits, check
 from bot.store.cases import Case
 from bot.store.database import Database, Session
 from bot.store.erasing import DELETED, has_words
@@ -41,6 +42,7 @@ async def test_thirteen_months_of_retention(
         clock.advance(DAY)
     assert gone_at == {"words": 30, "drafts": 30, "note": 30, "statistics": 365}
     assert [entry.reason for entry in await _lines(database, case.id)][lines:] == [DELETED]
+    assert await check(database, limits=Limits(lease=None)) == {}
 
 
 async def _count(database: Database, table: type[CaseRow] | type[SuggestionRow]) -> int:
