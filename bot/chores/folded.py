@@ -29,6 +29,8 @@ _ENDS: Final = {
     CaseState.EXPIRED: (CaseState.EXPIRED, "expired"),
 }
 """What becomes of a folded case, and what is said of the one that stood for it: one reply answers a campaign."""
+_Lead = tuple[str | None, CaseState | None]
+_Found = tuple[str, str | None, CaseState | None]
 
 
 class FoldedCases:
@@ -43,7 +45,7 @@ class FoldedCases:
 
 
 async def _close(session: Session) -> int:
-    lead, waiting = aliased(CaseRow), defaultdict[tuple[str | None, CaseState | None], list[Case]](list)
+    lead, waiting = aliased(CaseRow), defaultdict[_Lead, list[Case]](list)
     query = (
         select(CaseRow.id, lead.id, lead.state)
         .outerjoin(CampaignRow, CampaignRow.id == CaseRow.campaign_id)
@@ -53,7 +55,7 @@ async def _close(session: Session) -> int:
         .limit(BATCH)
         .with_for_update(of=CaseRow, skip_locked=True)
     )
-    found = list(await session.execute(query))
+    found: list[_Found] = [(case_id, own, state) for case_id, own, state in await session.execute(query)]
     for case_id, lead_id, state in found:
         waiting[lead_id, state].append(await load(session, case_id))
     for (lead_id, state), cases in waiting.items():

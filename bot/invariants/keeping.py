@@ -8,6 +8,7 @@ from typing import Final
 from bot.invariants.facts import Facts
 from bot.invariants.violation import Violation
 from bot.store.audit import heads_hash, line_hash, note_hash
+from bot.store.erasing import has_words
 from bot.store.schema import AuditRow
 from core.review import TRANSITIONS, CaseState, text_hash
 from core.text import is_unseen
@@ -146,8 +147,9 @@ def erased_leave_no_trace(facts: Facts) -> Iterator[Violation]:
     for case in erased.values():
         if case.text or case.thread:
             yield Violation(case.id, "It was erased, and its text is still there.")
+    suggestions = [row for row in facts.tables.suggestions if row.case_id in erased]
     left = (
-        ("suggestion", [row.case_id for row in facts.tables.suggestions if row.document]),
+        ("word of a suggestion", [row.case_id for row in suggestions if has_words(row.document)]),
         ("chosen claim", [row.case_id for row in facts.tables.claim_choices if row.claim]),
         ("preview", [row.case_id for row in facts.tables.previews]),
         ("proposed text", [row.case_id for row in facts.tables.proposals]),

@@ -98,7 +98,7 @@ def backlog_is_bounded(facts: Facts) -> Iterator[Violation]:
     campaigns = {campaign.id: campaign for campaign in facts.tables.campaigns}
     for case in facts.tables.cases:
         campaign = campaigns.get(case.campaign_id or "")
-        if case.state is CaseState.FOLDED and not _is_stood_for(facts, campaign and campaign.lead_case_id):
+        if case.state is CaseState.FOLDED and not _is_stood_for(facts, campaign.lead_case_id if campaign else None):
             yield Violation(case.id, "It is folded, and no case stands for it.")
     members = Counter(case.campaign_id for case in facts.tables.cases)
     for campaign in campaigns.values():

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import URL
 
 from tests.torture.crashes import Enumerated, first_of_each, pairs, points, run
-from tests.torture.machine import Ground
+from tests.torture.ground import Ground
 
 
 @pytest.fixture

@@ -18,8 +18,9 @@ from core.errors import StoreUnavailable
 from core.review import CaseState
 from tests.fakes.people import SECRET, settle
 from tests.fakes.postgres import execute, new_database
+from tests.torture.figures import TickingClock
 from tests.torture.platform import LoggedPlatform
-from tests.torture.world import TickingClock, World
+from tests.torture.world import World
 
 _PATIENCE = 0.3  # seconds that a transaction waits for another one
 

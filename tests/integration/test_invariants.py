@@ -22,8 +22,10 @@ from core.models import PostRef
 from core.review import CaseState, text_hash
 from tests.fakes.people import COMMUNITY_ID, SECRET, settle
 from tests.fakes.postgres import new_database
+from tests.torture.figures import TickingClock
 from tests.torture.platform import LoggedPlatform, Outcome
-from tests.torture.world import TickingClock, World, drafted, numbered_post
+from tests.torture.posts import drafted, numbered_post
+from tests.torture.world import World
 
 PERSON = "SELECT id FROM persons ORDER BY created_at DESC LIMIT 1"
 APPROVER = "SELECT moderator FROM approvals ORDER BY approved_at LIMIT 1"

@@ -26,11 +26,12 @@ from core.errors import AmbiguousSend
 from core.models import Posted
 from core.review import ApprovedReply, CaseState, approve, text_hash
 from tests.fakes.people import COMMUNITY_ID, MODERATOR, SECRET, settle
-from tests.torture import world as worlds
+from tests.torture import scene
 from tests.torture.crashes import Enumerated, first_of_each, points, run
-from tests.torture.machine import Ground
+from tests.torture.figures import TickingClock
+from tests.torture.ground import Ground
 from tests.torture.platform import LoggedPlatform, Outcome
-from tests.torture.world import TickingClock, World
+from tests.torture.world import World
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ async def test_a_send_before_the_commit_is_caught_by_the_crash_points(
     ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A crash between the two leaves a reply without an intent (I1), and sends it again (I2)."""
-    monkeypatch.setattr(worlds, "Outbox", _Hasty)
+    monkeypatch.setattr(scene, "Outbox", _Hasty)
     reached, found = await points(ground), Enumerated()
     for plan in first_of_each(reached):
         if plan.name in ("platform: after a reply arrived", "commit the intent: before the commit"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import URL
 
-from tests.torture.machine import Ground, run_histories
+from tests.torture.ground import Ground
+from tests.torture.machine import run_histories
 
 
 def test_random_histories_break_no_promise() -> None:

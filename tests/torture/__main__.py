@@ -31,7 +31,8 @@ from tests.fakes.people import SECRET, settle
 from tests.fakes.postgres import make_template, new_database, postgresql_server
 from tests.torture import crashes, kills
 from tests.torture.child import Place
-from tests.torture.machine import Ground, run_histories
+from tests.torture.ground import Ground
+from tests.torture.machine import run_histories
 
 Figures = dict[str, Any]
 

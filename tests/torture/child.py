@@ -20,8 +20,11 @@ from sqlalchemy import make_url
 from bot.store.database import Database, connected
 from core.review import CaseState
 from tests.fakes.people import MODERATOR, OTHER_MODERATOR, SECRET
+from tests.torture.figures import TickingClock
 from tests.torture.platform import FileLog, LoggedPlatform, Outcome, utc_now
-from tests.torture.world import EXPECTED, TickingClock, World, drafted, numbered_post
+from tests.torture.posts import drafted, numbered_post
+from tests.torture.scene import EXPECTED
+from tests.torture.world import World
 
 POSTS = 3000
 _FAULTY = 0.3

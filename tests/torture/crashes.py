@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from core.review import CaseState
 from tests.fakes.people import OTHER_MODERATOR
 from tests.torture.crash import CrashAt, crashing
-from tests.torture.machine import RESTLESS, Ground
+from tests.torture.figures import TickingClock
+from tests.torture.ground import Ground
 from tests.torture.platform import LoggedPlatform, Outcome
-from tests.torture.world import TickingClock, World
+from tests.torture.steps import RESTLESS
+from tests.torture.world import World
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,11 @@ from typing import Final
 
 from bot.invariants import Violation
 from tests.torture.child import Place, main
+from tests.torture.figures import TickingClock
 from tests.torture.platform import FileLog, Outcome
-from tests.torture.world import OPEN, TickingClock, World, numbered_post
+from tests.torture.posts import numbered_post
+from tests.torture.scene import OPEN
+from tests.torture.world import World
 
 _PROCESSES: Final = 2
 _PAUSES: Final = 0.1
