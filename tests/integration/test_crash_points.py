@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import URL
 
-from tests.torture.crashes import Enumerated, first_of_each, pairs, points, run
+from tests.torture.crashes import Enumerated, first_of_each, keeping, pairs, points, run
 from tests.torture.ground import Ground
 
 
@@ -24,6 +24,23 @@ async def test_a_crash_at_any_point_breaks_no_promise(ground: Ground) -> None:
     assert len(set(reached)) > 50
     for plan in (*first_of_each(reached), *pairs(reached, 8)):
         await run(ground, plan, found)
+    assert found.broken == []
+    assert set(reached) <= set(found.points), "Some point was not crashed at."
+
+
+async def test_a_crash_while_order_is_kept_breaks_no_promise(ground: Ground) -> None:
+    """A raid that is split and decided, an erasure, the chores: each is finished after a crash, wherever it was."""
+    reached, found = await points(ground, keeping), Enumerated()
+    for name in (
+        "shred a person's key",
+        "erase a person's words",
+        "close folded cases",
+        "erase old cases",
+        "split out",
+    ):
+        assert f"{name}: after the commit" in reached
+    for plan in first_of_each(reached):
+        await run(ground, plan, found, keeping)
     assert found.broken == []
     assert set(reached) <= set(found.points), "Some point was not crashed at."
 

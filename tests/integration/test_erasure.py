@@ -354,6 +354,17 @@ async def test_only_an_administrator_may_erase_somebody(database: Database, desk
     assert await everything(database) == before
 
 
+async def test_who_is_flagged_again_for_the_same_post_can_be_erased_again(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """The post may stand on the platform still; each time its case is another one, and nothing of it is left."""
+    for _ in range(3):
+        await drafted(desk, queue, post)
+        assert (await _erase(database)).cases == 1
+        assert CANARY not in await everything(database)
+    assert len({case.id for case in await desk.cases()}) == 3
+
+
 async def test_somebody_unknown_is_said_to_be_unknown(database: Database) -> None:
     """A slip in the id must not look like an erasure; and the same erasure twice does no harm."""
     assert await _erase(database, "nobody") == Erased(is_known=False)

@@ -57,6 +57,9 @@ def histories(server: URL | None, seed: int) -> Figures:
             "crashes": seen.crashes,
             "crash points": len(seen.points),
             "flags": seen.flags,
+            "folded": seen.folded,
+            "erasures": seen.erasures,
+            "chores": seen.chores,
             "sends": ground.sends,
             "ambiguous": ground.ambiguous,
             "posts": ground.posted,
@@ -69,10 +72,12 @@ def histories(server: URL | None, seed: int) -> Figures:
 async def crash_points(server: URL | None, seed: int) -> Figures:
     """Every single crash, and pairs; on PostgreSQL each named point once."""
     with Ground(server) as ground:
-        reached, found = await crashes.points(ground), crashes.Enumerated()
-        plans = [*crashes.all_single(reached), *crashes.pairs(reached, _number("PAIRS", 300), seed)]
-        for plan in plans if server is None else crashes.first_of_each(reached):
-            await crashes.run(ground, plan, found)
+        found = crashes.Enumerated()
+        for play in crashes.SCENARIOS.values():
+            reached, pairs = await crashes.points(ground, play), _number("PAIRS", 300) // len(crashes.SCENARIOS)
+            plans = [*crashes.all_single(reached), *crashes.pairs(reached, pairs, seed)]
+            for plan in plans if server is None else crashes.first_of_each(reached):
+                await crashes.run(ground, plan, found, play)
         return {
             "runs": found.runs,
             "crash points": len(found.points),

@@ -17,10 +17,13 @@ from typing import Any
 
 from sqlalchemy import make_url
 
+from bot.chores.folded import FoldedCases
 from bot.store.database import Database, connected
 from core.review import CaseState
+from tests.fakes.chores import NOW
 from tests.fakes.people import MODERATOR, OTHER_MODERATOR, SECRET
 from tests.torture.figures import TickingClock
+from tests.torture.keepers import Keeping
 from tests.torture.platform import FileLog, LoggedPlatform, Outcome, utc_now
 from tests.torture.posts import drafted, numbered_post
 from tests.torture.scene import EXPECTED
@@ -46,7 +49,8 @@ class Place:
     def platform(self, outcome: Callable[[], Outcome], **how: Any) -> LoggedPlatform:
         """The platform over its log."""
         made = LoggedPlatform(FileLog(self.folder / "platform.jsonl"), next_send=outcome, **how)
-        made.posts = {numbered_post(number).ref: numbered_post(number).text for number in range(POSTS)}
+        posts = [numbered_post(number, copy) for number in range(POSTS) for copy in range(3)]
+        made.posts = {post.ref: post.text for post in posts}
         return made
 
     def say(self, file: str, what: str) -> None:
@@ -79,7 +83,7 @@ async def _live(place: Place, chance: random.Random, has_keys: bool) -> None:
         lease_seconds=1.0,
     )
     await world.attempt(world.recover())
-    await asyncio.gather(*(_again(world, place, chance, work) for work in (_flag, _draft, _decide, _send)))
+    await asyncio.gather(*(_again(world, place, chance, work) for work in (_flag, _draft, _decide, _send, _keep)))
 
 
 async def _again(world: World, place: Place, chance: random.Random, work: Part) -> None:
@@ -93,9 +97,9 @@ async def _again(world: World, place: Place, chance: random.Random, work: Part) 
 
 async def _flag(world: World, place: Place, chance: random.Random) -> None:
     """Somebody flags a post, a new one or an old one, and is told so."""
-    number = chance.randrange(POSTS)
-    await world.flag(number)
-    place.say("acknowledged", str(number))
+    number, copy = chance.randrange(POSTS), chance.choice((0, 0, 0, 1, 2))
+    await world.flag(number, copy)
+    place.say("acknowledged", f"{number} {copy}")
 
 
 async def _draft(world: World, place: Place, chance: random.Random) -> None:
@@ -129,3 +133,10 @@ async def _send(world: World, place: Place, chance: random.Random) -> None:
     """The outbox sends what is due, and settles what was interrupted."""
     await world.send()
     await world.recover()
+
+
+async def _keep(world: World, place: Place, chance: random.Random) -> None:
+    """The schedule closes what was decided with another case, and writes down what the log is."""
+    await FoldedCases(world.database).do(NOW)
+    await world.keep_order(Keeping.DIGEST)
+    await asyncio.sleep(chance.uniform(0, 0.2))

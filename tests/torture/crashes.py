@@ -1,26 +1,31 @@
 """Every point at which the program can end: each commit and each call of the platform, before and after it.
 
-    python -m tests.torture crashes --pairs 2000
+    python -m tests.torture
 
-The scenario is run once to learn the points that it passes; then once more for each of them, ended there by an
+A scenario is run once to learn the points that it passes; then once more for each of them, ended there by an
 exception or a cancellation, started again, brought to rest, and held against every invariant.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import Final
 
 from core.review import CaseState
 from tests.fakes.people import OTHER_MODERATOR
 from tests.torture.crash import CrashAt, crashing
 from tests.torture.figures import TickingClock
 from tests.torture.ground import Ground
+from tests.torture.keepers import RETENTION_DAYS, Keeping
 from tests.torture.platform import LoggedPlatform, Outcome
+from tests.torture.posts import author_of
 from tests.torture.steps import RESTLESS
 from tests.torture.world import World
+
+Scenario = Callable[[World], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +85,45 @@ async def scenario(world: World) -> None:
         await world.decline(case)
 
 
-async def points(ground: Ground) -> list[str]:
-    """The points that the scenario passes, in order."""
+async def keeping(world: World) -> None:
+    """What moderators and the schedule do about a raid, and about somebody who wants to be forgotten."""
+    await world.raid(0, 3)
+    await world.take(0)
+    await world.store(0, 1)
+    await world.split((await world.cases(CaseState.FOLDED))[0])
+    await world.take(0)
+    await world.flag(1, quotes=author_of(0, 1))
+    for user in (author_of(0), author_of(0, 1)):
+        await world.erase(user)
+    await world.take(1)
+    await world.store(1, 1)
+    for case in await world.cases(CaseState.IN_REVIEW):
+        await world.decline(case)
+    for what in (Keeping.FOLDED, Keeping.DIGEST, Keeping.ASKED):
+        await world.keep_order(what)
+    world.clock.advance(RETENTION_DAYS * 24 * 3600 + 1)
+    for what in (Keeping.EXPIRY, Keeping.STALE, Keeping.RETENTION, Keeping.ASKED, Keeping.PRUNING):
+        await world.keep_order(what)
+
+
+SCENARIOS: Final[dict[str, Scenario]] = {"sending": scenario, "keeping": keeping}
+
+
+async def points(ground: Ground, play: Scenario = scenario) -> list[str]:
+    """The points that a scenario passes, in order."""
     async with AsyncExitStack() as stack:
         world = await _world(ground, stack, has_keys=True)
         fault = CrashAt(0)
-        await crashing(lambda: scenario(world), fault)
+        await crashing(lambda: play(world), fault)
         return fault.reached
 
 
-async def run(ground: Ground, plan: Plan, found: Enumerated) -> None:
-    """Run the scenario with one or two crashes, and hold what is left against every invariant."""
+async def run(ground: Ground, plan: Plan, found: Enumerated, play: Scenario = scenario) -> None:
+    """Run a scenario with one or two crashes, and hold what is left against every invariant."""
     async with AsyncExitStack() as stack:
         world = await _world(ground, stack, has_keys=plan.has_keys)
         fault = CrashAt(plan.number, cancels=plan.cancels, name=plan.name)
-        await crashing(lambda: scenario(world), fault)
+        await crashing(lambda: play(world), fault)
         world.platform.next_send = lambda: Outcome.WELL
         if plan.second:
             await crashing(world.settle_down, CrashAt(plan.second, cancels=not plan.cancels))
@@ -104,8 +133,9 @@ async def run(ground: Ground, plan: Plan, found: Enumerated) -> None:
         found.runs += 1
         broken = await world.broken(is_quiet=True)
         restless = [case.state for case in await world.cases() if case.state in RESTLESS]
-        if broken or restless:
-            found.broken.append(f"{plan} at {where}: {broken} {restless}")
+        unfinished = await world.unfinished()
+        if broken or restless or unfinished:
+            found.broken.append(f"{plan} at {where}: {broken} {restless} {unfinished}")
         ground.count(world.platform)
 
 

@@ -110,7 +110,7 @@ async def look(place: Place, cycles: int, kills: int, stops: int) -> Killed:
     try:
         world = World(database, clock, place.platform(lambda: Outcome.WELL, clock=clock))
         flags = place.said("acknowledged")
-        world.acknowledged = [numbered_post(int(number)).ref for number in flags]
+        world.acknowledged = [numbered_post(*map(int, line.split())).ref for line in flags]
         await world.settle_down()
         broken = await world.broken(is_quiet=True, looks_at_schema=True)
         cases = await world.cases()
