@@ -138,6 +138,14 @@ class Scorer(Protocol):
         ...
 
 
+class HateDetector(Protocol):
+    """A filter that is fast enough for every message of a watched channel."""
+
+    async def score(self, text: str) -> float:
+        """How likely a text is hateful, in [0, 1]. Raises ``ScorerUnavailable``."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Inferred:
     """What a premise says about a hypothesis, as probabilities in [0, 1]; what both leave to 1 is neutral."""

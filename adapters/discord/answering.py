@@ -1,0 +1,71 @@
+"""Answers that only the person who asked can see, errors included.
+
+Owns how an error reaches people: message and remedy as ``core.errors`` says them, and for anything else one sentence.
+Must never write into a log what somebody wrote, nor an error's own words: only its kind.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final, TypeAlias
+
+import discord
+from discord import app_commands
+
+from core.errors import AntiphonError
+from core.i18n import gettext
+
+_LOG = logging.getLogger(__name__)
+MAX_CHARACTERS: Final = 2000
+"""The longest message that Discord takes of a bot."""
+Interaction: TypeAlias = discord.Interaction[Any]
+
+
+def explain(error: AntiphonError) -> str:
+    """What went wrong and what to do about it, short enough for a message."""
+    return shortened(f"{error.message}\n{error.remedy}".strip())
+
+
+def shortened(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """A text of ``limit`` characters at most."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+async def defer(interaction: Interaction) -> None:
+    """Acknowledge a command within Discord's three seconds; the answer follows, for this person alone."""
+    await interaction.response.defer(ephemeral=True, thinking=True)
+
+
+async def answer(interaction: Interaction, text: str) -> None:
+    """Say something to the person alone, whether or not the interaction was acknowledged before."""
+    text = shortened(text)
+    if interaction.response.is_done():
+        await interaction.followup.send(text, ephemeral=True, suppress_embeds=True)
+    else:
+        await interaction.response.send_message(text, ephemeral=True, suppress_embeds=True)
+
+
+async def answer_error(interaction: Interaction, error: BaseException) -> None:
+    """Say what went wrong to the person alone; log the kind of what was not foreseen."""
+    cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
+    if isinstance(cause, AntiphonError):
+        text = explain(cause)
+    else:
+        _LOG.error("An interaction failed: %s.", type(cause).__name__)
+        text = gettext(
+            "Something went wrong in Antiphon, and nothing was changed. Try again, or tell who runs it.",
+            interaction.locale.value,
+        )
+    try:
+        await answer(interaction, text)
+    except discord.HTTPException as err:
+        _LOG.warning("An error could not be told to who asked: HTTP %s, code %s.", err.status, err.code)
+
+
+def answer_command_errors(tree: app_commands.CommandTree[Any]) -> None:
+    """Answer the errors of every command of a tree, those of cancelled tasks excepted."""
+
+    async def on_error(interaction: Interaction, error: app_commands.AppCommandError) -> None:
+        await answer_error(interaction, error)
+
+    tree.error(on_error)

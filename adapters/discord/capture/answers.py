@@ -1,0 +1,146 @@
+"""What who flagged a post is told: where the case is, how long it takes, what happens next, and the drafts.
+
+Owns the sentences. Never repeats the post's own words; a draft is shown in a frame in which nothing is a link, a
+mention or markup.
+"""
+
+from __future__ import annotations
+
+from adapters.discord.answering import MAX_CHARACTERS, shortened
+from adapters.discord.capture.posts import FROM_ELSEWHERE
+from core.cards import Card
+from core.i18n import gettext
+from core.models import Draft, Intent, Verdict
+from core.review import CLOSED, CaseState
+
+_WAITING = frozenset({CaseState.CAPTURED, CaseState.QUEUED, CaseState.DRAFTING})
+
+
+def is_decided(card: Card) -> bool:
+    """Whether nothing more is to be expected of the engine: the drafts are there, or there will be none."""
+    return card.state not in _WAITING and not card.is_preview
+
+
+def taken_in(card: Card, locale: str, *, channel: str, is_followed: bool) -> str:
+    """What who flagged a post is told at once.
+
+    Args:
+        channel: a mention of the review channel, if the reader may see it; "" if they may not, or there is none.
+        is_followed: this answer will be changed when the drafts are ready.
+    """
+    lines = [gettext("Thank you. Case {case}.", locale, case=card.case_id), _state(card, locale)]
+    if channel:
+        lines.append(gettext("Moderators review it in {channel}.", locale, channel=channel))
+    lines.extend(_next(card, locale))
+    if is_followed:
+        lines.append(
+            gettext("The drafts appear here when they are ready, within 14 minutes. Only you see this.", locale)
+        )
+    return shortened("\n".join(line for line in lines if line))
+
+
+def with_drafts(card: Card, locale: str) -> str:
+    """The drafts, best first, as many as fit into a message."""
+    lines = [gettext("Drafts for case {case}:", locale, case=card.case_id)]
+    end = "\n".join(_next(card, locale))
+    room = MAX_CHARACTERS - len(end) - len(lines[0]) - 2
+    for draft in card.drafts:
+        block = _draft(card, draft, locale)
+        if len(block) + 1 > room:
+            break
+        lines.append(block)
+        room -= len(block) + 1
+    return shortened("\n".join([*lines, end]))
+
+
+def too_late(card: Card, locale: str) -> str:
+    """What is said when Discord lets this answer be changed no longer."""
+    return gettext(
+        "Case {case} is still being worked on. Moderators get the drafts; ask again for the same post to see them.",
+        locale,
+        case=card.case_id,
+    )
+
+
+def intent_words(intent: Intent, locale: str) -> str:
+    """What kind of reply it is, in the reader's language."""
+    words = {
+        Intent.INFORMATIVE: gettext("gives facts", locale),
+        Intent.EMPATHETIC: gettext("shows empathy", locale),
+        Intent.QUESTIONING: gettext("asks a question", locale),
+        Intent.DENOUNCING: gettext("says that it is wrong", locale),
+        Intent.POSITIVE: gettext("stays positive", locale),
+    }
+    return words[intent]
+
+
+def ended(card: Card, locale: str) -> str:
+    """What became of a case that has no drafts to show."""
+    return shortened(f"{gettext('Case {case}.', locale, case=card.case_id)} {_state(card, locale)}")
+
+
+def _state(card: Card, locale: str) -> str:
+    if card.state in _WAITING:
+        return _wait(card, locale)
+    if card.state is CaseState.POSTED:
+        return gettext("A reply to this post stands already.", locale)
+    if card.state is CaseState.FOLDED:
+        return gettext("It is almost the same as a post that was flagged before, and is decided with it.", locale)
+    if card.state in CLOSED:
+        return gettext("This case is closed.", locale)
+    if card.state is CaseState.NEEDS_PERSON:
+        return gettext("No draft could be made; a moderator looks at it.", locale)
+    return gettext("It is with the moderators.", locale)
+
+
+def _wait(card: Card, locale: str) -> str:
+    waiting = card.waiting
+    if waiting is None or waiting.expected_seconds is None:
+        return gettext("Nobody can tell yet how long the first draft takes.", locale)
+    if waiting.ahead:
+        return gettext(
+            "{ahead} cases come first; a draft is expected in {time}.",
+            locale,
+            ahead=waiting.ahead,
+            time=duration(waiting.expected_seconds, locale),
+        )
+    return gettext("A draft is expected in {time}.", locale, time=duration(waiting.expected_seconds, locale))
+
+
+def duration(seconds: float, locale: str) -> str:
+    """A time in words that promise no more than is known: seconds up to a minute and a half, then minutes."""
+    if seconds <= 90:
+        return gettext("{seconds} seconds", locale, seconds=max(1, round(seconds)))
+    return gettext("{minutes} minutes", locale, minutes=round(seconds / 60))
+
+
+def _next(card: Card, locale: str) -> list[str]:
+    if card.post.flagged_how == FROM_ELSEWHERE:
+        return [
+            gettext("These words stand in no message here, so nothing can be posted: copy what you can use.", locale)
+        ]
+    if card.state in CLOSED:
+        return []
+    if card.is_shadow:
+        return [gettext("Antiphon only practises in this server: nothing is posted.", locale)]
+    said = [gettext("Nothing is posted before a moderator approves the exact text.", locale)]
+    if card.is_paused:
+        said.append(gettext("Posting is paused at the moment.", locale))
+    return said
+
+
+def _draft(card: Card, draft: Draft, locale: str) -> str:
+    plain = draft.text.replace("`", "'")
+    lines = [f"**{draft.rank}.** {intent_words(draft.intent, locale)}", f"```\n{plain}\n```"]
+    cited = {receipt.evidence_id for receipt in draft.receipts if receipt.verdict is Verdict.SUPPORTED}
+    lines += [
+        f"-# {_plain(source.publisher)}, {_plain(source.title)}: <{source.url}>"
+        for source in (evidence.source for evidence in card.evidence if evidence.id in cited)
+    ]
+    lines += [f"-# {gettext('Look at: {warning}', locale, warning=_plain(warning))}" for warning in draft.warnings]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """A text on one line in which Discord reads no markup."""
+    return " ".join("".join(f"\\{sign}" if sign in "\\*_~|`<>[]()#@-" else sign for sign in text).split())

@@ -1,0 +1,32 @@
+"""The words that a community watches for, found whole and however they are disguised.
+
+Owns the comparison. Knows no message and no policy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from core.text import clean, without_lookalikes
+
+
+def has_keyword(text: str, keywords: tuple[str, ...]) -> bool:
+    """Whether one of the keywords stands in the text as a word, or as words in a row, in any case.
+
+    Letters of other alphabets that look like Latin ones count as these, and characters that show nothing as nothing.
+    """
+    pattern = _pattern(keywords)
+    return pattern is not None and pattern.search(_plain(text)) is not None
+
+
+def _plain(text: str) -> str:
+    return without_lookalikes(clean(text)[0])[0].casefold()
+
+
+@lru_cache(maxsize=256)
+def _pattern(keywords: Sequence[str]) -> re.Pattern[str] | None:
+    plain = [_plain(word).split() for word in keywords]
+    written = [r"\s+".join(map(re.escape, parts)) for parts in plain if parts]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(written)})(?!\w)") if written else None

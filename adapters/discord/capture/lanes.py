@@ -1,0 +1,86 @@
+"""Work for Discord's events, in lanes that cannot stall each other or the connection.
+
+Owns the bounds: how much may wait in all and in each lane, and how much runs at once. What is over a bound is not
+done, and is counted and logged. Must never log what a piece of work is about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable
+
+from core.errors import AntiphonError
+
+_LOG = logging.getLogger(__name__)
+Work = Callable[[], Awaitable[object]]
+
+
+class Lanes:
+    """Runs work in order within a lane, and a few lanes at a time.
+
+    Args:
+        name: what the work is, for the log.
+        most_waiting: how much may wait in all lanes together.
+        most_in_lane: how much may wait in one lane.
+        at_once: how many lanes may work at the same time.
+    """
+
+    def __init__(self, name: str, *, most_waiting: int = 1000, most_in_lane: int = 100, at_once: int = 4) -> None:
+        self._name = name
+        self._most_waiting = most_waiting
+        self._most_in_lane = most_in_lane
+        self._turn = asyncio.Semaphore(at_once)
+        self._lanes: dict[Hashable, deque[Work]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting = 0
+        self.left_out = 0
+        self.failed = 0
+
+    def submit(self, lane: Hashable, work: Work) -> bool:
+        """Do this when its turn comes; ``False`` where there is no room, and it will not be done."""
+        queue = self._lanes.get(lane)
+        if self._waiting >= self._most_waiting or (queue is not None and len(queue) >= self._most_in_lane):
+            self._leave_out()
+            return False
+        self._waiting += 1
+        if queue is None:
+            queue = self._lanes[lane] = deque()
+            task = asyncio.create_task(self._run(lane, queue))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        queue.append(work)
+        return True
+
+    async def close(self) -> None:
+        """Stop. What waited is not done."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._waiting:
+            _LOG.warning("%s: stopped with %d waiting.", self._name, self._waiting)
+        self._lanes.clear()
+        self._waiting = 0
+
+    async def _run(self, lane: Hashable, queue: deque[Work]) -> None:
+        while queue:
+            async with self._turn:
+                work = queue.popleft()
+                self._waiting -= 1
+                await self._do(work)
+        del self._lanes[lane]
+
+    async def _do(self, work: Work) -> None:
+        try:
+            await work()
+        except Exception as err:
+            self.failed += 1
+            kind = err.message if isinstance(err, AntiphonError) else type(err).__name__
+            _LOG.warning("%s: one could not be done: %s", self._name, kind)
+
+    def _leave_out(self) -> None:
+        """Count, and log the first, the second, the fourth and so on: a flood must not flood the log."""
+        self.left_out += 1
+        if self.left_out & (self.left_out - 1) == 0:
+            _LOG.warning("%s: too many at once; %d left out since the start.", self._name, self.left_out)

@@ -1,0 +1,107 @@
+"""Messages of Discord as flagged posts.
+
+Owns which messages can be flagged at all, and what travels with them. The text stays exactly as Discord has it: the
+post is compared with it again before a reply is sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import discord
+
+from adapters.discord.capture.places import Place, is_private, ref_of
+from adapters.discord.capture.thread_context import conversation_of
+from core.errors import BadInput, NotAllowed
+from core.i18n import gettext
+from core.models import FlaggedPost, Priority, Wish
+
+FROM_ELSEWHERE: Final = "words from elsewhere"
+"""``FlaggedPost.flagged_how`` of words that stand in no message here: drafts are made, nothing can be posted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Who flags a post, by their id on Discord, how, how soon, and what they wish for."""
+
+    by: str
+    how: str
+    priority: Priority
+    wish: Wish = field(default_factory=Wish)
+
+
+async def flagged_post(message: discord.Message, place: Place, flag: Flag) -> FlaggedPost:
+    """A message with the conversation around it; of a private place nothing but the message itself."""
+    ref = ref_of(place.guild.id, place.id, message.id)
+    author = str(message.author.id)
+    if is_private(place):
+        return FlaggedPost(ref, message.content, author, flag.by, flag.how, (), flag.priority, is_private=True)
+    around = await conversation_of(message, place)
+    return FlaggedPost(
+        ref, message.content, author, flag.by, flag.how, around.thread, flag.priority, root=around.root, wish=flag.wish
+    )
+
+
+def post_from_elsewhere(guild_id: int, channel_id: int, interaction_id: int, text: str, flag: Flag) -> FlaggedPost:
+    """Words that somebody typed, as a post of its own.
+
+    It stands where the command was given, under the interaction's id. Discord never gives that id to a message, so
+    that the post cannot be read back and no reply to it can be sent, whoever approves one. Its author is nobody known:
+    the id again, so that two such posts are not taken for one person's.
+    """
+    ref = ref_of(guild_id, channel_id, interaction_id)
+    nobody = f"unknown {interaction_id}"
+    return FlaggedPost(ref, text, nobody, flag.by, flag.how, (), flag.priority, wish=flag.wish)
+
+
+def check_capturable(message: discord.Message, place: Place | None, own_id: int, locale: str) -> Place:
+    """Where a message stands, if it can be flagged there.
+
+    Raises:
+        NotAllowed: the place is private, or nobody who could be answered wrote it.
+        BadInput: it has no words, or none that Discord shows to us.
+    """
+    if place is None or is_private(place):
+        raise NotAllowed(
+            gettext("Antiphon takes nothing from private channels, private threads and direct messages.", locale),
+            remedy=gettext(
+                "Everybody in the server must be able to see the channel. Report the message to the moderators, and "
+                "stand by the person it was sent to.",
+                locale,
+            ),
+        )
+    check_author(message, own_id, locale)
+    if not message.content.strip():
+        raise BadInput(
+            gettext("This message has no words that Antiphon can read.", locale),
+            remedy=gettext(
+                "Use the message's own menu: Apps, then “Draft a reply”. Pictures and forwarded messages cannot be "
+                "answered; type what they say with /counter.",
+                locale,
+            ),
+        )
+    return place
+
+
+def check_author(message: discord.Message, own_id: int, locale: str) -> None:
+    """Refuse what no person wrote, or nobody can be told to have written.
+
+    A webhook speaks for many people under one id, so neither could its author be erased on request, nor would the
+    limit of one reply for each person hold.
+
+    Raises:
+        NotAllowed: it is ours, a bot's, a webhook's or Discord's own.
+    """
+    if message.author.id == own_id:
+        said = gettext("This message is Antiphon's own.", locale)
+    elif message.webhook_id is not None:
+        said = gettext("This message came through a webhook: nobody can tell which person wrote it.", locale)
+    elif message.author.bot or message.is_system():
+        said = gettext("No person wrote this message: bots and system messages are not answered.", locale)
+    else:
+        return
+    raise NotAllowed(
+        said,
+        remedy=gettext("Ask a moderator to remove it, or use /counter with its words to get a draft.", locale),
+    )

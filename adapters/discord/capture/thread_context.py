@@ -1,0 +1,108 @@
+"""The conversation around a flagged message: what it answers, and what was said just before.
+
+Owns how far one looks: six messages, and no more requests than that. Messages whose words Discord does not show to us
+are left out; the flagged message itself is not repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import discord
+
+from adapters.discord.capture.places import Place, Readable, has_history
+from core.models import ThreadMessage
+
+MAX_MESSAGES: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation; ids grow with time."""
+
+    id: int
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What travels with a flagged post: the messages around it, oldest first, and the id of where it began."""
+
+    thread: tuple[ThreadMessage, ...] = ()
+    root: str = ""
+
+
+def arranged(flagged: int, parents: Sequence[Turn], before: Sequence[Turn]) -> tuple[ThreadMessage, ...]:
+    """The messages to keep, oldest first: what is answered comes before what merely stood there.
+
+    Args:
+        flagged: the id of the flagged message.
+        parents: what it answers, the nearest first.
+        before: the messages before it in the channel, the latest first.
+    """
+    kept: dict[int, Turn] = {}
+    for turn in (*parents, *before):
+        if len(kept) < MAX_MESSAGES and turn.id != flagged and turn.text.strip():
+            kept.setdefault(turn.id, turn)
+    return tuple(ThreadMessage(turn.author, turn.text) for _, turn in sorted(kept.items()))
+
+
+async def conversation_of(message: discord.Message, place: Place) -> Conversation:
+    """The conversation of a message. What cannot be read is left out: a post is never refused for it."""
+    if not isinstance(place, Readable):
+        return Conversation()
+    is_open = has_history(place)
+    parents, first = await _parents(message, place, is_open=is_open)
+    before = await _before(message, place) if is_open else []
+    root = str(place.id) if isinstance(place, discord.Thread) else first
+    return Conversation(arranged(message.id, _turns(parents), _turns(before)), root)
+
+
+def _turns(messages: Iterable[discord.Message]) -> list[Turn]:
+    return [Turn(message.id, str(message.author.id), message.content) for message in messages]
+
+
+async def _parents(message: discord.Message, place: Readable, *, is_open: bool) -> tuple[list[discord.Message], str]:
+    """What a message answers, and what that answers, the nearest first; and the id of the first, "" for no answer."""
+    found: list[discord.Message] = []
+    first = ""
+    while len(found) < MAX_MESSAGES and (parent_id := _answered(message, place)) is not None:
+        first = str(parent_id)
+        parent = await _parent(message, parent_id, place, is_open=is_open)
+        if parent is None:
+            break
+        found.append(parent)
+        message = parent
+    return found, first
+
+
+def _answered(message: discord.Message, place: Place) -> int | None:
+    """The id of the message in the same channel that this one answers."""
+    reference = message.reference
+    if reference is None or reference.type is not discord.MessageReferenceType.reply:
+        return None
+    return reference.message_id if reference.channel_id == place.id else None
+
+
+async def _parent(
+    message: discord.Message, parent_id: int, place: Readable, *, is_open: bool
+) -> discord.Message | None:
+    known = message.reference.resolved if message.reference is not None else None
+    if isinstance(known, discord.Message):
+        return known
+    if isinstance(known, discord.DeletedReferencedMessage) or not is_open:
+        return None
+    try:
+        return await place.fetch_message(parent_id)
+    except discord.HTTPException:
+        return None
+
+
+async def _before(message: discord.Message, place: Readable) -> list[discord.Message]:
+    try:
+        return [earlier async for earlier in place.history(limit=MAX_MESSAGES, before=message)]
+    except discord.HTTPException:
+        return []
