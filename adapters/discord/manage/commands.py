@@ -1,0 +1,188 @@
+"""The ``/antiphon`` commands.
+
+Owns their names and what each asks of the governance. Which people Discord shows them to is only a default that an
+administrator can change, so every one asks for the person's rights itself. Every answer is for the person alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from datetime import timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+import discord
+from discord import app_commands
+from discord.app_commands import Choice, locale_str
+
+from adapters.discord.answering import Interaction, answer, defer
+from adapters.discord.capture.asking import IN_SERVERS, INSTALLED_IN_SERVERS
+from adapters.discord.client import NAME, AntiphonClient
+from adapters.discord.manage import setup_panel, targets_panel
+from adapters.discord.manage.panel_actions import PanelActions
+from adapters.discord.manage.reports import Watch, help_text, statistics_text, status_text
+from adapters.discord.manage.rights import Manager, lacking, manager_of, require
+from core.errors import BadInput
+from core.i18n import gettext
+from core.roles import OnCommunity
+
+_MAX_NOTE: Final = 200
+_In = discord.Interaction[AntiphonClient]
+
+
+class Commands:
+    """What each command does.
+
+    Args:
+        left_out: how many posts capture could not look at since the start.
+    """
+
+    def __init__(self, client: AntiphonClient, panels: PanelActions, left_out: Callable[[], int]) -> None:
+        self._client = client
+        self._panels = panels
+        self._left_out = left_out
+
+    async def show_panel(self, interaction: Interaction, panel: str) -> None:
+        """Show the panel that a manager, or who owns the server, may change things in."""
+        manager = await self._begin(interaction, OnCommunity.CONFIGURE)
+        await self._panels.show(interaction, manager, panel)
+
+    async def status(self, interaction: Interaction) -> None:
+        """Say how the desk stands."""
+        manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
+        governance = self._client.governance
+        found = await governance.status(NAME, manager.community, manager.person)
+        policy = await governance.policy(NAME, manager.community)
+        watch = Watch(self._client.options.reads_messages, self._left_out())
+        wanting = lacking(manager.guild, policy, manager.locale)
+        await answer(interaction, status_text(found, watch, wanting, manager.locale))
+
+    async def pause(self, interaction: Interaction, note: str) -> None:
+        """Stop all posting here at once."""
+        manager = await self._begin(interaction, OnCommunity.PAUSE)
+        is_new = await self._client.governance.pause(NAME, manager.community, manager.person, note)
+        if is_new:
+            said = gettext("Paused: nothing is posted here until /antiphon resume.", manager.locale)
+        else:
+            said = gettext("Posting was paused already.", manager.locale)
+        await answer(interaction, said)
+
+    async def resume(self, interaction: Interaction, note: str) -> None:
+        """Allow posting again."""
+        manager = await self._begin(interaction, OnCommunity.RESUME)
+        is_new = await self._client.governance.resume(NAME, manager.community, manager.person, note)
+        if is_new:
+            said = gettext("Posting goes on: what moderators approve is sent.", manager.locale)
+        else:
+            said = gettext("Posting was not paused here.", manager.locale)
+        await answer(interaction, said)
+
+    async def statistics(self, interaction: Interaction, days: int) -> None:
+        """Say what happened lately."""
+        manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
+        found = await self._client.governance.statistics(NAME, manager.community, manager.person, timedelta(days=days))
+        await answer(interaction, statistics_text(found, days, manager.locale))
+
+    async def export(self, interaction: Interaction, suffix: str) -> None:
+        """Hand over the cases as a file."""
+        manager = await self._begin(interaction, OnCommunity.EXPORT)
+        rows, data = await self._exported(manager, suffix)
+        if len(data) > interaction.filesize_limit:
+            raise BadInput(
+                gettext("The file is larger than Discord takes here.", manager.locale),
+                remedy=gettext("Ask who runs Antiphon for it: antiphon export.", manager.locale),
+            )
+        file = discord.File(BytesIO(data), filename=f"antiphon-cases.{suffix}")
+        said = gettext("{rows} cases, with a pseudonym in place of every name.", manager.locale, rows=rows)
+        await interaction.followup.send(said, file=file, ephemeral=True)
+
+    async def help(self, interaction: Interaction) -> None:
+        """Say what Antiphon does; anybody may know."""
+        await defer(interaction)
+        manager = await manager_of(self._client, interaction)
+        await answer(interaction, help_text(manager.locale))
+
+    async def _begin(self, interaction: Interaction, action: OnCommunity) -> Manager:
+        await defer(interaction)
+        manager = await manager_of(self._client, interaction)
+        await require(self._client, manager, action)
+        return manager
+
+    async def _exported(self, manager: Manager, suffix: str) -> tuple[int, bytes]:
+        folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="antiphon-export-")
+        try:
+            file = Path(folder.name) / f"cases.{suffix}"
+            rows = await self._client.governance.export(NAME, manager.community, manager.person, file)
+            return rows, await asyncio.to_thread(file.read_bytes)
+        finally:
+            await asyncio.to_thread(folder.cleanup)
+
+
+def group_of(commands: Commands) -> app_commands.Group:
+    """The group with all its commands; shown by default to people who may manage messages."""
+    group = app_commands.Group(
+        name=locale_str("antiphon"),
+        description=locale_str("Set Antiphon up, see how it stands, stop it."),
+        default_permissions=discord.Permissions(manage_messages=True),
+        allowed_contexts=IN_SERVERS,
+        allowed_installs=INSTALLED_IN_SERVERS,
+    )
+    _add_panels(group, commands)
+    _add_switches(group, commands)
+    _add_reports(group, commands)
+    return group
+
+
+def _add_panels(group: app_commands.Group, commands: Commands) -> None:
+    @group.command(name=locale_str("setup"), description=locale_str("Review channel, roles, watched channels, posting"))
+    async def setup(interaction: _In) -> None:
+        await commands.show_panel(interaction, setup_panel.PANEL)
+
+    @group.command(
+        name=locale_str("targets"), description=locale_str("Groups, keywords, kinds of reply, tone, evidence")
+    )
+    async def targets(interaction: _In) -> None:
+        await commands.show_panel(interaction, targets_panel.PANEL)
+
+
+def _add_switches(group: app_commands.Group, commands: Commands) -> None:
+    @group.command(name=locale_str("pause"), description=locale_str("Stop all posting in this server at once"))
+    @app_commands.describe(note=locale_str("Why, for the audit log"))
+    @app_commands.rename(note=locale_str("note"))
+    async def pause(interaction: _In, note: app_commands.Range[str, 0, _MAX_NOTE] = "") -> None:
+        await commands.pause(interaction, note)
+
+    @group.command(name=locale_str("resume"), description=locale_str("Allow posting again"))
+    @app_commands.describe(note=locale_str("Why, for the audit log"))
+    @app_commands.rename(note=locale_str("note"))
+    async def resume(interaction: _In, note: app_commands.Range[str, 0, _MAX_NOTE] = "") -> None:
+        await commands.resume(interaction, note)
+
+
+def _add_reports(group: app_commands.Group, commands: Commands) -> None:
+    @group.command(name=locale_str("status"), description=locale_str("Queue, model, time to expect, missing rights"))
+    async def status(interaction: _In) -> None:
+        await commands.status(interaction)
+
+    @group.command(name=locale_str("stats"), description=locale_str("What happened lately"))
+    @app_commands.describe(days=locale_str("Of how many days"))
+    @app_commands.rename(days=locale_str("days"))
+    @app_commands.choices(
+        days=[Choice(name=locale_str("7 days"), value=7), Choice(name=locale_str("28 days"), value=28)]
+    )
+    async def stats(interaction: _In, days: int = 7) -> None:
+        await commands.statistics(interaction, days)
+
+    @group.command(name=locale_str("export"), description=locale_str("The cases as a file, without names"))
+    @app_commands.describe(format=locale_str("A table, or one JSON object on each line"))
+    @app_commands.rename(format=locale_str("format"))
+    @app_commands.choices(format=[Choice(name="CSV", value="csv"), Choice(name="JSON Lines", value="jsonl")])
+    async def export(interaction: _In, format: str = "csv") -> None:
+        await commands.export(interaction, format)
+
+    @group.command(name=locale_str("help"), description=locale_str("What Antiphon does, and how"))
+    async def show_help(interaction: _In) -> None:
+        await commands.help(interaction)

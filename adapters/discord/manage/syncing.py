@@ -1,0 +1,91 @@
+"""Telling Discord of our commands, only when they changed: it allows 200 new ones a day in each server.
+
+Owns the comparison. Where the last state is kept is the application's business.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import discord
+from discord import app_commands
+
+from adapters.discord.client import AntiphonClient
+from adapters.discord.languages import CommandTranslator
+from core.errors import PlatformUnavailable
+
+_LOG = logging.getLogger(__name__)
+
+
+class CommandMemory(Protocol):
+    """A few short texts that outlast the process."""
+
+    def get(self, key: str) -> str | None:
+        """What was kept under a key; ``None`` if nothing was."""
+        ...
+
+    def set(self, key: str, value: str) -> None:
+        """Keep a text."""
+        ...
+
+
+def payload_hash(payload: Iterable[dict[str, Any]]) -> str:
+    """The SHA-256 of what Discord is told of commands, whatever their order."""
+    rows = sorted(json.dumps(command, sort_keys=True, ensure_ascii=True) for command in payload)
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
+async def sync_commands(client: AntiphonClient, memory: CommandMemory) -> bool:
+    """Tell Discord of the tree's commands if they are not as they were told last; call it after the login.
+
+    In one server alone where ``DiscordOptions.command_guild`` names it. What is told is kept only once Discord took
+    it, so a failed attempt is made again at the next start.
+
+    Returns:
+        Whether anything was told.
+
+    Raises:
+        PlatformUnavailable: Discord refused the commands, or cannot be reached.
+    """
+    guild = None if client.options.command_guild is None else discord.Object(client.options.command_guild)
+    if not isinstance(client.tree.translator, CommandTranslator):
+        await client.tree.set_translator(CommandTranslator())
+    if guild is not None:
+        client.tree.copy_global_to(guild=guild)
+    wanted = payload_hash(await _payload(client.tree, guild))
+    key = f"{client.application_id}:{'everywhere' if guild is None else guild.id}"
+    if memory.get(key) == wanted:
+        return False
+    await _tell(client, guild)
+    memory.set(key, wanted)
+    _LOG.info("Discord was told of the commands.")
+    return True
+
+
+async def _payload(
+    tree: app_commands.CommandTree[AntiphonClient], guild: discord.Object | None
+) -> list[dict[str, Any]]:
+    translator = tree.translator
+    commands = tree.get_commands(guild=guild)
+    if translator is None:
+        return [command.to_dict(tree) for command in commands]
+    return [await command.get_translated_payload(tree, translator) for command in commands]
+
+
+async def _tell(client: AntiphonClient, guild: discord.Object | None) -> None:
+    try:
+        await client.tree.sync(guild=guild)
+    except discord.Forbidden as err:
+        raise PlatformUnavailable(
+            "Discord does not let this bot add commands.",
+            remedy="Invite it again with the scopes bot and applications.commands; docs/discord.md has the link.",
+        ) from err
+    except (discord.HTTPException, app_commands.AppCommandError) as err:
+        raise PlatformUnavailable(
+            f"Discord did not take the commands ({type(err).__name__}).",
+            remedy="Start Antiphon again later; until then the commands stay as they were.",
+        ) from err
