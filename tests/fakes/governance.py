@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -129,7 +130,7 @@ class FakeGovernance:
             lines = ["case,state", *(",".join(row.values()) for row in rows)]
         else:
             lines = [json.dumps(row) for row in rows]
-        to.write_text("\n".join(lines) + "\n")
+        await asyncio.to_thread(to.write_text, "\n".join(lines) + "\n")
         return len(rows)
 
     def _pause(self, is_paused: bool, note: str) -> bool:

@@ -105,7 +105,7 @@ class Asking:
         found = await place_of(asker.guild, message.channel.id)
         own_id = self._client.user.id if self._client.user is not None else 0
         place = check_capturable(message, found, own_id, asker.locale)
-        return await flagged_post(message, place, flag)
+        return await flagged_post(message, place, flag, reads_messages=self._client.options.reads_messages)
 
     async def _linked(self, link: MessageLink, interaction: Interaction, asker: Asker) -> discord.Message:
         """The message that a link leads to; a private place is refused before anything is read there."""
@@ -113,6 +113,11 @@ class Asking:
             raise BadInput(
                 gettext("This link leads to another server or to a direct message.", asker.locale),
                 remedy=gettext("Type the words instead of the link to get a draft for them.", asker.locale),
+            )
+        if not self._client.options.reads_messages:
+            raise BadInput(
+                gettext("Antiphon may not read messages by their link here.", asker.locale),
+                remedy=gettext("Use the message's own menu: Apps, then “Draft a reply”.", asker.locale),
             )
         place = await place_of(asker.guild, link.channel)
         missing = BadInput(

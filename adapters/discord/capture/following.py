@@ -23,7 +23,8 @@ from core.roles import Person
 _LOG = logging.getLogger(__name__)
 MOST_FOLLOWED: Final = 200
 _ALLOWED: Final = timedelta(minutes=14)
-_FIRST_PAUSE_SECONDS: Final = 2.0
+_SHORTEST_PAUSE_SECONDS: Final = 2.0
+_USUAL_PAUSE_SECONDS: Final = 8.0
 _LONGEST_PAUSE_SECONDS: Final = 15.0
 
 
@@ -68,12 +69,18 @@ class Following:
 
     async def _awaited(self, card: Card, by: Person, until: datetime) -> Card:
         """The case when it is decided, or as it stands at the end."""
-        pause = _FIRST_PAUSE_SECONDS
-        while not is_decided(card) and discord.utils.utcnow() + timedelta(seconds=pause) < until:
-            await asyncio.sleep(pause)
-            pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
+        while not is_decided(card) and discord.utils.utcnow() + timedelta(seconds=_pause_seconds(card)) < until:
+            await asyncio.sleep(_pause_seconds(card))
             try:
                 card = await self._client.casework.card(card.case_id, by)
             except Unavailable as err:
                 _LOG.warning("A case could not be read yet: %s", err.message)
         return card
+
+
+def _pause_seconds(card: Card) -> float:
+    """When to look again: after a quarter of the time that is expected."""
+    expected = None if card.waiting is None else card.waiting.expected_seconds
+    if expected is None:
+        return _USUAL_PAUSE_SECONDS
+    return min(max(expected / 4, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)

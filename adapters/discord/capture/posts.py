@@ -31,13 +31,13 @@ class Flag:
     wish: Wish = field(default_factory=Wish)
 
 
-async def flagged_post(message: discord.Message, place: Place, flag: Flag) -> FlaggedPost:
+async def flagged_post(message: discord.Message, place: Place, flag: Flag, *, reads_messages: bool) -> FlaggedPost:
     """A message with the conversation around it; of a private place nothing but the message itself."""
     ref = ref_of(place.guild.id, place.id, message.id)
     author = str(message.author.id)
     if is_private(place):
         return FlaggedPost(ref, message.content, author, flag.by, flag.how, (), flag.priority, is_private=True)
-    around = await conversation_of(message, place)
+    around = await conversation_of(message, place, reads_messages=reads_messages)
     return FlaggedPost(
         ref, message.content, author, flag.by, flag.how, around.thread, flag.priority, root=around.root, wish=flag.wish
     )

@@ -50,14 +50,20 @@ def arranged(flagged: int, parents: Sequence[Turn], before: Sequence[Turn]) -> t
     return tuple(ThreadMessage(turn.author, turn.text) for _, turn in sorted(kept.items()))
 
 
-async def conversation_of(message: discord.Message, place: Place) -> Conversation:
-    """The conversation of a message. What cannot be read is left out: a post is never refused for it."""
+async def conversation_of(message: discord.Message, place: Place, *, reads_messages: bool) -> Conversation:
+    """The conversation of a message. What cannot be read is left out: a post is never refused for it.
+
+    Args:
+        reads_messages: whether Discord shows us others' words; without them only the root is looked for.
+    """
     if not isinstance(place, Readable):
         return Conversation()
     is_open = has_history(place)
     parents, first = await _parents(message, place, is_open=is_open)
-    before = await _before(message, place) if is_open else []
     root = str(place.id) if isinstance(place, discord.Thread) else first
+    if not reads_messages:
+        return Conversation(root=root)
+    before = await _before(message, place) if is_open else []
     return Conversation(arranged(message.id, _turns(parents), _turns(before)), root)
 
 

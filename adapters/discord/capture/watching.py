@@ -177,7 +177,8 @@ class Watching:
             self.seen.unreadable += 1
             return
         own_id = str(self._client.user.id) if self._client.user is not None else ""
-        post = await flagged_post(message, place, Flag(by or own_id, how, priority))
+        flag = Flag(by or own_id, how, priority)
+        post = await flagged_post(message, place, flag, reads_messages=self._client.options.reads_messages)
         self._known.add(post.ref)
         self._offer(post)
         self.seen.offered += 1
