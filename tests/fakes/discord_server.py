@@ -91,7 +91,7 @@ class Town:
         self.square = guild.create_text_channel("square")
         us = env.bot.user
         assert us is not None
-        closed = {guild.default_role: hidden, self.staff: seen, us: seen}
+        closed: Any = {guild.default_role: hidden, self.staff: seen, us: seen}
         self.backroom = guild.create_text_channel("backroom", overwrites=closed)
         self.review = guild.create_text_channel("review", overwrites=closed)
         self.author = self._person("author")

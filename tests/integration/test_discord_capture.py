@@ -112,7 +112,7 @@ async def test_nothing_is_promised_before_the_flag_is_committed(world):
 
 async def test_an_unforeseen_error_is_answered_and_only_its_kind_is_logged(world, caplog):
     """Nobody is left with a spinning answer; the words of the error stay out of log and answer."""
-    world.desk.errors.append(ZeroDivisionError("somebody's words"))  # type: ignore[arg-type]
+    world.desk.errors.append(ZeroDivisionError("somebody's words"))
     async with world.run(world.client()) as env:
         town = Town(env, world)
         post = await town.author.send(town.square, HATE)

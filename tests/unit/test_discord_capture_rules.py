@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import discord
 import pytest
@@ -16,6 +17,7 @@ from adapters.discord.capture.message_links import MessageLink, message_link
 from adapters.discord.capture.places import is_private, ref_of
 from adapters.discord.capture.policies import KEPT_SECONDS, Policies
 from adapters.discord.capture.thread_context import MAX_MESSAGES, Turn, arranged
+from adapters.discord.emojis import is_emoji, is_same
 from adapters.discord.languages import reader_language
 from core.community_policy import CommunityPolicy
 from core.errors import StoreUnavailable
@@ -118,7 +120,7 @@ async def test_lanes_work_in_order_and_count_what_is_too_much(caplog):
         await gate.wait()
         done.append(number)
 
-    taken = [lanes.submit("a", lambda number=number: work(number)) for number in range(5)]
+    taken = [lanes.submit("a", partial(work, number)) for number in range(5)]
     assert taken == [True, True, True, False, False]
     assert lanes.submit("b", lambda: work(10))
     assert not lanes.submit("c", lambda: work(11))
@@ -214,6 +216,29 @@ async def test_the_last_policy_holds_while_the_database_is_away(caplog):
     assert "could not be read" in caplog.text
     with pytest.raises(StoreUnavailable):
         await governance.policy("discord", "1")
+
+
+@pytest.mark.parametrize(
+    "text", ["🚩", "⚠️", "⚠", "👩🏽‍🚒", "🇪🇺", "1️⃣", "‼️", "❤️‍🔥", "<:flag:1234567890123456>", "<a:wave:1234567890123456>"]
+)
+def test_one_emoji_is_one_however_many_characters_it_takes(text):
+    """Skin tones, families, flags of countries, key caps and a server's own."""
+    assert is_emoji(text)
+
+
+@pytest.mark.parametrize("text", ["", "flag", "🚩🚩", "🚩 🚩", "<:flag:x>", "a🚩", "1", "🇪🇺🇪🇺", ":flag:", "\u200d"])
+def test_words_and_several_emoji_are_not_one(text):
+    """Nobody can react with them."""
+    assert not is_emoji(text)
+
+
+def test_a_reaction_is_the_same_whether_drawn_as_picture_or_text_and_however_a_servers_own_is_called():
+    """Phones send one form, people paste the other; emoji of servers are renamed."""
+    assert is_same(discord.PartialEmoji.from_str("⚠️"), "⚠")
+    assert is_same(discord.PartialEmoji.from_str("<:new:1234567890123456>"), "<:old:1234567890123456>")
+    assert not is_same(discord.PartialEmoji.from_str("<:flag:1234567890123456>"), "<:flag:6543210987654321>")
+    assert not is_same(discord.PartialEmoji.from_str("🚩"), "")
+    assert not is_same(discord.PartialEmoji.from_str("🚩"), "<:flag:6543210987654321>")
 
 
 @pytest.mark.parametrize(

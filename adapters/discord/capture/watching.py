@@ -20,6 +20,7 @@ from adapters.discord.capture.places import Place, Readable, is_private, place_o
 from adapters.discord.capture.policies import Policies
 from adapters.discord.capture.posts import Flag, flagged_post
 from adapters.discord.client import NAME, AntiphonClient
+from adapters.discord.emojis import is_same
 from adapters.discord.events import listen
 from core.community_policy import CommunityPolicy
 from core.errors import NotAllowed
@@ -114,7 +115,7 @@ class Watching:
         if event.guild_id is None or event.user_id == own_id or (event.member is not None and event.member.bot):
             return
         policy = await self._policies.of(event.guild_id)
-        if policy.reaction and str(event.emoji) == policy.reaction:
+        if is_same(event.emoji, policy.reaction):
             self.lanes.submit(event.channel_id, partial(self._look_at_reaction, event, event.guild_id))
 
     async def _look_at_reaction(self, event: discord.RawReactionActionEvent, guild_id: int) -> None:

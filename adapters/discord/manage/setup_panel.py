@@ -11,6 +11,7 @@ from typing import Any, Final
 import discord
 from discord import ui
 
+from adapters.discord.emojis import is_emoji
 from adapters.discord.manage.panels import custom_id, form, labelled, options, panel, typed
 from adapters.discord.manage.rights import Manager, check_review_channel, check_watched_channels, lacking
 from core.cards import DeskStatus
@@ -121,12 +122,7 @@ def reaction_changes(text: str, locale: str) -> dict[str, object]:
         BadInput: it is more than one, or none.
     """
     emoji = text.strip()
-    written = discord.PartialEmoji.from_str(emoji)
-    is_own = written.id is not None and str(written) == emoji
-    is_plain = (
-        written.id is None and len(emoji) <= 16 and not any(sign.isalnum() or sign.isspace() for sign in emoji[:1])
-    )
-    if emoji and not (is_own or (is_plain and " " not in emoji)):
+    if emoji and not is_emoji(emoji):
         raise BadInput(
             gettext("This is no single emoji.", locale),
             remedy=gettext("Type one emoji, such as 🚩, or one of this server as <:name:number>.", locale),
