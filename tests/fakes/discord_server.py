@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
 import discord
@@ -34,9 +35,12 @@ class WordDetector:
     def __init__(self) -> None:
         self.read: list[str] = []
         self.is_broken = False
+        self.slow_seconds = 0.0
 
     async def score(self, text: str) -> float:
         """0.95 with the word, 0.1 without."""
+        if self.slow_seconds:
+            await asyncio.sleep(self.slow_seconds)
         if self.is_broken:
             raise ScorerUnavailable("The filter is broken.", remedy="Mend it.")
         self.read.append(text)

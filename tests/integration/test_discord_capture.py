@@ -568,6 +568,25 @@ async def test_bots_and_webhooks_are_not_looked_at(world):
         assert world.offered == [] and world.detector.read == []
 
 
+async def test_a_raid_holds_up_neither_people_who_ask_nor_other_channels_and_what_is_too_much_is_counted(world, caplog):
+    """The filter is slow; a hundred posts of the raided channel wait, the rest is left out and said so."""
+    world.detector.slow_seconds = 60.0
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        calm = town.guild.create_text_channel("calm")
+        await watch(world, town, watched_channels=(str(town.square.id), str(calm.id)))
+        posts = [await town.author.send(town.square, f"{HATE} {number}") for number in range(110)]
+        assert env.bot.capture.left_out == 9  # one is read, a hundred wait
+        assert "too many at once" in caplog.text
+        asked = await town.volunteer.context_menu(town.square, "Flag for moderators", posts[-1])
+        assert "case1" in asked.response.content
+        await town.author.send(calm, HATE)
+        await env.advance_time(61)
+        assert {post.ref.channel for post in world.offered} == {str(town.square.id), str(calm.id)}
+        said = (await town.moderator.slash(town.square, "antiphon status")).response.content
+        assert "9 messages were not looked at" in said
+
+
 # Edits and deletions
 
 

@@ -6,14 +6,19 @@ mention or markup.
 
 from __future__ import annotations
 
+from typing import Final
+
 from adapters.discord.answering import MAX_CHARACTERS, shortened
 from adapters.discord.capture.posts import FROM_ELSEWHERE
 from core.cards import Card
 from core.i18n import gettext
 from core.models import Draft, Intent, Verdict
 from core.review import CLOSED, CaseState
+from core.text import clean
 
-_WAITING = frozenset({CaseState.CAPTURED, CaseState.QUEUED, CaseState.DRAFTING})
+_RESERVE: Final = 150
+"""Room for the sentence that says that there are more drafts, in any language."""
+_WAITING: Final = frozenset({CaseState.CAPTURED, CaseState.QUEUED, CaseState.DRAFTING})
 
 
 def is_decided(card: Card) -> bool:
@@ -43,10 +48,12 @@ def with_drafts(card: Card, locale: str) -> str:
     """The drafts, best first, as many as fit into a message."""
     lines = [gettext("Drafts for case {case}:", locale, case=card.case_id)]
     end = "\n".join(_next(card, locale))
-    room = MAX_CHARACTERS - len(end) - len(lines[0]) - 2
+    room = MAX_CHARACTERS - len(end) - len(lines[0]) - _RESERVE
     for draft in card.drafts:
-        block = _draft(card, draft, locale)
-        if len(block) + 1 > room:
+        forms = (_draft(card, draft, locale), _words(draft, locale))
+        block = next((form for form in forms if len(form) < room), None)
+        if block is None:
+            lines.append(gettext("The others are too long for one message; moderators see them.", locale))
             break
         lines.append(block)
         room -= len(block) + 1
@@ -130,8 +137,7 @@ def _next(card: Card, locale: str) -> list[str]:
 
 
 def _draft(card: Card, draft: Draft, locale: str) -> str:
-    plain = draft.text.replace("`", "'")
-    lines = [f"**{draft.rank}.** {intent_words(draft.intent, locale)}", f"```\n{plain}\n```"]
+    lines = [_words(draft, locale)]
     cited = {receipt.evidence_id for receipt in draft.receipts if receipt.verdict is Verdict.SUPPORTED}
     lines += [
         f"-# {_plain(source.publisher)}, {_plain(source.title)}: <{source.url}>"
@@ -139,6 +145,12 @@ def _draft(card: Card, draft: Draft, locale: str) -> str:
     ]
     lines += [f"-# {gettext('Look at: {warning}', locale, warning=_plain(warning))}" for warning in draft.warnings]
     return "\n".join(lines)
+
+
+def _words(draft: Draft, locale: str) -> str:
+    """A draft without its sources, in a frame that nothing in it can leave."""
+    plain = clean(draft.text)[0].replace("`", "'")
+    return f"**{draft.rank}.** {intent_words(draft.intent, locale)}\n```\n{plain}\n```"
 
 
 def _plain(text: str) -> str:

@@ -6,23 +6,27 @@ shown in the panel and changes nothing.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import discord
 from discord import ui
 
 from adapters.discord.answering import Interaction, answer_error, explain
 from adapters.discord.client import NAME, AntiphonClient
+from adapters.discord.languages import reader_language
 from adapters.discord.manage import setup_panel, targets_panel
 from adapters.discord.manage.panels import field_of, form_values
 from adapters.discord.manage.rights import Manager, manager_of, require
+from core.cards import DeskStatus
 from core.community_policy import CommunityPolicy
-from core.errors import AntiphonError, NotAllowed
+from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.i18n import gettext
 from core.roles import OnCommunity
 
+_FORM_SECONDS: Final = 2.0
 Changed = Callable[[int], None]
 _Form = Callable[[CommunityPolicy, str], ui.Modal]
 _FORMS: dict[tuple[str, str], _Form] = {
@@ -56,21 +60,33 @@ class PanelActions:
             await answer_error(interaction, err)
 
     async def _answer(self, interaction: Interaction, panel: str, field: str, data: dict[str, Any]) -> None:
-        policy = await self._policy(interaction)
         ask = _FORMS.get((panel, field))
         if ask is not None and interaction.type is discord.InteractionType.component:
-            manager = await manager_of(self._client, interaction, policy.language or "")
-            await require(self._client, manager, OnCommunity.CONFIGURE)
-            await interaction.response.send_modal(ask(policy, manager.locale))
+            await self._ask(interaction, ask)
             return
         await interaction.response.defer()
-        manager = await manager_of(self._client, interaction, policy.language or "")
+        manager = await manager_of(self._client, interaction)
         if (panel, field) == (setup_panel.PANEL, "posting_on"):
             await require(self._client, manager, OnCommunity.CONFIGURE)
             await interaction.edit_original_response(view=setup_panel.confirm_panel(manager.locale))
             return
-        notice = await self._noticed(partial(self._do, manager, policy, panel, field, data), manager)
+        notice = await self._noticed(partial(self._do, manager, panel, field, data), manager)
         await self.show(interaction, manager, panel, notice)
+
+    async def _ask(self, interaction: Interaction, ask: _Form) -> None:
+        """Open a form. Discord takes one only as the first answer, within three seconds: so nothing may take long."""
+        locale = reader_language(interaction.locale.value, None)
+        try:
+            async with asyncio.timeout(_FORM_SECONDS):
+                manager = await manager_of(self._client, interaction)
+                await require(self._client, manager, OnCommunity.CONFIGURE)
+                policy = await self._client.governance.policy(NAME, manager.community)
+        except TimeoutError as err:
+            raise StoreUnavailable(
+                gettext("It takes too long to look up what stands there now.", locale),
+                remedy=gettext("Press the button again in a moment.", locale),
+            ) from err
+        await interaction.response.send_modal(ask(policy, manager.locale))
 
     async def show(self, interaction: Interaction, manager: Manager, panel: str, notice: str = "") -> None:
         """Put the panel as things stand now into the answer of an interaction that was acknowledged."""
@@ -83,10 +99,7 @@ class PanelActions:
             view = setup_panel.setup_panel(manager, policy, status, reads, notice)
         await interaction.edit_original_response(view=view)
 
-    async def _policy(self, interaction: Interaction) -> CommunityPolicy:
-        return await self._client.governance.policy(NAME, str(interaction.guild_id))
-
-    async def _status(self, manager: Manager) -> Any:
+    async def _status(self, manager: Manager) -> DeskStatus | None:
         """How the desk stands; ``None`` for who may configure but has no role here yet."""
         try:
             return await self._client.governance.status(NAME, manager.community, manager.person)
@@ -103,12 +116,13 @@ class PanelActions:
         self._changed(manager.guild.id)
         return said
 
-    async def _do(self, manager: Manager, policy: CommunityPolicy, panel: str, field: str, data: dict[str, Any]) -> str:
+    async def _do(self, manager: Manager, panel: str, field: str, data: dict[str, Any]) -> str:
         await require(self._client, manager, OnCommunity.CONFIGURE)
         if panel == setup_panel.PANEL and field in _SWITCHES:
             return await self._switch(manager, field, form_values(data))
         if field == "again":
             return ""
+        policy = await self._client.governance.policy(NAME, manager.community)
         changes = _changes(manager, policy, panel, field, data)
         if "roles" in changes:
             await self._require_grant(manager)

@@ -40,7 +40,7 @@ class Manager:
         return str(self.guild.id)
 
 
-async def manager_of(client: AntiphonClient, interaction: Interaction, language: str | None = None) -> Manager:
+async def manager_of(client: AntiphonClient, interaction: Interaction) -> Manager:
     """Who uses a command, before anything is asked about their rights.
 
     Raises:
@@ -48,13 +48,12 @@ async def manager_of(client: AntiphonClient, interaction: Interaction, language:
     """
     guild = None if interaction.guild_id is None else client.get_guild(interaction.guild_id)
     if guild is None:
-        locale = reader_language(interaction.locale.value, language)
+        locale = reader_language(interaction.locale.value, None)
         raise NotAllowed(
             gettext("Antiphon is managed in a server.", locale),
             remedy=gettext("Use the command in a server that Antiphon was added to.", locale),
         )
-    if language is None:
-        language = (await client.governance.policy(NAME, str(guild.id))).language
+    language = (await client.governance.policy(NAME, str(guild.id))).language
     user = interaction.user
     is_owner = guild.owner_id == user.id or interaction.permissions.administrator
     person = Person(NAME, str(user.id), user.display_name)

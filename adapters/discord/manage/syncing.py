@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any, Protocol
 
+import aiohttp
 import discord
 from discord import app_commands
 
@@ -84,7 +85,7 @@ async def _tell(client: AntiphonClient, guild: discord.Object | None) -> None:
             "Discord does not let this bot add commands.",
             remedy="Invite it again with the scopes bot and applications.commands; docs/discord.md has the link.",
         ) from err
-    except (discord.HTTPException, app_commands.AppCommandError) as err:
+    except (discord.HTTPException, app_commands.AppCommandError, aiohttp.ClientError, OSError) as err:
         raise PlatformUnavailable(
             f"Discord did not take the commands ({type(err).__name__}).",
             remedy="Start Antiphon again later; until then the commands stay as they were.",
