@@ -302,7 +302,8 @@ async def test_a_database_that_is_away_is_said_in_the_answer(world):
         result = await opened(town, town.manager, "setup")
         world.governance.is_down = True
         pressed = await press(town.manager, result, "posting_on")
-        assert "The database does not answer." in pressed.response.content
+        [said] = pressed.followups
+        assert "The database does not answer." in said.content and said.ephemeral
         asked = await opened(town, town.manager, "status")
         assert "Try again in a minute." in asked.response.content
 
