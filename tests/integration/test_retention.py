@@ -9,8 +9,8 @@ from sqlalchemy import select
 from bot.chores.retention import Retention
 from bot.desk import Desk
 from bot.draft_queue import DraftQueue
-from bot.proposals import Proposals
 from bot.invariants import Limits, check
+from bot.proposals import Proposals
 from bot.store.cases import Case
 from bot.store.database import Database, Session
 from bot.store.erasing import DELETED, has_words
@@ -19,6 +19,7 @@ from core.models import FlaggedPost
 from tests.fakes.chores import DAY, NOW, closed, job, other, posted
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import approve, one_row
+from tests.fakes.people import MODERATOR
 from tests.fakes.traces import everything
 
 
