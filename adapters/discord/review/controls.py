@@ -1,0 +1,104 @@
+"""Which buttons a card offers: those that the case's state allows, and no others.
+
+Owns that choice, read from ``core.review.TRANSITIONS``. Who may press one is never decided here: the desk asks for the
+role at each press.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from discord import ButtonStyle
+
+from adapters.discord.review.ids import Act
+from core.cards import Card
+from core.i18n import gettext
+from core.models import Draft
+from core.review import TRANSITIONS, CaseState
+
+MAX_DRAFTS: Final = 4
+OWN_TEXT: Final = "0"
+"""What stands in place of a draft's rank where somebody writes a reply of their own."""
+_HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
+_REOPENED: Final = frozenset({CaseState.NEEDS_PERSON, CaseState.FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One button; ``extra`` is what its custom id carries beside case and version."""
+
+    act: Act
+    label: str
+    style: ButtonStyle = ButtonStyle.secondary
+    extra: str = ""
+
+
+def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
+    """What can be done with one draft: nothing while better ones may come."""
+    if card.state is not CaseState.IN_REVIEW or card.is_preview:
+        return []
+    rank = str(draft.rank)
+    approve = gettext("Approve draft {rank}…", locale, rank=rank)
+    edit = gettext("Edit draft {rank}…", locale, rank=rank)
+    return [Control(Act.APPROVE, approve, ButtonStyle.primary, rank), Control(Act.EDIT, edit, extra=rank)]
+
+
+def for_case(card: Card, locale: str) -> list[Control]:
+    """The buttons under the card, five at most."""
+    return [*_first(card, locale), *_closing(card, locale), Control(Act.MORE, gettext("More…", locale))][:5]
+
+
+def _first(card: Card, locale: str) -> Iterator[Control]:
+    if card.state in _HELD:
+        release, claim = gettext("Release", locale), gettext("Claim", locale)
+        yield Control(Act.RELEASE, release) if card.holder else Control(Act.CLAIM, claim, ButtonStyle.primary)
+    if card.state is CaseState.APPROVED:
+        yield Control(Act.UNDO, gettext("Undo", locale), ButtonStyle.danger)
+    if card.state is CaseState.POSTED and (card.is_original_gone or card.is_original_edited):
+        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), ButtonStyle.danger)
+    if card.state is CaseState.IN_REVIEW:
+        yield Control(Act.REDRAFT, gettext("Regenerate…", locale))
+
+
+def _closing(card: Card, locale: str) -> Iterator[Control]:
+    if CaseState.DECLINED in TRANSITIONS[card.state]:
+        yield Control(Act.DECLINE, gettext("Decline…", locale))
+    if CaseState.NO_REPLY in TRANSITIONS[card.state]:
+        yield Control(Act.SILENT, gettext("Stay silent…", locale))
+
+
+def for_menu(card: Card, locale: str) -> list[Control]:
+    """What “More” offers: to read, then to decide."""
+    return [*_reading(card, locale), *_drafting(card, locale), *_deciding(card, locale)]
+
+
+def _reading(card: Card, locale: str) -> Iterator[Control]:
+    yield Control(Act.SHOW_POST, gettext("Show the post and its thread", locale))
+    if card.drafts:
+        yield Control(Act.SHOW_DRAFTS, gettext("Show the drafts in full", locale))
+    if card.evidence:
+        yield Control(Act.SHOW_EVIDENCE, gettext("Show the evidence in full", locale))
+
+
+def _drafting(card: Card, locale: str) -> Iterator[Control]:
+    if card.state is not CaseState.IN_REVIEW:
+        return
+    yield Control(Act.EDIT, gettext("Write a reply of your own…", locale), extra=OWN_TEXT)
+    if len(card.claims) > 1:
+        yield Control(Act.OTHER_CLAIM, gettext("Argue another claim…", locale))
+
+
+def _deciding(card: Card, locale: str) -> Iterator[Control]:
+    if card.state in _REOPENED:
+        yield Control(Act.REOPEN, gettext("Put it in review again", locale))
+    if card.state is CaseState.NEEDS_PERSON:
+        yield Control(Act.IS_POSTED, gettext("The reply stands there", locale))
+        yield Control(Act.NOT_POSTED, gettext("The reply does not stand there", locale))
+    if card.state is CaseState.FOLDED:
+        yield Control(Act.SPLIT, gettext("Draft this post on its own", locale))
+    if CaseState.RETRACTED in TRANSITIONS[card.state]:
+        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), ButtonStyle.danger)
+    if CaseState.WITHDRAWN in TRANSITIONS[card.state]:
+        yield Control(Act.WITHDRAW, gettext("Withdraw the case…", locale), ButtonStyle.danger)

@@ -1,0 +1,74 @@
+"""What Discord's refusals mean for a card that is to be shown.
+
+Owns the translation into ``core.errors``, with a remedy that a community's manager can follow. Cards are shown under a
+nonce and edited in place, so that a call of unknown outcome is simply made again: it counts as busy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import aiohttp
+import discord
+
+from core.errors import PlatformBusy, PlatformUnavailable
+
+FAILURES: Final = (discord.DiscordException, aiohttp.ClientError, OSError, asyncio.TimeoutError)
+"""All that a call of Discord raises."""
+GONE: Final = 10008
+"""Discord's code for a message that does not exist any more."""
+_NEEDED: Final = {
+    "view_channel": "View Channel",
+    "send_messages": "Send Messages",
+    "send_messages_in_threads": "Send Messages in Threads",
+    "read_message_history": "Read Message History",
+}
+_AGAIN_SECONDS: Final = 5.0
+
+
+def translated(err: Exception, client: discord.Client, channel: str) -> PlatformBusy | PlatformUnavailable:
+    """What went wrong when a card was shown in a channel, and what to do about it."""
+    if isinstance(err, discord.RateLimited):
+        return _busy(err.retry_after)
+    if isinstance(err, discord.HTTPException) and err.status < 500:
+        return _busy(_AGAIN_SECONDS) if err.status == 429 else _refused(err, client, channel)
+    if isinstance(err, discord.DiscordException) and not isinstance(err, discord.HTTPException):
+        return PlatformUnavailable("Discord's library refused to show the card.", remedy="Look into Antiphon's log.")
+    return _busy(_AGAIN_SECONDS)
+
+
+def _busy(seconds: float) -> PlatformBusy:
+    return PlatformBusy(
+        "Discord does not take the card now.", remedy="Antiphon tries again by itself.", retry_after_seconds=seconds
+    )
+
+
+def _refused(err: discord.HTTPException, client: discord.Client, channel: str) -> PlatformUnavailable:
+    if isinstance(err, discord.NotFound):
+        return PlatformUnavailable(
+            "The review channel is gone.", remedy="A manager chooses another one with /antiphon setup."
+        )
+    if isinstance(err, discord.Forbidden):
+        return PlatformUnavailable(
+            "Antiphon may not write in the review channel.",
+            remedy=f"In the channel's settings, allow Antiphon: {', '.join(_missing(client, channel))}.",
+        )
+    if err.status == 401:
+        return PlatformUnavailable("Discord does not know the bot's token.", remedy="Give Antiphon a valid token.")
+    return PlatformUnavailable(
+        f"Discord refused the card (status {err.status}, code {err.code}).",
+        remedy="Update Antiphon; the card can be seen on the desk meanwhile.",
+    )
+
+
+def _missing(client: discord.Client, channel: str) -> list[str]:
+    """The permissions that we lack there by what we know of the channel; all that we need where we know nothing."""
+    found = client.get_channel(int(channel))
+    needed = dict(_NEEDED)
+    if isinstance(found, discord.abc.GuildChannel | discord.Thread):
+        needed.pop("send_messages" if isinstance(found, discord.Thread) else "send_messages_in_threads")
+        granted = found.permissions_for(found.guild.me)
+        lacking = [said for name, said in needed.items() if not getattr(granted, name)]
+        return lacking or list(needed.values())
+    return list(needed.values())

@@ -1,0 +1,120 @@
+"""Cards in a review channel: shown once for each case, and edited in place.
+
+Owns where a card stands and that it is never shown older than it was. Writes with the bot's own rights, since the
+token of an interaction ends after fifteen minutes, and pings nobody. Decides nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import discord
+
+from adapters.discord.client import NAME, AntiphonClient
+from adapters.discord.review.layout import card_layout
+from adapters.discord.review.refusals import FAILURES, GONE, translated
+from core.cards import Card
+from core.errors import PlatformUnavailable
+from core.models import PostRef
+
+_REMEMBERED: Final = 2000
+_NONCE_CHARACTERS: Final = 25
+_NOBODY: Final = discord.AllowedMentions.none()
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What stands in a message, as far as this process knows; one writer at a time."""
+
+    version: int = 0
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class DiscordReviewSurface:
+    """A ``core.ports.ReviewSurface`` over a connected client.
+
+    Args:
+        client: the bot.
+        language_of: the language of a community's cards, by its id; by default the one that its server has set.
+    """
+
+    def __init__(self, client: AntiphonClient, language_of: Callable[[str], str] | None = None) -> None:
+        self._client = client
+        self._language_of = language_of or self._language_of_guild
+        self._shown: OrderedDict[str, _Shown] = OrderedDict()
+
+    async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
+        """Show a card, or edit the one that stands; ``core.ports.ReviewSurface`` says the rest."""
+        where = _id(shown.channel if shown is not None else channel)
+        try:
+            if shown is not None and await self._edit(card, shown):
+                return shown
+            where = _id(channel)
+            place = PostRef(NAME, card.community, channel, str(await self._send(card, where, shown)))
+            return place if await self._edit(card, place) else await self.show(card, channel, place)
+        except FAILURES as err:
+            raise translated(err, self._client, str(where)) from err
+
+    async def update(self, card: Card, place: PostRef) -> None:
+        """Put a card in place of the one that stands; one that is gone stays gone. Raises as ``show``."""
+        try:
+            await self._edit(card, place)
+        except FAILURES as err:
+            raise translated(err, self._client, place.channel) from err
+
+    async def _send(self, card: Card, channel: int, gone: PostRef | None) -> int:
+        language = self._language_of(card.community)
+        message = await self._client.get_partial_messageable(channel).send(
+            view=card_layout(card, language, covers_all=True),
+            nonce=_nonce(card.case_id, str(channel), gone.message if gone is not None else ""),
+            allowed_mentions=_NOBODY,
+        )
+        return message.id
+
+    async def _edit(self, card: Card, place: PostRef) -> bool:
+        """Whether the message still stands."""
+        known = self._known(place.message)
+        async with known.lock:
+            if card.version < known.version:
+                return True
+            channel = self._client.get_partial_messageable(_id(place.channel))
+            try:
+                await channel.get_partial_message(_id(place.message)).edit(
+                    view=card_layout(card, self._language_of(card.community)), allowed_mentions=_NOBODY
+                )
+            except discord.NotFound as err:
+                if err.code != GONE:
+                    raise
+                return False
+            known.version = card.version
+            return True
+
+    def _known(self, message: str) -> _Shown:
+        known = self._shown.setdefault(message, _Shown())
+        self._shown.move_to_end(message)
+        if len(self._shown) > _REMEMBERED:
+            self._shown.popitem(last=False)
+        return known
+
+    def _language_of_guild(self, community: str) -> str:
+        guild = self._client.get_guild(_id(community))
+        return str(guild.preferred_locale) if guild is not None else "en"
+
+
+def _nonce(*parts: str) -> str:
+    """The same for the same card in the same place; another one once that card was deleted."""
+    return base64.b32encode(hashlib.sha256(":".join(parts).encode()).digest()).decode()[:_NONCE_CHARACTERS]
+
+
+def _id(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise PlatformUnavailable(
+            "The review channel is none of Discord's.", remedy="A manager chooses one with /antiphon setup."
+        )
+    return int(text)
