@@ -25,7 +25,7 @@ from core.errors import AntiphonError, BadInput, Conflict
 from core.i18n import gettext
 from core.review import CaseState
 
-_READ_SECONDS: Final = 2.0
+READ_SECONDS: Final = 2.0
 """How long the desk may take before a modal is opened: Discord waits three seconds, and a modal cannot be deferred."""
 
 
@@ -41,7 +41,8 @@ async def approve(press: Press) -> None:
 async def edit(press: Press) -> None:
     """Open a draft to be edited, or an empty reply."""
     try:
-        card = await asyncio.wait_for(press.casework.card(press.target.case_id, press.by), _READ_SECONDS)
+        async with asyncio.timeout(READ_SECONDS):
+            card = await press.casework.card(press.target.case_id, press.by)
     except TimeoutError:
         await press.say(gettext("The desk is slow just now. Press the button again.", press.locale))
         return

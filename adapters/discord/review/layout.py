@@ -33,8 +33,10 @@ from core.models import Draft
 
 MAX_TEXT: Final = 4000
 _SPARE: Final = 60
-_GIST, _REASON, _WARNING, _NOTE = 400, 240, 240, 240
+_REASON, _WARNING, _NOTE = 240, 240, 240
+_GIST: Final = (400, 200)
 _COVERED: Final = (700, 450, 220)
+"""How much room a gist and a post may take: the most first."""
 
 
 def card_layout(card: Card, locale: str, *, covers_all: bool = False) -> ui.LayoutView:
@@ -75,22 +77,19 @@ def _head(card: Card, locale: str) -> list[Piece]:
         severity=severity,
         language=language,
     )
-    pieces = [Piece("gist", 0, (_gist(card, locale),)), Piece("gist", 0, (about,))]
-    pieces += [Piece("gist", 0, (advice,)) for advice in [_advice(card, locale)] if advice]
-    pieces += [Piece("state", 0, (sentence,)) for sentence in standing(card, locale)]
-    pieces += [Piece("state", 1, forms) for forms in alerts(card, locale)]
+    pieces = [Piece("gist", 0, _gist(card, locale)), Piece("gist", 0, (about,))]
+    if advice := advice_in_words(card.advice, locale):
+        pieces.append(Piece("gist", 1, (f"{advice} {inert(card.advice_reason, _REASON)}".strip(), advice)))
+    pieces += [Piece("state", 1, forms) for forms in standing(card, locale)]
+    pieces += [Piece("state", 2, forms) for forms in alerts(card, locale)]
     return pieces
 
 
-def _gist(card: Card, locale: str) -> str:
+def _gist(card: Card, locale: str) -> tuple[str, ...]:
+    label = f"**{gettext('Gist', locale)}:**"
     if card.gist is None:
-        return f"**{gettext('Gist', locale)}:** {gettext('Antiphon has not read this post yet.', locale)}"
-    return f"**{gettext('Gist', locale)}:** {inert(card.gist, _GIST)}"
-
-
-def _advice(card: Card, locale: str) -> str:
-    advice = advice_in_words(card.advice, locale)
-    return f"{advice} {inert(card.advice_reason, _REASON)}".strip() if advice else ""
+        return (f"{label} {gettext('Antiphon has not read this post yet.', locale)}",)
+    return tuple(f"{label} {inert(card.gist, limit)}" for limit in _GIST)
 
 
 def _body(card: Card, drafts: tuple[Draft, ...], locale: str, covers_all: bool) -> list[Piece]:

@@ -50,34 +50,40 @@ def _states(locale: str) -> dict[CaseState, str]:
     }
 
 
-def standing(card: Card, locale: str) -> list[str]:
-    """All that is to be said of where a case stands, the state first."""
-    said = [f"**{gettext('State', locale)}:** {state_in_words(card, locale)}"]
-    if card.closed_because:
-        said.append(gettext("Reason: {reason}", locale, reason=inert(card.closed_because, _REASON)))
-    if card.holder is not None:
-        until = format_dt(card.holder.until, "R")
-        name = inert(card.holder.name, _NAME)
-        said.append(gettext("{name} looks at it; the hold ends {until}.", locale, name=name, until=until))
+def standing(card: Card, locale: str) -> list[tuple[str, ...]]:
+    """All that is to be said of where a case stands, the state first; each as it is in full, and as short as can be."""
+    said = [(f"**{gettext('State', locale)}:** {state_in_words(card, locale)}",)]
+    found: list[tuple[str, ...]] = [*said, *_reason(card, locale), *_holder(card, locale)]
     if card.waiting is not None:
-        said += _waiting(card.waiting, locale)
+        found += _waiting(card.waiting, locale)
     if card.is_shadow:
-        said.append(gettext("Shadow mode: nothing is posted in this community.", locale))
+        found.append((gettext("Shadow mode: nothing is posted in this community.", locale),))
     if card.is_paused:
-        said.append(gettext("Posting is paused: an approved reply waits until it is resumed.", locale))
-    return said
+        found.append((gettext("Posting is paused: an approved reply waits until it is resumed.", locale),))
+    return found
 
 
-def _waiting(waiting: Waiting, locale: str) -> Iterator[str]:
+def _reason(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
+    if card.closed_because:
+        yield gettext("Reason: {reason}", locale, reason=inert(card.closed_because, _REASON)), ""
+
+
+def _holder(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
+    if card.holder is not None:
+        name, until = inert(card.holder.name, _NAME), format_dt(card.holder.until, "R")
+        yield (gettext("{name} looks at it; the hold ends {until}.", locale, name=name, until=until),)
+
+
+def _waiting(waiting: Waiting, locale: str) -> Iterator[tuple[str, ...]]:
     if waiting.stage:
-        yield gettext("Antiphon is at: {stage}.", locale, stage=_stage(waiting.stage, locale))
+        yield gettext("Antiphon is at: {stage}.", locale, stage=_stage(waiting.stage, locale)), ""
     if waiting.ahead:
-        yield gettext("Cases before it: {number}.", locale, number=waiting.ahead)
+        yield gettext("Cases before it: {number}.", locale, number=waiting.ahead), ""
     if waiting.expected_seconds is not None:
         span = format_timedelta(timedelta(seconds=waiting.expected_seconds), locale=language_of(locale))
-        yield gettext("Drafts are expected in about {span}.", locale, span=span)
+        yield (gettext("Drafts are expected in about {span}.", locale, span=span),)
     if waiting.error:
-        yield gettext("The last attempt failed: {error}", locale, error=inert(waiting.error, _REASON))
+        yield gettext("The last attempt failed: {error}", locale, error=inert(waiting.error, _REASON)), ""
 
 
 def _stage(stage: str, locale: str) -> str:
@@ -105,7 +111,9 @@ def alerts(card: Card, locale: str) -> list[tuple[str, ...]]:
         said.append((f"{rule} {reasons}", rule))
     if card.first_approvals:
         names = ", ".join(inert(name, _NAME) for name in card.first_approvals[:_NAMES])
-        said.append((gettext("Approved by {names}; a second person must approve the same text.", locale, names=names),))
+        rule = gettext("One person approved a text; a second one must approve the same.", locale)
+        full = gettext("Approved by {names}; a second person must approve the same text.", locale, names=names)
+        said.append((full, rule))
     return said
 
 

@@ -24,6 +24,7 @@ from core.errors import PlatformUnavailable
 from core.models import PostRef
 
 _REMEMBERED: Final = 2000
+_TRIES: Final = 2
 _NONCE_CHARACTERS: Final = 25
 _NOBODY: Final = discord.AllowedMentions.none()
 
@@ -51,15 +52,26 @@ class DiscordReviewSurface:
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         """Show a card, or edit the one that stands; ``core.ports.ReviewSurface`` says the rest."""
-        where = _id(shown.channel if shown is not None else channel)
         try:
             if shown is not None and await self._edit(card, shown):
                 return shown
-            where = _id(channel)
-            place = PostRef(NAME, card.community, channel, str(await self._send(card, where, shown)))
-            return place if await self._edit(card, place) else await self.show(card, channel, place)
         except FAILURES as err:
-            raise translated(err, self._client, str(where)) from err
+            raise translated(err, self._client, shown.channel if shown is not None else channel) from err
+        return await self._show_anew(card, channel, shown)
+
+    async def _show_anew(self, card: Card, channel: str, gone: PostRef | None) -> PostRef:
+        try:
+            for _ in range(_TRIES):
+                place = PostRef(NAME, card.community, channel, str(await self._send(card, _id(channel), gone)))
+                if await self._edit(card, place):
+                    return place
+                gone = place
+        except FAILURES as err:
+            raise translated(err, self._client, channel) from err
+        raise PlatformUnavailable(
+            "A card is deleted as soon as it is shown.",
+            remedy="Let no other bot delete messages in the review channel.",
+        )
 
     async def update(self, card: Card, place: PostRef) -> None:
         """Put a card in place of the one that stands; one that is gone stays gone. Raises as ``show``."""

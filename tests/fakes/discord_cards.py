@@ -1,0 +1,183 @@
+"""Cases of every kind as cards, with mild sentences of our own, and a look at a message as a person has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from discord import ui
+
+from core.cards import Card, Holder, ProposedReply, Waiting
+from core.models import (
+    Action,
+    Draft,
+    Evidence,
+    FlaggedPost,
+    Intent,
+    PostRef,
+    Receipt,
+    Scores,
+    Source,
+    TargetGroup,
+    ThreadMessage,
+    Verdict,
+)
+from core.review import CaseState, text_hash
+
+CASE_ID = "0123456789abcdef0123456789abcdef"
+AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+POST_TEXT = "They only came for the benefits, **everybody** knows it. See www.example.net"
+POST = FlaggedPost(
+    ref=PostRef("discord", "111", "222", "333"),
+    text=POST_TEXT,
+    author="slate_roof",
+    flagged_by="900",
+    flagged_how="context menu",
+    thread=(ThreadMessage("ferry_rower", "Who moved in next door?"),),
+)
+SOURCE = Source("OECD", "International Migration Outlook", 2021, None, "https://example.org/outlook?a=1")
+EVIDENCE = (
+    Evidence("m-1", "In most countries newcomers pay in more than they draw.", "They pay in.", SOURCE),
+    Evidence(
+        "m-2",
+        "The figures differ between countries.",
+        "It differs.",
+        replace(SOURCE, title="Country Notes"),
+        caution="It covers 25 countries only.",
+    ),
+)
+DRAFTS = (
+    Draft(
+        1,
+        "Most newcomers work. In most countries they pay in more than they draw.",
+        Intent.INFORMATIVE,
+        Scores(total=8.1, stance=0.95, argument_quality=0.8, non_toxicity=0.99, factuality=0.9),
+        (
+            Receipt("In most countries they pay in more than they draw.", "m-1", Verdict.SUPPORTED, 0.92),
+            Receipt("Most newcomers work.", "m-2", Verdict.UNVERIFIED, None),
+        ),
+        ("The second source covers some countries only.",),
+    ),
+    Draft(
+        2,
+        "Do you know somebody who came here? What did they tell you about it?",
+        Intent.QUESTIONING,
+        Scores(total=6.4, stance=0.7, argument_quality=0.5, judge_spread=3.0),
+    ),
+)
+REVIEWED = Card(
+    case_id=CASE_ID,
+    version=3,
+    state=CaseState.IN_REVIEW,
+    community="111",
+    post=POST,
+    opened_at=AT,
+    gist="The post says that migrants come to live on public money.",
+    target_group=TargetGroup.MIGRANTS,
+    severity=2,
+    language="en",
+    advice=Action.REPLY,
+    drafts=DRAFTS,
+    suggestion_id="s-1",
+    evidence=EVIDENCE,
+    claims=("Newcomers pay taxes.", "Newcomers work.", "Nobody chooses where they are born."),
+    notes=("The judge gave no answer.",),
+)
+PROPOSAL = ProposedReply(
+    "0123456789abcdef",
+    CASE_ID,
+    3,
+    "Most newcomers work.\n\nDrafted with Antiphon, checked and approved by a moderator.",
+    "Most newcomers work.",
+    text_hash("Most newcomers work.\n\nDrafted with Antiphon, checked and approved by a moderator."),
+    unsupported=("In 2019 it was 40 percent.",),
+    warnings=("The second source covers some countries only.",),
+)
+
+
+def _bare(state: CaseState, **changes: Any) -> Card:
+    return replace(REVIEWED, state=state, drafts=(), evidence=(), claims=(), notes=(), suggestion_id=None, **changes)
+
+
+def samples() -> dict[str, Card]:
+    """A card of each kind, by what it shows."""
+    unread: dict[str, Any] = {"gist": None, "target_group": None, "severity": None, "language": None, "advice": None}
+    soon = AT + timedelta(seconds=15)
+    return {
+        "Captured, no room yet": _bare(CaseState.CAPTURED, **unread),
+        "Queued": _bare(CaseState.QUEUED, waiting=Waiting(ahead=2, expected_seconds=90.0), **unread),
+        "Drafting, first drafts shown": replace(
+            REVIEWED, state=CaseState.DRAFTING, is_preview=True, suggestion_id=None, waiting=Waiting("anneal")
+        ),
+        "In review": REVIEWED,
+        "In review, held by somebody": replace(REVIEWED, holder=Holder("Ane", AT + timedelta(minutes=5))),
+        "In review, two persons needed, one approved": replace(
+            REVIEWED,
+            advice=Action.SUPPORT_TARGET,
+            advice_reason="The post attacks one person.",
+            why_two=("The post attacks one person.",),
+            first_approvals=("Ane",),
+        ),
+        "In review, a campaign, in shadow mode, paused, the post edited": replace(
+            REVIEWED, campaign_posts=7, is_shadow=True, is_paused=True, is_original_edited=True
+        ),
+        "In review, advice to report, no draft": replace(
+            _bare(CaseState.IN_REVIEW), advice=Action.REPORT, advice_reason="It threatens people.", severity=5
+        ),
+        "Approved": replace(REVIEWED, state=CaseState.APPROVED, send_at=soon),
+        "Being sent": _bare(CaseState.SENDING),
+        "Posted": _bare(CaseState.POSTED, reply=replace(POST.ref, message="444")),
+        "Posted, the post deleted since": _bare(
+            CaseState.POSTED, reply=replace(POST.ref, message="444"), is_original_gone=True
+        ),
+        "Unknown whether posted": _bare(CaseState.UNKNOWN),
+        "Needs a person": _bare(
+            CaseState.NEEDS_PERSON, closed_because="The answer of the platform was lost. Look on the platform."
+        ),
+        "Failed": _bare(CaseState.FAILED, closed_because="The channel is closed to us."),
+        "Folded into a campaign": _bare(CaseState.FOLDED),
+        "Shadowed": _bare(CaseState.SHADOWED, is_shadow=True),
+        "Declined": _bare(CaseState.DECLINED, closed_because="declined: off tone"),
+        "Left without a reply": _bare(CaseState.NO_REPLY, closed_because="left without a reply"),
+        "Expired": _bare(CaseState.EXPIRED),
+        "Withdrawn": _bare(CaseState.WITHDRAWN, closed_because="withdrawn"),
+        "Retracted": _bare(CaseState.RETRACTED),
+    }
+
+
+def components_of(view: ui.LayoutView) -> list[dict[str, Any]]:
+    """Every component of a message in the order of reading, nested ones included."""
+    return list(_walk(view.to_components()))
+
+
+def _walk(components: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for component in components:
+        yield component
+        yield from _walk(component.get("components") or [])
+
+
+def texts_of(components: list[dict[str, Any]]) -> list[str]:
+    """The texts of a message, of a view or as Discord keeps it."""
+    return [component["content"] for component in _walk(components) if component["type"] == 10]
+
+
+def buttons_of(components: list[dict[str, Any]]) -> dict[str, str]:
+    """The labels of a message's buttons, with their custom ids."""
+    return {component["label"]: component["custom_id"] for component in _walk(components) if component["type"] == 2}
+
+
+def select_of(components: list[dict[str, Any]]) -> dict[str, Any]:
+    """The one select of a message."""
+    (found,) = [component for component in _walk(components) if component["type"] == 3]
+    return found
+
+
+_ESCAPED = re.compile(r"\\([^0-9A-Za-z\s])")
+
+
+def read_as_discord_shows(text: str) -> str:
+    """Escapes resolved, as a reader has the text."""
+    return _ESCAPED.sub(r"\1", text)

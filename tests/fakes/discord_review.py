@@ -1,0 +1,109 @@
+"""A server on a simulated Discord with a review channel, its people, and cards in it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import discord
+from simcord.env import Env
+
+from adapters.discord.client import AntiphonClient, DiscordOptions
+from adapters.discord.review import DiscordReviewSurface, install
+from core.cards import Card
+from core.casework import Governance
+from core.models import PostRef
+from core.roles import Role
+from tests.fakes.casework import MemoryCasework
+from tests.fakes.discord_cards import REVIEWED, buttons_of, read_as_discord_shows, texts_of
+
+ROLES = {
+    "moderator": Role.MODERATOR,
+    "second": Role.MODERATOR,
+    "manager": Role.MANAGER,
+    "auditor": Role.AUDITOR,
+    "volunteer": Role.VOLUNTEER,
+    "stranger": None,
+}
+
+
+class ReviewClient(AntiphonClient):
+    """A client with the review part alone."""
+
+    def __init__(self, casework: MemoryCasework) -> None:
+        super().__init__(DiscordOptions())
+        self.attach(casework, cast("Governance", None))
+        self.surface = DiscordReviewSurface(self, lambda community: "en")
+
+    async def setup_hook(self) -> None:
+        install(self, self.surface)
+
+
+@dataclass
+class ReviewWorld:
+    """Everything a test of the review needs: the simulated Discord, the desk, the people by name."""
+
+    env: Env
+    casework: MemoryCasework
+    client: ReviewClient
+    channel: Any
+    people: dict[str, Any]
+
+    async def restart(self) -> None:
+        """Another process takes over; Discord and the desk are as they were."""
+        self.client = ReviewClient(self.casework)
+        await self.env.restart_bot(self.client)
+
+    async def show(self, card: Card = REVIEWED, **changes: Any) -> PostRef:
+        """Keep a case, and show its card in the review channel."""
+        community = str(self.people["moderator"].guild.id)
+        kept = self.casework.put(replace(card, community=community, **changes))
+        return await self.client.surface.show(kept, str(self.channel.id), None)
+
+    @property
+    def message(self) -> discord.Message:
+        """The last message that everybody in the channel sees."""
+        return cast("discord.Message", self.channel.last_message)
+
+    def card_text(self) -> str:
+        """All text of the card in the channel."""
+        return "\n".join(map(read_as_discord_shows, texts_of(self.message_components())))
+
+    def message_components(self) -> list[dict[str, Any]]:
+        """The components of the card, as Discord keeps them."""
+        stored = self.env.backend.get_message(self.channel.id, self.message.id)
+        return stored.components
+
+    async def click(self, who: str, label: str) -> Any:
+        """Somebody presses a button of the card in the channel."""
+        return await self.people[who].click(self.message, custom_id=buttons_of(self.message_components())[label])
+
+    async def press(self, who: str, answer: Any, label: str) -> Any:
+        """Somebody presses a button of a private answer."""
+        return await self.people[who].click(answer, custom_id=buttons_of(answer.components)[label])
+
+
+def said_in(result: Any) -> str:
+    """Everything that a press was answered with in words, the first answer and those after it."""
+    answers = [*([result.response] if result.response is not None else []), *result.followups]
+    return "\n".join(read_as_discord_shows(text) for answer in answers for text in texts_of(answer.components))
+
+
+@asynccontextmanager
+async def review_world() -> AsyncIterator[ReviewWorld]:
+    """A connected client, and one person for each role."""
+    casework = MemoryCasework()
+    client = ReviewClient(casework)
+    env = Env(client, shard_count=1)
+    await env.start()
+    try:
+        guild = env.create_guild()
+        channel = guild.create_text_channel("review")
+        people = {name: guild.add_member(env.create_user(name)) for name in ROLES}
+        casework.roles.update({str(people[name].id): role for name, role in ROLES.items() if role is not None})
+        yield ReviewWorld(env, casework, client, channel, people)
+        env.raise_errors()
+    finally:
+        await env.shutdown()
