@@ -417,6 +417,9 @@ async def test_what_takes_the_desk_long_is_answered_all_the_same(world: ReviewWo
     await world.show()
     world.casework.slow_seconds = 60.0
     menu = await world.click("moderator", "More…")
+    assert menu.deferred
+    assert said_in(menu) == ""
+    await world.env.advance_time(60.0)
     assert "Waits for your decision." in said_in(menu)
 
 
