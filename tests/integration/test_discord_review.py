@@ -329,6 +329,16 @@ async def test_every_button_of_a_card_works_after_a_restart(world: ReviewWorld, 
     assert "could not finish" not in said_in(pressed)
 
 
+async def test_a_card_works_however_long_it_stands(world: ReviewWorld) -> None:
+    """Neither the card nor the buttons of private answers end while the process lives."""
+    await world.show()
+    menu = await world.click("moderator", "More…")
+    await world.env.advance_time(3 * 24 * 3600.0)
+    await world.click("moderator", "Claim")
+    await world.press("moderator", menu.response, "Show the drafts in full")
+    assert [what for what, _, _ in world.casework.decided] == ["claim"]
+
+
 @pytest.mark.parametrize("button", ["Approve draft 1…", "Edit draft 1…"])
 async def test_a_press_on_an_outdated_card_says_so_and_brings_it_up_to_date(world: ReviewWorld, button: str) -> None:
     """Nobody decides about what they did not see."""

@@ -239,9 +239,19 @@ def test_no_state_offers_what_its_case_does_not_allow(name: str, card: Card) -> 
     assert "More…" in labels
 
 
+@pytest.mark.parametrize("state", CaseState)
+def test_first_drafts_cannot_be_approved_in_any_state(state: CaseState) -> None:
+    """What may still be replaced by a better one is not offered for approval."""
+    card = replace(REVIEWED, state=state, is_preview=True)
+    labels = set(buttons_of(card_layout(card, "en").to_components()))
+    assert not {"Approve draft 1…", "Edit draft 1…"} & labels
+
+
 def test_buttons_carry_case_and_version_and_never_a_word_of_others() -> None:
     """What a click is about is known after a restart; labels are sentences of ours."""
-    buttons = buttons_of(card_layout(REVIEWED, "en").to_components())
+    view = card_layout(REVIEWED, "en")
+    buttons = buttons_of(view.to_components())
+    assert view.is_persistent()
     assert buttons["Approve draft 2…"] == f"antiphon:approve:{CASE_ID}:3:2"
     assert buttons["Claim"] == f"antiphon:claim:{CASE_ID}:3"
 

@@ -70,7 +70,7 @@ def choice(target: Target, placeholder: str, options: Iterable[discord.SelectOpt
 
 
 def layout(*parts: ui.Item[Any]) -> ui.LayoutView:
-    """A message of parts under each other. It never ends: ending would forget how its buttons are found again."""
+    """A message of parts under each other, whose buttons have no end."""
     view = ui.LayoutView(timeout=None)
     container: ui.Container[ui.LayoutView] = ui.Container()
     for part in parts:
