@@ -32,6 +32,7 @@ class MemoryCasework:
     trouble: Exception | None = None
     slow_seconds: float = 0.0
     discloses: bool = True
+    can_retract: bool = True
     _proposals: dict[str, ProposedReply] = field(default_factory=dict)
     _first: dict[str, tuple[Person, str]] = field(default_factory=dict)
 
@@ -50,7 +51,7 @@ class MemoryCasework:
     async def card(self, case_id: str, by: Person) -> Card:
         await asyncio.sleep(self.slow_seconds)
         self._require(case_id, by, OnCase.READ)
-        return self.cases[case_id]
+        return self._seen(self.cases[case_id], by)
 
     async def find(self, ref: PostRef, by: Person) -> Card | None:
         found = (card for card in self.cases.values() if ref in (card.post.ref, card.reply))
@@ -107,14 +108,12 @@ class MemoryCasework:
             card = self.put(replace(card, first_approvals=(by.name,)))
             return Approval(card, NOW + timedelta(hours=24), proposal.why_two)
         self.decided.append(("approve", by.user, proposal.text))
-        if proposal.is_shadow:
-            return Approval(self._move(card, CaseState.SHADOWED, through=CaseState.APPROVED))
         return Approval(self._move(card, CaseState.APPROVED, send_at=NOW + timedelta(seconds=15)))
 
     async def undo(self, case_id: str, version: int, by: Person) -> Card:
         card = self._decider(case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
         self.decided.append(("undo", by.user, None))
-        return self._move(card, CaseState.IN_REVIEW, send_at=None)
+        return self._move(card, CaseState.IN_REVIEW)
 
     async def redraft(
         self, case_id: str, version: int, by: Person, *, intent: Intent | None = None, claim: str | None = None
@@ -145,7 +144,11 @@ class MemoryCasework:
         return self._close("split_out", case_id, version, by, CaseState.QUEUED, None)
 
     async def retract(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        return self._close("retract", case_id, version, by, CaseState.RETRACTED, note, OnCase.RETRACT)
+        card = self._decider(case_id, version, by, OnCase.RETRACT)
+        self.decided.append(("retract", by.user, note))
+        if not self.can_retract:
+            return replace(card, notes=(*card.notes, "The platform is away."))
+        return self._move(card, CaseState.RETRACTED)
 
     async def original_changed(self, ref: PostRef, text: str | None) -> None:
         card = await self.find(ref, Person(ref.platform, ""))
@@ -166,11 +169,15 @@ class MemoryCasework:
         self.decided.append((name, by.user, how))
         return self._move(card, to)
 
-    def _move(self, card: Card, to: CaseState, *, through: CaseState | None = None, **changes: object) -> Card:
-        for state in (through, to) if through else (to,):
-            check_transition(card.state, state)
-            card = replace(card, state=state, version=card.version + 1)
-        return self.put(replace(card, holder=None, **changes))  # type: ignore[arg-type]  # the fields of a card
+    def _move(self, card: Card, to: CaseState, *, send_at: datetime | None = None) -> Card:
+        check_transition(card.state, to)
+        return self.put(replace(card, state=to, version=card.version + 1, holder=None, send_at=send_at))
+
+    def _seen(self, card: Card, by: Person) -> Card:
+        role = self.roles.get(by.user)
+        if role is not None and may_on_case([role], OnCase.READ):
+            return card
+        return replace(card, drafts=(), evidence=(), claims=(), notes=(), gist=None)
 
     def _decider(self, case_id: str, version: int, by: Person, action: OnCase, state: CaseState | None = None) -> Card:
         card = self._require(case_id, by, action)

@@ -80,8 +80,17 @@ async def test_in_shadow_mode_the_confirmation_says_that_nothing_is_posted(world
     shown = await world.click("moderator", "Approve draft 1…")
     assert "nothing will be posted" in said_in(shown)
     await world.press("moderator", shown.response, "Yes, approve it (nothing is posted)")
-    assert world.casework.cases[CASE_ID].state is CaseState.SHADOWED
-    assert "Undo" not in buttons_of(shown.response.components)
+    assert world.casework.cases[CASE_ID].state is CaseState.APPROVED
+    assert "In shadow mode nothing is sent" in said_in(shown)
+    assert "It is sent" not in said_in(shown)
+
+
+async def test_while_posting_is_paused_an_approval_says_that_it_waits(world: ReviewWorld) -> None:
+    """Nobody may wonder why nothing is posted."""
+    await world.show(is_paused=True)
+    shown = await world.click("moderator", "Approve draft 1…")
+    await world.press("moderator", shown.response, "Yes, post this reply")
+    assert "Posting is paused" in said_in(shown)
 
 
 async def test_two_persons_approve_the_same_text(world: ReviewWorld) -> None:
@@ -339,11 +348,23 @@ async def test_a_card_works_however_long_it_stands(world: ReviewWorld) -> None:
     assert [what for what, _, _ in world.casework.decided] == ["claim"]
 
 
-@pytest.mark.parametrize("button", ["Approve draft 1…", "Edit draft 1…"])
-async def test_a_press_on_an_outdated_card_says_so_and_brings_it_up_to_date(world: ReviewWorld, button: str) -> None:
-    """Nobody decides about what they did not see."""
+async def test_editing_on_an_outdated_card_shows_the_case_as_it_is(world: ReviewWorld) -> None:
+    """No modal opens with a draft that is not there any more; the current card comes instead, ready to use."""
     await world.show()
     world.casework.put(replace(world.casework.cases[CASE_ID], version=9, gist="Another reading of the post."))
+    refused = await world.click("moderator", "Edit draft 1…")
+    assert refused.modal is None
+    assert "Another reading of the post." in said_in(refused)
+    opened = await world.press("moderator", refused.followups[-1], "Edit draft 2…")
+    assert opened.modal is not None
+
+
+@pytest.mark.parametrize("button", ["Approve draft 1…", "Undo"])
+async def test_a_press_on_an_outdated_card_says_so_and_brings_it_up_to_date(world: ReviewWorld, button: str) -> None:
+    """Nobody decides about what they did not see."""
+    await world.show(state=CaseState.APPROVED if button == "Undo" else CaseState.IN_REVIEW)
+    now = replace(world.casework.cases[CASE_ID], version=9, gist="Another reading of the post.")
+    world.casework.put(replace(now, state=CaseState.IN_REVIEW))
     refused = await world.click("moderator", button)
     assert "The card now shows the case as it is." in said_in(refused)
     assert "Another reading of the post." in world.card_text()
@@ -368,13 +389,37 @@ async def test_an_outdated_confirmation_is_followed_by_the_case_as_it_is(world: 
     assert [what for what, _, _ in world.casework.decided] == ["approve"]
 
 
-async def test_more_brings_an_outdated_card_up_to_date(world: ReviewWorld) -> None:
-    """The menu always is of the case as it is now."""
+async def test_more_is_of_the_case_as_it_is_now(world: ReviewWorld) -> None:
+    """On an outdated card, too, the menu offers what the case allows now."""
     await world.show()
     world.casework.put(replace(world.casework.cases[CASE_ID], version=9, state=CaseState.POSTED))
     menu = await world.click("moderator", "More…")
     assert "Take the reply back…" in buttons_of(menu.response.components)
-    assert "The reply is posted." in world.card_text()
+    assert "The reply is posted." in said_in(menu)
+
+
+@pytest.mark.parametrize("version", [3, 9])
+@pytest.mark.parametrize("button", ["Edit draft 1…", "More…", "Approve draft 1…", "Claim"])
+async def test_what_a_mere_flagger_sees_never_covers_the_card_of_the_reviewers(
+    world: ReviewWorld, button: str, version: int
+) -> None:
+    """Who flagged a post may read less of its case than reviewers, whose card must stay as it is."""
+    flagger = str(world.people["volunteer"].id)
+    await world.show(post=replace(REVIEWED.post, flagged_by=flagger))
+    world.casework.put(replace(world.casework.cases[CASE_ID], version=version))
+    before = world.message_components()
+    await world.click("volunteer", button)
+    assert world.message_components() == before
+
+
+async def test_a_reply_that_could_not_be_taken_back_is_not_said_to_be_gone(world: ReviewWorld) -> None:
+    """The platform may be away: the person is told that the reply may still stand, and why."""
+    world.casework.can_retract = False
+    await world.show(samples()["Posted"])
+    menu = await world.click("moderator", "More…")
+    opened = await world.press("moderator", menu.response, "Take the reply back…")
+    done = await world.people["moderator"].submit_modal(opened, {"note": "It hurts somebody."})
+    assert "it may still stand.\nThe platform is away." in said_in(done)
 
 
 async def test_what_goes_wrong_at_the_desk_is_said_with_its_remedy(world: ReviewWorld) -> None:

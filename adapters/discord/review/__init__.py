@@ -87,15 +87,18 @@ def install(client: AntiphonClient, surface: DiscordReviewSurface | None = None)
         surface: the one that shows this client's cards, so that the two never overtake each other.
 
     Raises:
-        BadSettings: the client has an ``on_interaction`` of its own, which would be replaced.
+        BadSettings: it was done before; everything would be answered twice.
     """
-    if getattr(client, "on_interaction", None) is not None:
-        raise BadSettings("The client answers interactions already.", remedy="Install the review once for a client.")
+    if client in ANSWERERS:
+        raise BadSettings("The client answers cards already.", remedy="Install the review once for a client.")
     review = Review(client, surface or DiscordReviewSurface(client))
     ANSWERERS[client] = review
     client.add_dynamic_items(CaseItem)
+    earlier = getattr(client, "on_interaction", None)
 
     async def on_interaction(interaction: discord.Interaction) -> None:
         await review.submitted(interaction)
+        if earlier is not None:
+            await earlier(interaction)
 
     client.event(on_interaction)

@@ -16,7 +16,7 @@ import discord
 from discord import ui
 
 from adapters.discord.client import NAME
-from adapters.discord.review.ids import Target
+from adapters.discord.review.ids import Act, Target
 from adapters.discord.review.inert import inert
 from adapters.discord.review.items import said
 from adapters.discord.review.layout import card_layout
@@ -31,6 +31,9 @@ from core.roles import Person
 _LOG = logging.getLogger(__name__)
 _NOBODY: Final = discord.AllowedMentions.none()
 _ERROR: Final = 1500
+_OF_REVIEWERS: Final = frozenset({Act.CLAIM, Act.RELEASE, Act.APPROVE, Act.UNDO, Act.SILENT, Act.RETRACT})
+"""What the desk refuses to all but reviewers, before it compares versions. Who only flagged a post may read its case,
+too, but less of it: what they see must never be put on the card that all see."""
 
 
 @dataclass
@@ -93,7 +96,7 @@ class Press:
         await self.answer(said(*sentences))
 
     async def show(self, card: Card) -> None:
-        """Bring the card that was pressed up to date, if it was one; the private answers stay."""
+        """Bring the card that was pressed up to date, if it was one. Only with what a reviewer sees of the case."""
         message = self.interaction.message
         if message is not None and self.is_on_card:
             place = PostRef(NAME, card.community, str(message.channel.id), str(message.id))
@@ -139,9 +142,9 @@ async def _explain(press: Press, err: AntiphonError) -> None:
 
 
 async def _outdated(press: Press, err: Conflict) -> None:
-    """Say what is new, and show the case as it stands."""
+    """Say what is new, and show the case as it stands: on the card, or to a mere reader as they may see it."""
     card = await press.casework.card(press.target.case_id, press.by)
-    if press.is_on_card:
+    if press.is_on_card and press.target.act in _OF_REVIEWERS:
         await press.show(card)
         await press.say(*in_words(err), gettext("The card now shows the case as it is.", press.locale))
     else:

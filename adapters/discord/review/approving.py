@@ -20,6 +20,7 @@ from adapters.discord.review.exact import proposal_layout
 from adapters.discord.review.ids import Act
 from adapters.discord.review.inert import exact_block, inert
 from adapters.discord.review.items import layout, rows, said, with_file
+from adapters.discord.review.standing import paused, state_in_words
 from core.cards import Approval, Card
 from core.errors import AntiphonError, BadInput, Conflict
 from core.i18n import gettext
@@ -98,10 +99,10 @@ def _approved(approval: Approval, locale: str) -> discord.ui.LayoutView:
             ),
             reasons,
         )
-    if card.state is not CaseState.APPROVED or card.send_at is None:
-        return said(gettext("Approved.", locale))
-    when = format_dt(card.send_at, "R")
-    text = gettext("Approved. It is sent {when}; until then you can take it back.", locale, when=when)
+    text = state_in_words(card, locale)
+    if card.state is not CaseState.APPROVED:
+        return said(text)
+    text = f"{text} {paused(locale)}" if card.is_paused else text
     undo = Control(Act.UNDO, gettext("Undo", locale), ButtonStyle.danger)
     return layout(discord.ui.TextDisplay(text), *rows([undo], card.case_id, card.version))
 

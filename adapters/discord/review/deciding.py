@@ -16,17 +16,20 @@ from adapters.discord.review.answering import Flow, Press
 from adapters.discord.review.approving import require_current
 from adapters.discord.review.dialogs import NOTE, note_dialog
 from adapters.discord.review.ids import Act, Target
+from adapters.discord.review.inert import inert
 from adapters.discord.review.items import choice, layout
+from adapters.discord.review.standing import state_in_words
 from adapters.discord.review.words import intent_in_words, reason_in_words
 from core.cards import Card
 from core.decline import DeclineReason
 from core.errors import BadInput, Conflict
 from core.i18n import gettext
 from core.models import Intent
+from core.review import CaseState
 from core.roles import Person
 
 _ANY = "any"
-_OPTION, _OPTIONS = 100, 25
+_OPTION, _OPTIONS, _NOTE = 100, 25, 500
 
 
 async def claim(press: Press) -> None:
@@ -144,8 +147,15 @@ async def withdraw(press: Press) -> None:
 
 
 async def retract(press: Press) -> None:
-    """Take the posted reply away."""
-    await _with_note(press, press.casework.retract, gettext("The reply is taken back.", press.locale))
+    """Take the posted reply away; where that failed, say why."""
+    await press.think()
+    target = press.target
+    card = await press.casework.retract(target.case_id, target.version, press.by, press.fields.get(NOTE, ""))
+    if card.state is CaseState.RETRACTED:
+        await press.conclude(card, gettext("The reply is taken back.", press.locale))
+    else:
+        stands = gettext("The reply could not be taken back yet; it may still stand.", press.locale)
+        await press.say(stands, *(inert(note, _NOTE) for note in card.notes[-1:]))
 
 
 async def _with_note(press: Press, decide: Callable[[str, int, Person, str], Awaitable[Card]], done: str) -> None:
@@ -155,18 +165,18 @@ async def _with_note(press: Press, decide: Callable[[str, int, Person, str], Awa
 
 
 async def reopen(press: Press) -> None:
-    """Put the case in review again."""
-    await _at_once(press, press.casework.reopen, gettext("The case is in review again.", press.locale))
+    """Put the case in review again, or into the queue where it has no draft."""
+    await _at_once(press, press.casework.reopen)
 
 
 async def split(press: Press) -> None:
     """Draft a folded post on its own."""
-    await _at_once(press, press.casework.split_out, gettext("This post is drafted on its own now.", press.locale))
+    await _at_once(press, press.casework.split_out)
 
 
-async def _at_once(press: Press, decide: Callable[[str, int, Person], Awaitable[Card]], done: str) -> None:
+async def _at_once(press: Press, decide: Callable[[str, int, Person], Awaitable[Card]]) -> None:
     await press.hold()
-    await press.conclude(await decide(press.target.case_id, press.target.version, press.by), done)
+    await _note(press, await decide(press.target.case_id, press.target.version, press.by))
 
 
 def settle(*, is_posted: bool) -> Flow:
@@ -175,10 +185,13 @@ def settle(*, is_posted: bool) -> Flow:
     async def flow(press: Press) -> None:
         await press.hold()
         target = press.target
-        card = await press.casework.settle(target.case_id, target.version, press.by, is_posted=is_posted)
-        await press.conclude(card, gettext("Noted. The case is settled.", press.locale))
+        await _note(press, await press.casework.settle(target.case_id, target.version, press.by, is_posted=is_posted))
 
     return flow
+
+
+async def _note(press: Press, card: Card) -> None:
+    await press.conclude(card, f"{gettext('Noted.', press.locale)} {state_in_words(card, press.locale)}")
 
 
 async def _choose(press: Press, act: Act, question: str, options: list[discord.SelectOption]) -> None:

@@ -32,8 +32,6 @@ async def menu(press: Press) -> None:
     text = "\n".join(part for part in (state_in_words(card, press.locale), places(card, press.locale)) if part)
     buttons = rows(for_menu(card, press.locale), card.case_id, card.version)
     await press.answer(layout(ui.TextDisplay(text), *buttons))
-    if card.version != press.target.version:
-        await press.show(card)
 
 
 async def show_post(press: Press) -> None:

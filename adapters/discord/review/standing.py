@@ -22,6 +22,8 @@ _NAME, _REASON, _NAMES = 40, 200, 5
 
 def state_in_words(card: Card, locale: str) -> str:
     """One sentence about the state."""
+    if card.state is CaseState.APPROVED and card.is_shadow:
+        return gettext("Approved. In shadow mode nothing is sent; it can still be taken back.", locale)
     if card.state is CaseState.APPROVED and card.send_at is not None:
         when = format_dt(card.send_at, "R")
         return gettext("Approved. It is sent {when}; until then it can be taken back.", locale, when=when)
@@ -59,8 +61,13 @@ def standing(card: Card, locale: str) -> list[tuple[str, ...]]:
     if card.is_shadow:
         found.append((gettext("Shadow mode: nothing is posted in this community.", locale),))
     if card.is_paused:
-        found.append((gettext("Posting is paused: an approved reply waits until it is resumed.", locale),))
+        found.append((paused(locale),))
     return found
+
+
+def paused(locale: str) -> str:
+    """That nothing is sent for now."""
+    return gettext("Posting is paused: an approved reply waits until it is resumed.", locale)
 
 
 def _reason(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
