@@ -14,7 +14,7 @@ from core.community_policy import CommunityPolicy
 from core.errors import StoreUnavailable
 from core.models import Intent, Priority, TargetGroup, ThreadMessage, Wish
 from core.review import CaseState
-from tests.fakes.discord_server import Town, World
+from tests.fakes.discord_town import Town, World
 from tests.fakes.flag_desk import DRAFT
 
 HATE = "they are vermin and should go"

@@ -16,7 +16,7 @@ from core.community_policy import CommunityPolicy
 from core.errors import PlatformUnavailable
 from core.models import Intent, TargetGroup
 from core.roles import Role
-from tests.fakes.discord_server import Town, TownClient, World
+from tests.fakes.discord_town import Town, TownClient, World
 
 
 @pytest.fixture
