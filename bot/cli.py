@@ -47,6 +47,7 @@ from bot.kb_commands import kb
 from bot.privacy_commands import privacy
 from bot.render import show_progress, show_suggestion
 from bot.report import document
+from bot.serve_command import add_to as add_serve
 from bot.service import open_database, open_workers
 from bot.settings import Settings, load_settings
 from bot.worker_command import add_to as add_worker
@@ -68,6 +69,7 @@ app.add_typer(community, name="community")
 app.add_typer(db, name="db")
 app.add_typer(privacy)
 add_worker(app, lambda settings, profile, slots: open_workers(settings, profile, slots, PreparationBar()))
+add_serve(app, lambda settings: open_engine(settings, PreparationBar()))
 
 ProfileOption = Annotated[str, typer.Option("--profile", help="quick, live, standard, thorough or paper.")]
 

@@ -28,6 +28,7 @@ from bot.governance import Governance
 from bot.intake import Intake
 from bot.live_roles import LiveRoles
 from bot.outbox import Limits, Outbox
+from bot.pause import pause
 from bot.policies import Policies, is_asked, voice_for
 from bot.schedule import Schedule
 from bot.settings import Settings
@@ -46,6 +47,7 @@ from core.roles import Person, Role
 
 _LOG = logging.getLogger(__name__)
 _AGAIN_SECONDS = 1.0
+_CONNECT_SECONDS = 0.1
 _SHORTEST_POST = 500
 """The longest reply that every platform takes: a process that only drafts does so for all of them."""
 
@@ -98,10 +100,12 @@ async def open_application(
     undo_seconds: float | None = None,
     attempts: int | None = None,
     role_sources: Mapping[str, RoleSource] | None = None,
+    recovers: bool = True,
 ) -> AsyncIterator[Application]:
     """The application over one platform; interrupted sends of an earlier process are settled first.
 
     Args:
+        recovers: whether to settle them at once; not before the platform is connected. ``serve`` does it then.
         attempts: how often to try a draft before a person is asked; the configured number by default, 1 where somebody
             waits for the answer.
 
@@ -140,7 +144,8 @@ async def open_application(
             admit=intake.admit_waiting,
         )
         suggest = _suggesting(engine, desk, Policies(database), settings, platform.max_characters, profile)
-        await outbox.recover()
+        if recovers:
+            await outbox.recover()
         yield Application(
             database,
             desk,
@@ -225,16 +230,24 @@ def _unheard(_: object) -> None:
     """Nobody watches: moderators see the progress through the database."""
 
 
-async def serve(application: Application, platform: ChatPlatform, stop: asyncio.Event, drain_seconds: float) -> None:
+async def serve(
+    application: Application,
+    platform: ChatPlatform,
+    stop: asyncio.Event,
+    drain_seconds: float,
+    *,
+    connected: asyncio.Event | None = None,
+) -> None:
     """Take in what people flag, draft, send and do all chores, until ``stop`` is set; then end within a bounded time.
 
-    A post that is refused does not end the others; whatever else goes wrong ends all, and is raised.
+    Nothing is sent or read back before ``connected`` is set, where it is given. A post that is refused does not end
+    the others; whatever else goes wrong ends all, and is raised.
     """
     running = [
         asyncio.create_task(part)
         for part in (
             work([application.worker], stop, drain_seconds),
-            application.outbox.run(stop),
+            _send(application.outbox, stop, connected),
             application.schedule.run(stop),
             application.chores.run(stop),
         )
@@ -251,6 +264,12 @@ async def serve(application: Application, platform: ChatPlatform, stop: asyncio.
     for outcome in ended:
         if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
             raise outcome
+
+
+async def _send(outbox: Outbox, stop: asyncio.Event, connected: asyncio.Event | None) -> None:
+    while connected is not None and not (connected.is_set() or stop.is_set()):
+        await pause(stop, _CONNECT_SECONDS)
+    await outbox.run(stop)
 
 
 async def _take_in(desk: Desk, platform: ChatPlatform, stop: asyncio.Event) -> None:

@@ -7,16 +7,16 @@ is a SQLite file, on the machine that has the file.
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from bot.command import ConfigOption, err, run_to_exit
 from bot.settings import Settings, load_settings
+from bot.stopping import ending_at_once, ending_in_order
 from bot.worker import Worker, work
 
 OpenWorkers = Callable[[Settings, str, int], AbstractAsyncContextManager[Sequence[Worker]]]
@@ -48,30 +48,15 @@ def add_to(app: typer.Typer, open_workers: OpenWorkers) -> None:
 
 async def _draft(settings: Settings, opening: AbstractAsyncContextManager[Sequence[Worker]]) -> None:
     """Draft until a signal comes. A second one, or one before the work began, ends at once, as Ctrl-C always does."""
-    stop, loop, this = asyncio.Event(), asyncio.get_running_loop(), _this_task()
+    stop = asyncio.Event()
 
-    def on_first() -> None:
-        _on_signals(loop, this.cancel)
+    def say_end() -> None:
         seconds = settings.desk.drain_seconds
         err().print(Text(f"Stopping: what is being drafted has {seconds:g} seconds. Once more to stop at once."))
-        stop.set()
 
-    _on_signals(loop, this.cancel)
-    async with opening as workers:
-        _on_signals(loop, on_first)
-        err().print(Text(f"Drafting {len(workers)} at once. Ctrl-C stops."))
-        await work(workers, stop, settings.desk.drain_seconds)
-        _on_signals(loop, this.cancel)
+    with ending_at_once():
+        async with opening as workers:
+            with ending_in_order(stop, say_end):
+                err().print(Text(f"Drafting {len(workers)} at once. Ctrl-C stops."))
+                await work(workers, stop, settings.desk.drain_seconds)
     err().print(Text("Stopped. What was not finished is in the queue again."))
-
-
-def _on_signals(loop: asyncio.AbstractEventLoop, react: Callable[[], object]) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, react)
-
-
-def _this_task() -> asyncio.Task[Any]:
-    task = asyncio.current_task()
-    if task is None:
-        raise RuntimeError("There is no task to cancel.")
-    return task

@@ -1,0 +1,48 @@
+"""How a process that runs until it is stopped hears that it is.
+
+Owns the reaction to SIGINT and SIGTERM: the first asks for an end in good order, the second ends at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Within, a signal cancels this task, as Ctrl-C always does; and so it does after the block."""
+    _react(_this_task().cancel)
+    yield
+
+
+@contextmanager
+def ending_in_order(stop: asyncio.Event, say: Callable[[], object]) -> Iterator[None]:
+    """Within, a first signal sets ``stop`` and calls ``say``; a second one cancels this task, and so does one after."""
+    this = _this_task()
+
+    def on_first() -> None:
+        _react(this.cancel)
+        say()
+        stop.set()
+
+    _react(on_first)
+    try:
+        yield
+    finally:
+        _react(this.cancel)
+
+
+def _react(react: Callable[[], object]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, react)
+
+
+def _this_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("There is no task to cancel.")
+    return task
