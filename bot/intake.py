@@ -258,7 +258,7 @@ class Intake:
 
 async def _hurry(session: Session, case: Case, post: FlaggedPost) -> None:
     """Let somebody who now waits more urgently for a case that waits be served so, with what they wish."""
-    if case.state is not CaseState.QUEUED or post.priority <= case.post.priority:
+    if case.state not in (CaseState.CAPTURED, CaseState.QUEUED) or post.priority <= case.post.priority:
         return
     await set_priority(session, case.id, post.priority)
     if post.wish != Wish():

@@ -145,6 +145,22 @@ async def test_who_asks_for_a_draft_that_waits_is_served_sooner_and_as_they_wish
     assert (taken.id, taken.post.priority, taken.post.wish) == (waiting.id, Priority.ASKED, asked.wish)
 
 
+async def test_who_asks_for_what_waits_for_room_comes_first_when_there_is_some(
+    database: Database, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """A full queue does not forget who asked, nor what they wish."""
+    intake = Intake(database, max_queued=1, campaign_hours=0)
+    for message in ("1", "2", "3"):
+        await intake.flag(other(post, message))
+        clock.advance(1)
+    wish = Wish(Intent.POSITIVE)
+    await intake.flag(replace(other(post, "3", VOLUNTEER.user), priority=Priority.ASKED, wish=wish))
+    assert (await take(queue)).case.post.ref.message == "1"
+    assert await intake.admit_waiting() == 1
+    taken = (await take(queue)).case
+    assert (taken.post.ref.message, taken.post.wish) == ("3", wish)
+
+
 async def test_the_platform_is_asked_who_wants_a_draft(database: Database, post: FlaggedPost) -> None:
     """A moderator there need not be known here; while it cannot tell, nothing is taken in, and a flag is."""
     source = FakeRoles(stranger_one=Role.MODERATOR)
