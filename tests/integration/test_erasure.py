@@ -165,6 +165,7 @@ async def test_deleting_without_scrubbing_would_leave_the_bytes(
     await _in_state(database, desk, queue, post, CaseState.IN_REVIEW)
     await execute(database, "UPDATE cases SET text = '', message = '-'")
     await execute(database, "UPDATE suggestions SET document = ''")
+    await execute(database, "DELETE FROM proposals")
     if server is None:
         assert files_with(tmp_path, CANARY)
     await scrub(database)
