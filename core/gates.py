@@ -17,6 +17,7 @@ from core.injection import obeys
 from core.language import detect
 from core.models import Brief, Intent, Scores
 from core.prompting import load_prompt
+from core.sendable import hidden_characters
 from core.slurs import slurs_in
 from core.text import content_stems, longest_shared_run, sentences, stem, words
 from core.wordings import fault_in, wordings_of
@@ -87,6 +88,8 @@ def _form_fault(text: str, context: GateContext) -> str | None:
         return "cut off"
     if _LINK.search(text) or _MENTION.search(text):
         return "link or mention"
+    if hidden_characters(text):
+        return "hidden characters"
     if slurs_in(text, context.brief.language):
         return "slur or insult"
     return None

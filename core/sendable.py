@@ -39,7 +39,7 @@ def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
     Raises:
         BadInput: it holds hidden characters, a link behind other words, or a link to no source of the case.
     """
-    hidden = _hidden(text)
+    hidden = hidden_characters(text)
     if hidden:
         names = ", ".join(f"U+{ord(character):04X}" for character in hidden[:_SHOWN])
         raise BadInput(
@@ -65,7 +65,7 @@ def strange_link(text: str, cited: Iterable[str]) -> str | None:
     return None
 
 
-def _hidden(text: str) -> list[str]:
+def hidden_characters(text: str) -> list[str]:
     """The characters that show nothing, once each, in order; line ends, tabs and needed joiners are none of them."""
     found = [
         character

@@ -17,12 +17,11 @@ import discord
 from adapters.discord.answers import FAULTS, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, is_passing, of_question, of_send
 from adapters.discord.client import AntiphonClient
 from adapters.discord.refs import NAME, Place, place_of, ref_of, revision_of
+from adapters.discord.texts import MAX_CHARACTERS, check_bytes
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, TextHidden
 from core.models import FlaggedPost, Posted, PostRef
 from core.review import ApprovedReply
 
-MAX_CHARACTERS: Final = 2000
-"""In code points, as Discord counts them; in UTF-16 units, too, as some of its apps do."""
 RESEND_SECONDS: Final = 120.0
 """Discord keeps a key for "the past few minutes"."""
 
@@ -39,10 +38,11 @@ class DiscordPlatform:
 
     Args:
         client: shared with the other parts, and closed by whoever runs it.
-        timeout_seconds: how long one call may take; shorter than the outbox waits, so that it hears what came of it.
+        timeout_seconds: how long one call may take; a retraction makes two. Both must fit into the time
+            that the outbox gives a call, so that it hears what came of it.
     """
 
-    def __init__(self, client: AntiphonClient, *, timeout_seconds: float = 20.0) -> None:
+    def __init__(self, client: AntiphonClient, *, timeout_seconds: float = 12.0) -> None:
         self._client = client
         self._timeout_seconds = timeout_seconds
         self._flagged: asyncio.Queue[FlaggedPost | None] = asyncio.Queue()
@@ -106,7 +106,7 @@ class DiscordPlatform:
             AmbiguousSend: it may stand there, or stands there in other words.
         """
         place = place_of(reply.in_reply_to)
-        _check_bytes(reply.text)
+        check_bytes(reply.text)
         channel = self._channel(place)
         original = discord.MessageReference(
             message_id=place.message, channel_id=place.channel, guild_id=place.guild, fail_if_not_exists=True
@@ -243,18 +243,3 @@ class DiscordPlatform:
 
 def _is_gone(error: BaseException | None) -> bool:
     return isinstance(error, discord.NotFound) and error.code in _GONE
-
-
-def _check_bytes(text: str) -> None:
-    """Refuse what Discord would cut, trim or refuse."""
-    length = max(len(text), len(text.encode("utf-16-le")) // 2)
-    if length > MAX_CHARACTERS:
-        raise PlatformUnavailable(
-            f"The reply has {length} characters; Discord takes {MAX_CHARACTERS}.",
-            remedy="Shorten it and approve it again.",
-        )
-    if text != text.strip() or "\r" in text or "\0" in text:
-        raise PlatformUnavailable(
-            "Discord would not show exactly these bytes.",
-            remedy="Take the white space from both ends, and carriage returns out, and approve it again.",
-        )

@@ -35,7 +35,7 @@ class DiscordRoles:
         client: AntiphonClient,
         policy_of: Callable[[str], Awaitable[CommunityPolicy]],
         *,
-        timeout_seconds: float = 20.0,
+        timeout_seconds: float = 12.0,
     ) -> None:
         self._client = client
         self._policy_of = policy_of

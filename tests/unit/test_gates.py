@@ -100,6 +100,7 @@ BAD = {
         "As a proud Muslim mother, I feel hurt by this.",
         "I am a migrant and this hurts me.",
     ],
+    "hidden characters": ["Many people\u200b work hard.", "Many people \u202ework\u202c hard."],
     "link or mention": [
         "Read more at https://example.org about kindness.",
         "Read more at example.org about kindness.",
