@@ -278,6 +278,15 @@ def test_any_proposal_fits_and_is_shown_whole(text: str, warnings: list[str], un
         assert f"```\n{text}\n```" in texts_of(view.to_components())
 
 
+def test_a_proposal_says_each_thing_once() -> None:
+    """What asks for a second person is no warning again."""
+    reason = "No evidence holds the figure 2019."
+    proposal = replace(PROPOSAL, why_two=(reason,), warnings=(reason, "Another thing."))
+    shown = read_as_discord_shows("\n".join(texts_of(proposal_layout(proposal, "en")[0].to_components())))
+    assert shown.count(reason) == 1
+    assert "Look at: Another thing." in shown
+
+
 def test_the_page_of_cards_is_what_its_command_writes() -> None:
     """The page in docs shows the cards as they are."""
     assert PAGE.read_text(encoding="utf-8") == page(), "Run: python -m tests.render_discord_cards"

@@ -59,7 +59,8 @@ def _lines(proposal: ProposedReply, locale: str) -> Iterator[tuple[str, ...]]:
     label = gettext("Without evidence:", locale)
     yield from ((f"{label} “{inert(sentence, _SENTENCE)}”", "") for sentence in proposal.unsupported)
     label = gettext("Look at:", locale)
-    yield from ((f"{label} {inert(warning, _SENTENCE)}", "") for warning in proposal.warnings)
+    others = [warning for warning in proposal.warnings if warning not in proposal.why_two]
+    yield from ((f"{label} {inert(warning, _SENTENCE)}", "") for warning in others)
 
 
 def _confirm(proposal: ProposedReply, locale: str) -> Control:
