@@ -308,6 +308,29 @@ async def test_a_database_that_is_away_is_said_in_the_answer(world):
         assert "Try again in a minute." in asked.response.content
 
 
+async def test_what_is_chosen_holds_from_the_next_message_on(world):
+    """Although policies are remembered for half a minute."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await town.author.send(town.square, "they are vermin")
+        result = await opened(town, town.manager, "setup")
+        await choose(town.manager, result, "watched_channels", [town.square])
+        await town.author.send(town.square, "they are vermin again")
+        assert [post.text for post in world.offered] == ["they are vermin again"]
+
+
+async def test_a_panel_of_somebody_elses_is_left_to_them(world):
+    """Components of other parts are not answered by management."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        view = discord.ui.View(timeout=None)
+        view.add_item(discord.ui.Button(label="Claim", custom_id="antiphon:claim:case1:1"))
+        channel = env.bot.get_channel(town.review.id)
+        shown = await channel.send(view=view)
+        pressed = await town.moderator.click(shown, custom_id="antiphon:claim:case1:1")
+        assert pressed.followups == [] and pressed.modal is None and world.governance.asked == 0
+
+
 # Targets
 
 

@@ -18,6 +18,7 @@ from adapters.discord.capture.places import is_private, ref_of
 from adapters.discord.capture.policies import KEPT_SECONDS, Policies
 from adapters.discord.capture.thread_context import MAX_MESSAGES, Turn, arranged
 from adapters.discord.emojis import is_emoji, is_same
+from adapters.discord.events import listen
 from adapters.discord.languages import reader_language
 from core.community_policy import CommunityPolicy
 from core.errors import StoreUnavailable
@@ -239,6 +240,25 @@ def test_a_reaction_is_the_same_whether_drawn_as_picture_or_text_and_however_a_s
     assert not is_same(discord.PartialEmoji.from_str("<:flag:1234567890123456>"), "<:flag:6543210987654321>")
     assert not is_same(discord.PartialEmoji.from_str("🚩"), "")
     assert not is_same(discord.PartialEmoji.from_str("🚩"), "<:flag:6543210987654321>")
+
+
+async def test_every_listener_hears_an_event_though_another_fails():
+    """Parts of the adapter do not replace each other's listeners; an error is raised when all have heard."""
+    client = discord.Client(intents=discord.Intents.none())
+    heard: list[tuple[str, str]] = []
+
+    async def first(message: str) -> None:
+        heard.append(("first", message))
+        raise ValueError
+
+    async def second(message: str) -> None:
+        heard.append(("second", message))
+
+    listen(client, "message", first)
+    listen(client, "message", second)
+    with pytest.raises(ValueError):
+        await client.on_message("hello")  # type: ignore[attr-defined]  # set by listen
+    assert sorted(heard) == [("first", "hello"), ("second", "hello")]
 
 
 @pytest.mark.parametrize(
