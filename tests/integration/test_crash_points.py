@@ -22,7 +22,7 @@ async def test_a_crash_at_any_point_breaks_no_promise(ground: Ground) -> None:
     """Once at each named point that the standard scenario passes, and at some pairs of points."""
     reached, found = await points(ground), Enumerated()
     assert len(set(reached)) > 50
-    for plan in (*first_of_each(reached), *pairs(reached, 8)):
+    for plan in (*first_of_each(reached), *pairs(reached, 2)):
         await run(ground, plan, found)
     assert found.broken == []
     assert set(reached) <= set(found.points), "Some point was not crashed at."
@@ -30,19 +30,14 @@ async def test_a_crash_at_any_point_breaks_no_promise(ground: Ground) -> None:
 
 async def test_a_crash_while_order_is_kept_breaks_no_promise(ground: Ground) -> None:
     """A raid that is split and decided, an erasure, the chores: each is finished after a crash, wherever it was."""
-    reached, found = await points(ground, keeping), Enumerated()
-    for name in (
-        "shred a person's key",
-        "erase a person's words",
-        "close folded cases",
-        "erase old cases",
-        "split out",
-    ):
-        assert f"{name}: after the commit" in reached
-    for plan in first_of_each(reached):
+    known, reached, found = set(await points(ground)), await points(ground, keeping), Enumerated()
+    own = [plan for plan in first_of_each(reached) if plan.name not in known]
+    for plan in own:
         await run(ground, plan, found, keeping)
     assert found.broken == []
-    assert set(reached) <= set(found.points), "Some point was not crashed at."
+    assert {plan.name for plan in own} == set(found.points), "Some point was not crashed at."
+    for name in ("shred a person's key", "erase a person's words", "close folded cases", "split out"):
+        assert f"{name}: after the commit" in found.points
 
 
 async def test_a_crash_around_a_send_breaks_no_promise_in_postgresql(postgresql: URL) -> None:

@@ -23,7 +23,7 @@ from bot.invariants import Revoked
 from bot.privacy import ERASURE, Erasure
 from bot.store.database import Session
 from bot.store.people import known_pseudonym
-from bot.store.schema import ApprovalRow, CaseRow, PersonRow
+from bot.store.schema import ApprovalRow, CaseRow, JobRow, JobState, PersonRow
 from core.review import CLOSED, CaseState
 from tests.fakes.chores import NOW, job
 from tests.fakes.people import COMMUNITY_ID, PLATFORM
@@ -73,6 +73,16 @@ class Keepers(Scene):
             )
 
         return await self.database.run("look for erased authors", work)
+
+    async def is_erasing(self) -> bool:
+        """Whether an erasure that was begun waits to be finished."""
+
+        async def work(session: Session) -> bool:
+            waiting = select(JobRow.id).where(JobRow.kind == ERASURE)
+            at_work = waiting.where(JobRow.state.in_((JobState.READY, JobState.RUNNING)))
+            return await session.scalar(at_work.limit(1)) is not None
+
+        return await self.database.run("look for erasures", work)
 
     async def keep_order(self, what: Keeping) -> None:
         """A chore is due."""

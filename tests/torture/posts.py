@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from core.models import FlaggedPost, PostRef, Suggestion, ThreadMessage
 from tests.fakes import suggestion_for
 from tests.fakes.people import COMMUNITY, PLATFORM
@@ -25,7 +27,8 @@ def numbered_post(number: int, copy: int = 0, *, quotes: str | None = None) -> F
         quotes: somebody who said something in the thread before.
     """
     name = f"post-{number}-{copy}" if copy else f"post-{number}"
-    text = f"Newcomers of street {number} should go." + "!" * copy
+    street = sha256(str(number).encode()).hexdigest()[:16]  # of two numbers, the posts are never near-identical
+    text = f"Newcomers of street {street} should go." + "!" * copy
     thread = () if quotes is None else (ThreadMessage(quotes, said_in_thread(quotes)),)
     ref = PostRef(PLATFORM, COMMUNITY, "town-square", name)
     return FlaggedPost(ref, text, author_of(number, copy), "mill_pond", "by hand", thread)

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from bot.store.database import Session
 from bot.store.schema import JobRow
+from core.review import CaseState
 from tests.fakes.people import COMMUNITY_ID
 from tests.torture.keepers import Keepers
 from tests.torture.people import People
@@ -96,16 +97,15 @@ class World(People, Keepers):
         if any(one.until is None for one in self.closed.get("shadow", ())):
             await self.set_posting(True)
         await self.restart()
-        for _ in range(12):
+        for _ in range(24):
             self.clock.advance(LEASE_SECONDS * 2 + 1)
+            if await self.is_erasing():
+                await self.do_what_was_asked()
             while (taken := await self.queues[0].take()) is not None:
                 await self.queues[0].store(taken, drafted(taken.case.post, 1))
             await self.send()
             await self.recover()
-            await self.do_what_was_asked()
-            if not await self.cases(*OPEN):
+            if not await self.cases(*OPEN) and not await self.is_erasing():
                 break
-        for _ in range(3):
-            self.clock.advance(601)
-            await self.do_what_was_asked()
-        await self.close_folded()
+        if await self.cases(CaseState.FOLDED):
+            await self.close_folded()
