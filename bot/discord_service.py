@@ -6,6 +6,7 @@ Beside ``bot.app`` and ``bot.service`` the only place where objects are built. O
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,9 +24,11 @@ from bot.service import Application, open_application, serve, worker_name
 from bot.settings import Settings
 from core.community_policy import CommunityPolicy
 from core.engine import Engine
+from core.errors import PlatformUnavailable
 from core.heads import Heads
 from core.profiles import Profile
 
+_LOG = logging.getLogger(__name__)
 _STOP_SECONDS: Final = 10.0
 PERMISSIONS: Final = discord.Permissions(
     view_channel=True,
@@ -116,7 +119,10 @@ def _parts(
         captured = capture.install(client, offer=platform.offer, detector=HeadsDetector(engine.heads))
         manage.install(client, changed=captured.policies.forget, left_out=lambda: captured.left_out)
         review.install(client, surface)
-        await manage.sync_commands(client, memory)
+        try:
+            await manage.sync_commands(client, memory)
+        except PlatformUnavailable as err:
+            _LOG.warning("Discord was not told of the commands; it is tried again at the next start: %s", err)
 
     async def ready() -> None:
         connected.set()
