@@ -44,6 +44,8 @@ AMBIGUOUS: Final = (
     *(Fault("POST", status=status, arrives=arrives) for status in (500, 502, 503, 504) for arrives in (True, False)),
 )
 BUSY: Final = Fault("POST", status=429, body={"message": "Slow down.", "retry_after": 0.5, "global": False})
+STALE: Final = Fault("GET", status=200, body=[])
+"""A history that does not show yet what arrived: only the key keeps the reply from being posted twice then."""
 
 
 @asynccontextmanager
@@ -68,7 +70,9 @@ class _BadLine:
         self._chance, self._first = chance, first
         self.ends = Counter[tuple[int | None, bool]]()
 
-    def __call__(self, method: str, _path: str) -> Fault | None:
+    def __call__(self, method: str, path: str) -> Fault | None:
+        if method == "GET" and path.endswith("/messages") and self._chance.random() < 0.1:
+            return STALE
         if method == "GET":
             is_bad = self._chance.random() < 0.1
             return Fault("GET", status=self._chance.choice((None, 500, 503))) if is_bad else None
