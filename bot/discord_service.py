@@ -64,6 +64,7 @@ class Parts:
     platform: DiscordPlatform
     roles: DiscordRoles
     surface: review.DiscordReviewSurface
+    captures: list[capture.Capture]
 
 
 async def serve_discord(
@@ -117,6 +118,7 @@ def _parts(
 
     async def install(client: AntiphonClient) -> None:
         captured = capture.install(client, offer=platform.offer, detector=HeadsDetector(engine.heads))
+        captures.append(captured)
         manage.install(client, changed=captured.policies.forget, left_out=lambda: captured.left_out)
         review.install(client, surface)
         try:
@@ -135,9 +137,9 @@ def _parts(
     guild = int(wanted.command_server) if wanted.command_server else None
     client = make_client(DiscordOptions(reads_messages=wanted.reads_messages, command_guild=guild), [install])
     listen(client, "ready", ready)
-    platform = DiscordPlatform(client)
+    platform, captures = DiscordPlatform(client), list[capture.Capture]()
     surface = review.DiscordReviewSurface(client)
-    return Parts(client, platform, DiscordRoles(client, policy_of), surface)
+    return Parts(client, platform, DiscordRoles(client, policy_of), surface, captures)
 
 
 async def _run(
@@ -158,7 +160,7 @@ async def _run(
         stop.set()
         await asyncio.wait(working, timeout=drain + _STOP_SECONDS)
     finally:
-        await parts.platform.close()
+        await asyncio.gather(parts.platform.close(), *(captured.close() for captured in parts.captures))
         ended.set()
         for task in working:
             task.cancel()

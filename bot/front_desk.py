@@ -183,10 +183,12 @@ class FrontDesk:
 
     # What the platform says
 
-    async def original_changed(self, ref: PostRef, text: str | None) -> None:
+    async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
         """Say that a flagged post now reads otherwise, or was deleted (``None``); unknown posts are ignored."""
         check_text(text or "")
-        await self._database.run("note what a post says now", lambda session: note_original(session, ref, text))
+        await self._database.run(
+            "note what a post says now", lambda session: note_original(session, ref, text, revision)
+        )
 
     async def _ask_for_roles(self, case_id: str, by: Person) -> None:
         """Keep what the platform says that the person is, so that the desk goes by it."""

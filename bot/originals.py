@@ -23,7 +23,7 @@ _REASONS: Final = {
 }
 
 
-async def note_original(session: Session, ref: PostRef, text: str | None) -> None:
+async def note_original(session: Session, ref: PostRef, text: str | None, revision: str = "") -> None:
     """Keep how a flagged post stands now, ``None`` for gone; one that has no case is ignored.
 
     The case keeps its version, since nobody decided anything; but an approved reply to a post that changed is not sent
@@ -34,7 +34,7 @@ async def note_original(session: Session, ref: PostRef, text: str | None) -> Non
         return
     case = await holds.lock(session, found.id)
     row = await session.get_one(CaseRow, case.id)
-    now = _compared(row, text)
+    now = _compared(row, text, revision)
     if now is row.original or row.erased_at is not None:
         return
     changed = update(CaseRow).where(CaseRow.id == case.id).values(original=now)
@@ -45,7 +45,9 @@ async def note_original(session: Session, ref: PostRef, text: str | None) -> Non
         await transition(session, case.id, case.version, CaseState.NEEDS_PERSON, actor="desk", reason=reason)
 
 
-def _compared(row: CaseRow, text: str | None) -> Original:
+def _compared(row: CaseRow, text: str | None, revision: str) -> Original:
     if text is None:
         return Original.DELETED
+    if not text and revision and row.revision:
+        return Original.UNCHANGED if revision == row.revision else Original.EDITED
     return Original.UNCHANGED if text_hash(text) == row.target_sha256 else Original.EDITED

@@ -95,8 +95,11 @@ class Casework(Protocol):
         """Take a posted reply away."""
         ...
 
-    async def original_changed(self, ref: PostRef, text: str | None) -> None:
-        """Say that a flagged post now reads otherwise, or was deleted (``None``); unknown posts are ignored."""
+    async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
+        """Say that a flagged post now reads otherwise, or was deleted (``None``); unknown posts are ignored.
+
+        Where the platform hides the words, ``text`` is "", and ``revision`` (``FlaggedPost.revision``) is compared.
+        """
         ...
 
 

@@ -136,9 +136,10 @@ class AntiphonClient(discord.AutoShardedClient):
         finally:
             stopped.cancel()
             await self._end(connection)
+        error = None if connection.cancelled() else connection.exception()
         if self._fatal is not None:
-            raise self._fatal
-        if not connection.cancelled() and (error := connection.exception()) is not None:
+            raise self._fatal from error
+        if error is not None:
             raise of_connection(error) from error
 
     async def _connect(self, token: str, wait_seconds: float) -> None:

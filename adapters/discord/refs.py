@@ -6,6 +6,7 @@ Owns the translation between ``PostRef`` and Discord's numbers. Pure.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import discord
@@ -43,4 +44,9 @@ def ref_of(guild: int, message: discord.Message | discord.PartialMessage) -> Pos
 
 def revision_of(message: discord.Message) -> str:
     """The ``FlaggedPost.revision`` of a message: when its author last edited it, which is known without its words."""
-    return _UNEDITED if message.edited_at is None else message.edited_at.isoformat()
+    return revision_at(message.edited_at)
+
+
+def revision_at(edited_at: datetime | None) -> str:
+    """The revision of a message that was edited last at a moment, or never."""
+    return _UNEDITED if edited_at is None else edited_at.isoformat()

@@ -150,7 +150,7 @@ class MemoryCasework:
             return replace(card, notes=(*card.notes, "The platform is away."))
         return self._move(card, CaseState.RETRACTED)
 
-    async def original_changed(self, ref: PostRef, text: str | None) -> None:
+    async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
         card = await self.find(ref, Person(ref.platform, ""))
         if card is not None:
             self.put(replace(card, is_original_gone=text is None, is_original_edited=text is not None))

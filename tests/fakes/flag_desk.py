@@ -55,7 +55,7 @@ class FlagDesk:
             raise NotAllowed("This is not your case.", remedy="Ask a moderator.")
         return card
 
-    async def original_changed(self, ref: PostRef, text: str | None) -> None:
+    async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
         """Keep what is said."""
         self._fail()
         self.changes.append((ref, text))

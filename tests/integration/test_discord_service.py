@@ -74,7 +74,7 @@ class Town:
 
     async def found(self, look: Any) -> Any:
         """What ``look`` finds, once it finds something."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while not (found := look()):  # noqa: ASYNC110 - the fake tells nobody
                 await asyncio.sleep(0.02)
         return found

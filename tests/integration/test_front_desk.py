@@ -441,6 +441,15 @@ async def test_a_change_of_the_post_is_shown_and_moves_nothing_by_itself(front: 
     await front.original_changed(replace(ref, message="unknown"), None)
 
 
+async def test_hidden_words_are_compared_by_their_last_edit(front: Casework, desk: Desk, post: FlaggedPost) -> None:
+    """A platform that tells only when a post was edited says twice that it was, and once that it was not."""
+    case = await desk.flag(replace(post, ref=replace(post.ref, message="901"), revision="at noon"))
+    for revision, is_edited in (("at one", True), ("at noon", False)):
+        await front.original_changed(case.post.ref, "", revision=revision)
+        card = await front.card(case.id, MODERATOR)
+        assert card.is_original_edited is is_edited
+
+
 async def test_who_approves_a_reply_to_a_changed_post_is_warned(front: Casework, in_review: Case) -> None:
     """Nothing would be sent."""
     await front.original_changed(in_review.post.ref, "I was angry.")

@@ -18,6 +18,7 @@ from adapters.discord.capture.lanes import Lanes
 from adapters.discord.capture.places import ref_of
 from adapters.discord.client import AntiphonClient
 from adapters.discord.events import listen
+from adapters.discord.refs import revision_at
 from core.errors import Unavailable
 from core.models import PostRef
 
@@ -49,13 +50,13 @@ class Changes:
     async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
         """An edit by its author; a preview that Discord adds to a link, or a pin, changes no word.
 
-        Without the message-content intent Discord says that a message was edited, but not what it reads now: it is
-        told as an empty text, which is no text that was ever flagged.
+        Without the message-content intent Discord says when a message was edited last, but not what it reads now.
         """
-        if event.guild_id is None or not event.data.get("edited_timestamp"):
+        edited_at = discord.utils.parse_time(event.data.get("edited_timestamp"))
+        if event.guild_id is None or edited_at is None:
             return
-        text = str(event.data.get("content") or "")
-        self._tell(ref_of(event.guild_id, event.channel_id, event.message_id), text)
+        text, ref = str(event.data.get("content") or ""), ref_of(event.guild_id, event.channel_id, event.message_id)
+        self._tell(ref, text, revision_at(edited_at))
 
     async def _deleted(self, event: discord.RawMessageDeleteEvent) -> None:
         if event.guild_id is not None:
@@ -74,19 +75,20 @@ class Changes:
         for ref in self._known.in_channel(event.thread_id):
             self._tell(ref, None)
 
-    def _tell(self, ref: PostRef, text: str | None) -> None:
+    def _tell(self, ref: PostRef, text: str | None, revision: str = "") -> None:
         message_id = int(ref.message)
         if self._known.is_known(message_id):
-            self.lanes.submit(ref.channel, partial(self._until_told, ref, text))
+            self.lanes.submit(ref.channel, partial(self._until_told, ref, text, revision))
         elif self._known.may_have_case(message_id):
-            self.old_lanes.submit(ref.community, partial(self._client.casework.original_changed, ref, text))
+            tell = partial(self._client.casework.original_changed, ref, text, revision=revision)
+            self.old_lanes.submit(ref.community, tell)
 
-    async def _until_told(self, ref: PostRef, text: str | None) -> None:
+    async def _until_told(self, ref: PostRef, text: str | None, revision: str) -> None:
         """Tell the desk, again a few times where it cannot be reached; before a send the post is read anew anyway."""
         for pause in _PAUSES_SECONDS:
             try:
-                return await self._client.casework.original_changed(ref, text)
+                return await self._client.casework.original_changed(ref, text, revision=revision)
             except Unavailable as err:
                 _LOG.warning("A change of a flagged post could not be told yet: %s", err.message)
                 await asyncio.sleep(pause)
-        return await self._client.casework.original_changed(ref, text)
+        return await self._client.casework.original_changed(ref, text, revision=revision)

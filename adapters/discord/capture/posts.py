@@ -13,6 +13,7 @@ import discord
 
 from adapters.discord.capture.places import Place, is_private, ref_of
 from adapters.discord.capture.thread_context import conversation_of
+from adapters.discord.refs import revision_of
 from core.errors import BadInput, NotAllowed
 from core.i18n import gettext
 from core.models import FlaggedPost, Priority, Wish
@@ -39,7 +40,16 @@ async def flagged_post(message: discord.Message, place: Place, flag: Flag, *, re
         return FlaggedPost(ref, message.content, author, flag.by, flag.how, (), flag.priority, is_private=True)
     around = await conversation_of(message, place, reads_messages=reads_messages)
     return FlaggedPost(
-        ref, message.content, author, flag.by, flag.how, around.thread, flag.priority, root=around.root, wish=flag.wish
+        ref,
+        message.content,
+        author,
+        flag.by,
+        flag.how,
+        around.thread,
+        flag.priority,
+        root=around.root,
+        wish=flag.wish,
+        revision=revision_of(message),
     )
 
 

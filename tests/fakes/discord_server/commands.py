@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tests.fakes.discord_server.world import BOT_ID, CHANNEL_ID, GUILD_ID, JSON, OWNER_ID, Handler, Refused, World
+from tests.fakes.discord_server.world import (
+    BOT_ID,
+    CHANNEL_ID,
+    GUILD_ID,
+    JSON,
+    OWNER_ID,
+    Handler,
+    Refused,
+    World,
+    numbered,
+)
 
 _EVERYWHERE: Final = ""
 _TOKEN: Final = r"/([^/]+)"
@@ -99,7 +109,9 @@ def _original(world: World, ids: tuple[str, ...], _query: dict[str, str], _body:
 def _edit_original(world: World, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
     kept = _interaction(world, ids[1])
     kept["answers"].append(body)
-    kept["original"] = kept["original"] | {"content": body.get("content") or ""}
+    flags = kept["original"]["flags"] | (body.get("flags") or 0)
+    components = numbered(body.get("components") or ())
+    kept["original"] |= {"content": body.get("content") or "", "components": components, "flags": flags}
     return 200, kept["original"]
 
 
@@ -111,7 +123,13 @@ def _interaction(world: World, token: str) -> JSON:
 
 def _message(world: World, data: JSON) -> JSON:
     """A message that only an interaction knows."""
-    message = world.write(BOT_ID, CHANNEL_ID, data.get("content") or "", flags=data.get("flags") or 0)
+    message = world.write(
+        BOT_ID,
+        CHANNEL_ID,
+        data.get("content") or "",
+        flags=data.get("flags") or 0,
+        components=data.get("components") or (),
+    )
     world.delete(int(message["id"]))
     return message | {"webhook_id": str(BOT_ID), "application_id": str(BOT_ID)}
 

@@ -103,7 +103,14 @@ def _create(world: World, ids: tuple[str, ...], _query: dict[str, str], body: An
         if earlier is not None:
             return 200, earlier | {"nonce": key}
     answers = _answered(world, body.get("message_reference"))
-    message = world.write(BOT_ID, channel, content, answers=answers, flags=body.get("flags") or 0)
+    message = world.write(
+        BOT_ID,
+        channel,
+        content,
+        answers=answers,
+        flags=body.get("flags") or 0,
+        components=body.get("components") or (),
+    )
     if key is not None:
         world.keep_key(BOT_ID, str(key), message)
     return 200, message | ({} if key is None else {"nonce": key})
@@ -129,7 +136,7 @@ def _change(world: World, ids: tuple[str, ...], _query: dict[str, str], body: An
     message = _message(world, ids)
     if message["author"]["id"] != str(BOT_ID):
         raise Refused(403, 50005, "Cannot edit a message authored by another user")
-    return 200, world.edit(int(message["id"]), body.get("content") or message["content"])
+    return 200, world.edit(int(message["id"]), body.get("content") or message["content"], body.get("components"))
 
 
 def _delete(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:

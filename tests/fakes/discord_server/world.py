@@ -6,7 +6,7 @@ words kept from bots without the intent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Final
@@ -132,8 +132,17 @@ class World:
         known = [int(user["id"]) for user in self.users.values() if user["username"] == name]
         return known[0] if known else self.add_member(name)
 
-    def write(self, author: int, channel: int, text: str, *, answers: int | None = None, flags: int = 0) -> JSON:
-        """A new message, as it stands there for everybody; Discord trims its ends."""
+    def write(
+        self,
+        author: int,
+        channel: int,
+        text: str,
+        *,
+        answers: int | None = None,
+        flags: int = 0,
+        components: Sequence[JSON] = (),
+    ) -> JSON:
+        """A new message, as it stands there for everybody; Discord trims its ends, and numbers its components."""
         number = self.number()
         reference = None
         if answers is not None:
@@ -151,16 +160,18 @@ class World:
             "mention_roles": [],
             "attachments": [],
             "embeds": [],
-            "components": [],
+            "components": numbered(components),
             "pinned": False,
             "flags": flags,
             "type": 0 if reference is None else 19,
         } | ({} if reference is None else {"message_reference": reference})
         return self.messages[number]
 
-    def edit(self, message: int, text: str) -> JSON:
-        """Its author changes a message."""
+    def edit(self, message: int, text: str, components: Sequence[JSON] | None = None) -> JSON:
+        """Its author changes a message; ``None`` leaves its components as they are."""
         self.messages[message] |= {"content": text, "edited_timestamp": self.clock().isoformat()}
+        if components is not None:
+            self.messages[message]["components"] = numbered(components)
         return self.messages[message]
 
     def delete(self, message: int) -> None:
@@ -197,3 +208,18 @@ class World:
 
 Handler = Callable[[World, tuple[str, ...], dict[str, str], Any], tuple[int, Any]]
 """What an operation does: given the numbers in its path, its query and its body, the status and body of its answer."""
+
+
+def numbered(components: Sequence[JSON]) -> list[JSON]:
+    """Components as Discord gives them back: each with a number of its own within the message."""
+    numbers = count(1)
+
+    def with_number(part: Any) -> Any:
+        if isinstance(part, list):
+            return [with_number(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        inner = {name: with_number(value) for name, value in part.items()}
+        return {"id": next(numbers)} | inner if isinstance(part.get("type"), int) else inner
+
+    return [with_number(component) for component in components]
