@@ -246,7 +246,7 @@ async def transition(
 
     Args:
         reason: a sentence of ours; it stays for ever.
-        note: what a person typed; it can be erased.
+        note: what a person typed; it can be erased, and is not kept of a case that was erased.
 
     Raises:
         BadInput: there is no such case.
@@ -294,8 +294,14 @@ async def _move(
         .returning(CaseRow)
         .execution_options(synchronize_session=False, populate_existing=True)
     )
-    moved = [_case(row) for row in await session.scalars(statement)]
-    lines = [AuditEntry(case.version, seen[case.id].state, to, actor, reason, session.moment, note) for case in moved]
+    rows = list(await session.scalars(statement))
+    moved = [_case(row) for row in rows]
+    lines = [
+        AuditEntry(
+            row.version, seen[row.id].state, to, actor, reason, session.moment, note if row.erased_at is None else ""
+        )
+        for row in rows
+    ]
     if moved:
         await record_all(session, lines, [case.id for case in moved])
     for case in moved:

@@ -366,6 +366,23 @@ async def test_who_is_flagged_again_for_the_same_post_can_be_erased_again(
     assert len({case.id for case in await desk.cases()}) == 3
 
 
+async def test_what_is_typed_about_an_erased_case_is_not_kept(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """A reply to them may be retracted afterwards, and the moderator says why: that it was is written down, no more."""
+    case = await _in_state(database, desk, queue, post, CaseState.POSTED)
+    await _erase(database)
+
+    async def retract(session: Session) -> None:
+        now = await desk.case(case.id)
+        said = {"actor": "p-somebody", "reason": "retracted", "note": f"I know {CANARY}."}
+        await transition(session, case.id, now.version, CaseState.RETRACTED, **said)
+
+    await database.run("retract", retract)
+    assert (await desk.history(case.id))[-1].to_state is CaseState.RETRACTED
+    assert CANARY not in await everything(database)
+
+
 async def test_somebody_unknown_is_said_to_be_unknown(database: Database) -> None:
     """A slip in the id must not look like an erasure; and the same erasure twice does no harm."""
     assert await _erase(database, "nobody") == Erased(is_known=False)

@@ -52,6 +52,7 @@ class Keepers(Scene):
 
     async def erase(self, user: str) -> None:
         """Somebody is erased on request: once this is acknowledged, no word of theirs is left but on the platform."""
+        self.erasing.add(user)
         theirs = [ref for ref, author in self.authors.items() if author == user]
         self.acknowledged = [ref for ref in self.acknowledged if ref not in theirs]
         person = await self.database.run("look somebody up", lambda s: known_pseudonym(s, PLATFORM, user))
@@ -62,6 +63,8 @@ class Keepers(Scene):
             self.erased.append(person)
             self.revoked.append(Revoked(person, COMMUNITY_ID, self.clock()))
             self.gone |= {self.texts[ref] for ref in theirs} | {said_in_thread(user)}
+        if not await self.is_erasing():
+            self.erasing.clear()
 
     async def unfinished(self) -> list[str]:
         """The cases of which words are left though nothing ties their author to anybody any more."""
@@ -122,6 +125,8 @@ class Keepers(Scene):
         erasure, scrubbing = Erasure(self.database), Scrubbing(self.database)
         asked = [Chore(ERASURE, erasure.do, must_end=True), Chore(SCRUB, scrubbing.do, must_end=True)]
         await Chores(self.database, asked, "keeper").drain()
+        if not await self.is_erasing():
+            self.erasing.clear()
 
     async def retain(self) -> None:
         """Words go 30 days after a case was closed, what is left of it 12 months after, and nothing goes before."""

@@ -31,7 +31,8 @@ class People(Scene):
         self.authors[post.ref], self.texts[post.ref] = post.author, post.text
         self.gone -= {post.text, *(message.text for message in post.thread)}
         case = await self.desk.flag(post)
-        self.acknowledged.append(post.ref)
+        if post.author not in self.erasing:  # a case that is being erased is no lost one when it is gone
+            self.acknowledged.append(post.ref)
         self.figures.flags += 1
         return case
 

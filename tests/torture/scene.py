@@ -77,6 +77,7 @@ class Scene:
         self.authors: dict[PostRef, str] = {}
         self.texts: dict[PostRef, str] = {}
         self.erased: list[str] = []
+        self.erasing: set[str] = set()
         self.gone: set[str] = set()
         self.past: set[str] = set()
         self.revoked: list[Revoked] = []
