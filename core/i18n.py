@@ -1,17 +1,20 @@
 """What Antiphon says to people, in their language: gettext catalogs, read once.
 
 Owns the choice of a catalog. The English sentences stand in the code; ``core/locale`` holds the others, one file for
-each language (``python -m core.i18n`` writes new sentences into them). What posts and replies say is never translated.
+each language (``python -m tests.catalogs`` writes new sentences into them). What posts and replies say is never
+translated.
 """
 
 from __future__ import annotations
 
+import logging
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from babel.messages.pofile import read_po
 
+_LOG = logging.getLogger(__name__)
 LANGUAGES: Final = ("en", "es", "it", "eu")
 """The languages that people are spoken to in."""
 _FOLDER: Final = Path(__file__).parent / "locale"
@@ -25,11 +28,15 @@ def language_of(locale: str | None) -> str:
 
 @lru_cache(maxsize=len(LANGUAGES))
 def _catalog(language: str) -> dict[str, str]:
-    path = _FOLDER / f"{language}.po"
-    if not path.exists():
+    """The translations into a language; none into English, nor where the installation lacks the file."""
+    if language == "en":
         return {}
-    with path.open("rb") as file:
-        messages = read_po(file, locale=language)
+    try:
+        with (_FOLDER / f"{language}.po").open("rb") as file:
+            messages = read_po(file, locale=language)
+    except FileNotFoundError:
+        _LOG.warning("The catalog %s.po is missing: people are spoken to in English. Install Antiphon anew.", language)
+        return {}
     return {
         message.id: message.string
         for message in messages
