@@ -93,7 +93,7 @@ def updated(language: str, sentences: Mapping[str, set[str]], folder: Path = FOL
     for message in found.obsolete.values():
         found.add(message.id, message.string)
     for sentence in sorted(sentences):
-        template.add(sentence, locations=[(place, None) for place in sorted(sentences[sentence])])
+        template.add(sentence, locations=[(place, 0) for place in sorted(sentences[sentence])])
     found.update(template, no_fuzzy_matching=True)
     written = BytesIO()
     write_po(written, found, width=_WIDTH, omit_header=True, sort_output=True, include_lineno=False)

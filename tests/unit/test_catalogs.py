@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import IO, Any, AnyStr, cast
 
 import discord
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po
 from discord import app_commands
 
 from adapters.discord.capture.asking import Asking, add_commands
@@ -125,8 +127,12 @@ def test_the_command_adds_what_is_new_and_loses_nothing(tmp_path: Path) -> None:
 def test_each_catalog_is_read_once(fresh_catalogs: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many sentences are said in it; English needs none."""
     read: list[str] = []
-    real = i18n.read_po
-    monkeypatch.setattr(i18n, "read_po", lambda file, locale: read.append(locale) or real(file, locale=locale))
+
+    def reading(file: IO[AnyStr], locale: str) -> Catalog:
+        read.append(locale)
+        return read_po(file, locale=locale)
+
+    monkeypatch.setattr(i18n, "read_po", reading)
     said = [gettext("Undo", locale) for locale in ("es-ES", "en-US", "it", "es-419", "eu", None, "it", "de")]
     assert said == ["Deshacer", "Undo", "Annulla", "Deshacer", "Desegin", "Undo", "Annulla", "Undo"]
     assert read == ["es", "it", "eu"]
@@ -307,7 +313,7 @@ async def test_no_label_title_or_option_is_cut(language: str) -> None:
 def test_nothing_that_is_shown_stayed_english(language: str) -> None:
     """A form, for one: its title and its labels are the catalog's."""
     form = targets_panel.voice_form(CommunityPolicy(), language).to_dict()
-    labels = [text for kind, text in parts_of(cast("dict[str, Any]", form)) if kind != "description"]
+    labels = [text for kind, text in parts_of(form) if kind != "description"]
     wanted = ("Tone and evidence", "Tone, in a few words", "Whose documents come first", "Evidence not older than")
     assert labels == [translations(language)[sentence] for sentence in wanted]
     assert not set(labels) & set(wanted)
