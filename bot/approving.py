@@ -22,6 +22,7 @@ from bot.store.communities import Community
 from bot.store.database import Database, Session
 from bot.store.documents import suggestion_from_json
 from bot.store.people import member, roles_of
+from bot.store.proposals import keep_proposal, proposal_with
 from bot.store.schema import SuggestionRow
 from bot.store.sending import require_settled
 from core.edits import check_edit
@@ -115,6 +116,7 @@ class Approving:
         )
         if reasons and first is None:
             own = First(who, reply.sha256, community.rules_version, reply.approved_at)
+            await _keep_text(session, case, own, proposal, footer)
             return await self._wait(session, case, own, reasons)
         reason = "approved" if first is None else f"approved, as the second person after {first.moderator}"
         await store.transition(session, case.id, case.version, CaseState.APPROVED, actor=who, reason=reason)
@@ -150,6 +152,20 @@ class Approving:
         await approvals.keep_first(session, case, first)
         await holds.end(session, case)
         return AwaitsSecond(case.id, first.sha256, reasons, first.at + self._holds_for)
+
+
+async def _keep_text(session: Session, case: Case, first: First, proposal: Proposal, footer: str) -> None:
+    """Let the second person read what the first one approved, where it was approved without being proposed."""
+    if await proposal_with(session, case, first.sha256) is None:
+        await keep_proposal(
+            session,
+            case,
+            first.moderator,
+            proposal.text.removesuffix(footer),
+            first.sha256,
+            suggestion_id=proposal.suggestion_id,
+            draft_rank=proposal.draft_rank,
+        )
 
 
 async def _seen(session: Session, proposal: Proposal) -> _Seen:

@@ -21,6 +21,7 @@ from bot.store.database import Session
 from bot.store.documents import Preview
 from bot.store.people import name_of, pseudonym, require_on_case, roles_of
 from bot.store.previews import preview_of
+from bot.store.proposals import proposal_with
 from bot.store.schema import CaseRow, Original
 from bot.store.standing import standing
 from core.cards import Card, Holder, Waiting
@@ -80,7 +81,8 @@ def for_flagger(card: Card, *, has_asked: bool) -> Card:
         has_asked: they asked for a draft, and so see the drafts and what these rest on.
     """
     post = replace(card.post, thread=())
-    own = replace(card, post=post, holder=None, first_approvals=(), why_two=(), claims=(), campaign_posts=1)
+    own = replace(card, post=post, holder=None, why_two=(), claims=(), campaign_posts=1)
+    own = replace(own, first_approvals=(), first_texts=())
     if has_asked:
         return own
     own = replace(own, gist=None, advice=None, advice_reason="", evidence=(), notes=())
@@ -99,6 +101,7 @@ async def build(session: Session, case_id: str) -> Card:
     drafted = await _drafted(session, case)
     hold = await holds.holder(session, case)
     send_at, reply = await _send(session, case)
+    firsts = await _first_approvals(session, case, community.rules_version)
     reading = drafted.reading
     return Card(
         case_id=case.id,
@@ -120,7 +123,8 @@ async def build(session: Session, case_id: str) -> Card:
         claims=drafted.claims,
         notes=drafted.notes,
         why_two=drafted.why_two,
-        first_approvals=await _first_approvals(session, case, community.version),
+        first_approvals=tuple(name for name, _ in firsts),
+        first_texts=tuple(text for _, text in firsts),
         holder=None if hold is None else Holder(hold.name, hold.until),
         waiting=await _waiting(session, case),
         campaign_posts=await _campaign_posts(session, case),
@@ -178,12 +182,17 @@ def _previewed(before: _Drafted, preview: Preview) -> _Drafted:
     )
 
 
-async def _first_approvals(session: Session, case: Case, policy_version: int) -> tuple[str, ...]:
+async def _first_approvals(session: Session, case: Case, rules_version: int) -> list[tuple[str, str]]:
+    """Who approved a text already, and their part of it, oldest first."""
     if case.state is not CaseState.IN_REVIEW:
-        return ()
-    found = [first for first in await approvals.firsts(session, case) if first.policy_version == policy_version]
-    names = [await name_of(session, case.community_id, first.moderator) for first in found]
-    return tuple(dict.fromkeys(names))
+        return []
+    said: list[tuple[str, str]] = []
+    for first in await approvals.firsts(session, case):
+        if first.policy_version == rules_version:
+            kept = await proposal_with(session, case, first.sha256)
+            name = await name_of(session, case.community_id, first.moderator)
+            said.append((name, "" if kept is None else kept.text.strip()))
+    return said
 
 
 async def _waiting(session: Session, case: Case) -> Waiting | None:

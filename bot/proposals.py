@@ -20,7 +20,7 @@ from bot.store import communities
 from bot.store.cases import Case, StoredSuggestion
 from bot.store.database import Database, Session
 from bot.store.people import require_on_case
-from bot.store.proposals import Proposal, keep_proposal, proposal_of
+from bot.store.proposals import Proposal, keep_proposal, proposal_of, proposal_with
 from bot.store.schema import CaseRow, Original
 from bot.store.sending import require_settled
 from bot.typed import check_text
@@ -142,14 +142,12 @@ async def _keep(
     rendered: Rendered,
     stored: StoredSuggestion | None,
 ) -> _Kept:
+    suggestion_id = None if draft is None or stored is None else stored.id
+    rank = None if draft is None else draft.rank
+    if draft is None and (same := await proposal_with(session, case, rendered.sha256)) is not None:
+        suggestion_id, rank = same.suggestion_id, same.draft_rank  # a second person's text began as the first one's
     proposal = await keep_proposal(
-        session,
-        case,
-        who,
-        reply,
-        rendered.sha256,
-        suggestion_id=None if draft is None or stored is None else stored.id,
-        draft_rank=None if draft is None else draft.rank,
+        session, case, who, reply, rendered.sha256, suggestion_id=suggestion_id, draft_rank=rank
     )
     own = draft.warnings if draft is not None and draft.text == reply else ()
     changed = _CHANGES.get((await session.get_one(CaseRow, case.id)).original)

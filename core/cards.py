@@ -49,6 +49,8 @@ class Card:
         notes: what the engine could not do, in sentences.
         why_two: why a second person must approve, known before any text is chosen; empty where one will do.
         first_approvals: the names of those who approved a text already, and wait for a second person.
+        first_texts: what each of them approved, in the same order, without the sentence that discloses Antiphon; ""
+            where it is not kept any more.
         campaign_posts: how many near-identical posts this case stands for; 1 for itself alone.
         is_original_gone: the platform said that the post was deleted.
         is_original_edited: the platform said that the post was changed after it was flagged.
@@ -79,6 +81,7 @@ class Card:
     notes: tuple[str, ...] = ()
     why_two: tuple[str, ...] = ()
     first_approvals: tuple[str, ...] = ()
+    first_texts: tuple[str, ...] = ()
     holder: Holder | None = None
     waiting: Waiting | None = None
     campaign_posts: int = 1

@@ -1,7 +1,8 @@
 """Exact texts that people were shown to approve, in the database.
 
 Owns the ``proposals`` table. A proposal approves nothing: it is kept so that what a person confirms is what they were
-shown. Works inside the caller's transaction and never commits.
+shown, and so that a second person can read what the first one approved. Works inside the caller's transaction and never
+commits.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import delete, or_, select
+from sqlalchemy import and_, delete, or_, select
 
 from bot.store.cases import Case
 from bot.store.database import Session
-from bot.store.schema import CaseRow, ProposalRow
+from bot.store.schema import CaseRow, FirstApprovalRow, ProposalRow
 from core.review import CLOSED
 
 KEPT: Final = timedelta(days=1)
@@ -80,10 +81,27 @@ async def proposal_of(session: Session, proposal_id: str) -> Proposal | None:
     )
 
 
+async def proposal_with(session: Session, case: Case, sha256: str) -> Proposal | None:
+    """The first proposal of these bytes for the case as it stands, whoever was shown it, or ``None``."""
+    query = select(ProposalRow.id).filter_by(case_id=case.id, version=case.version, sha256=sha256)
+    found = await session.scalar(query.order_by(ProposalRow.created_at, ProposalRow.id).limit(1))
+    return None if found is None else await proposal_of(session, found)
+
+
 async def forget_proposals(session: Session, limit: int) -> int:
-    """Delete those that are older than ``KEPT`` or whose case is closed, at most ``limit``; how many."""
-    closed = select(CaseRow.id).where(CaseRow.id == ProposalRow.case_id, CaseRow.state.in_(CLOSED)).exists()
-    old = or_(ProposalRow.created_at <= session.moment - KEPT, closed)
+    """Delete those whose case is closed, and those older than ``KEPT``, at most ``limit``; how many.
+
+    What a first person approved is kept until the case moves on, for the second one to read.
+    """
+    own_case = select(CaseRow.id).where(CaseRow.id == ProposalRow.case_id)
+    closed = own_case.where(CaseRow.state.in_(CLOSED)).exists()
+    awaited = (
+        own_case.join(FirstApprovalRow, FirstApprovalRow.case_id == CaseRow.id)
+        .where(CaseRow.version == ProposalRow.version, FirstApprovalRow.version == ProposalRow.version)
+        .where(FirstApprovalRow.sha256 == ProposalRow.sha256)
+        .exists()
+    )
+    old = or_(and_(ProposalRow.created_at <= session.moment - KEPT, ~awaited), closed)
     found = list(await session.scalars(select(ProposalRow.id).where(old).limit(limit)))
     await session.execute(delete(ProposalRow).where(ProposalRow.id.in_(found)))
     return len(found)

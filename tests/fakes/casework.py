@@ -105,7 +105,7 @@ class MemoryCasework:
         first = self._first.get(card.case_id)
         if proposal.why_two and (first is None or first[0].user == by.user or first[1] != proposal.sha256):
             self._first[card.case_id] = (by, proposal.sha256)
-            card = self.put(replace(card, first_approvals=(by.name,)))
+            card = self.put(replace(card, first_approvals=(by.name,), first_texts=(proposal.reply,)))
             return Approval(card, NOW + timedelta(hours=24), proposal.why_two)
         self.decided.append(("approve", by.user, proposal.text))
         return Approval(self._move(card, CaseState.APPROVED, send_at=NOW + timedelta(seconds=15)))

@@ -120,6 +120,7 @@ def samples() -> dict[str, Card]:
             advice_reason="The post attacks one person.",
             why_two=("The post attacks one person.",),
             first_approvals=("Ane",),
+            first_texts=("Most newcomers work, and all of us live here.",),
         ),
         "In review, a campaign, in shadow mode, paused, the post edited": replace(
             REVIEWED, campaign_posts=7, is_shadow=True, is_paused=True, is_original_edited=True

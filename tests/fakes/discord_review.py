@@ -62,6 +62,12 @@ class ReviewWorld:
         kept = self.casework.put(replace(card, community=community, **changes))
         return await self.client.surface.show(kept, str(self.channel.id), None)
 
+    async def show_again(self) -> None:
+        """Bring the card in the channel up to date, as the board does after every change."""
+        (card,) = self.casework.cases.values()
+        place = PostRef("discord", card.community, str(self.channel.id), str(self.message.id))
+        await self.client.surface.update(card, place)
+
     @property
     def message(self) -> discord.Message:
         """The last message that everybody in the channel sees."""

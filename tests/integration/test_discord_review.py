@@ -106,6 +106,35 @@ async def test_two_persons_approve_the_same_text(world: ReviewWorld) -> None:
     assert [what for what, _, _ in world.casework.decided] == ["approve"]
 
 
+async def test_the_second_person_reads_an_edited_text_and_approves_the_same(world: ReviewWorld) -> None:
+    """What the first one wrote stands on the card; its button shows the exact bytes before they are approved."""
+    own = "We all live here.\nTruly."
+    await world.show(why_two=("The post attacks one person.",))
+    opened = await world.click("moderator", "Edit draft 1…")
+    shown = await world.people["moderator"].submit_modal(opened, {"text": own})
+    await world.press("moderator", shown.response, "Yes, post this reply")
+    await world.show_again()
+    assert f"**Text 1, approved by moderator**\n{own}" in world.card_text()
+    await world.restart()
+    other = await world.click("second", "Approve text 1…")
+    assert f"```\n{own}\n\nDrafted with Antiphon" in "\n".join(texts_of(other.response.components))
+    assert world.casework.decided == []
+    await world.press("second", other.response, "Yes, post this reply")
+    ((what, user, text),) = world.casework.decided
+    assert (what, user) == ("approve", str(world.people["second"].id))
+    assert str(text).startswith(own)
+
+
+async def test_a_text_that_waits_no_more_is_not_approved_by_its_old_button(world: ReviewWorld) -> None:
+    """Another text that came into its place is never taken for it."""
+    await world.show(why_two=("So.",), first_approvals=("Ane",), first_texts=("One text.",))
+    world.casework.put(replace(world.casework.cases[CASE_ID], first_texts=("Another text.",)))
+    refused = await world.click("second", "Approve text 1…")
+    assert "Nobody's approval of this text waits any more." in said_in(refused)
+    assert world.casework.decided == []
+    assert "Another text." in world.card_text()
+
+
 async def test_editing_begins_with_the_draft_and_ends_in_the_same_confirmation(world: ReviewWorld) -> None:
     """The edited text is checked, and what no evidence holds is listed before anybody approves it."""
     await world.show()

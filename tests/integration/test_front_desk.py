@@ -17,6 +17,7 @@ from bot.intake import Intake
 from bot.outbox import Outbox
 from bot.store.cases import Case
 from bot.store.database import Database
+from bot.store.proposals import forget_proposals
 from core.cards import Card, ProposedReply
 from core.casework import Casework
 from core.decline import DeclineReason
@@ -247,6 +248,59 @@ async def test_two_persons_each_propose_and_approve_the_same_bytes(
     second = await _proposed(front, in_review, BOLD, OTHER_MODERATOR)
     assert (await front.approve(second.id, OTHER_MODERATOR)).card.state is CaseState.APPROVED
     assert await one_row(database, "SELECT sha256 FROM approvals") == (second.sha256,)
+
+
+async def test_the_second_person_is_shown_what_the_first_one_wrote(
+    front: Casework, in_review: Case, database: Database
+) -> None:
+    """Their part of it, on the card; approving it says where it began, as the first one's edit did."""
+    begun = await front.propose(in_review.id, in_review.version, MODERATOR, rank=2, text=f" {BOLD}\n")
+    await front.approve(begun.id, MODERATOR)
+    card = await front.card(in_review.id, OTHER_MODERATOR)
+    assert (card.first_approvals, card.first_texts) == (("moderator_one",), (BOLD,))
+    second = await _proposed(front, in_review, card.first_texts[0], OTHER_MODERATOR)
+    assert second.sha256 == begun.sha256
+    assert (await front.approve(second.id, OTHER_MODERATOR)).card.first_texts == ()
+    row = await one_row(database, "SELECT sha256, draft_rank, edited FROM approvals")
+    assert (row[:2], bool(row[2])) == ((begun.sha256, 2), True)
+
+
+async def test_a_first_approval_stays_on_the_card_when_a_setting_changes_that_ends_none(
+    front: Casework, in_review: Case, database: Database
+) -> None:
+    """It still holds, so the second person must see it; a change of the rules ends it on the card, too."""
+    await front.approve((await _proposed(front, in_review)).id, MODERATOR)
+    await CommunityDesk(database).grant(COMMUNITY_ID, STRANGER, Role.VOLUNTEER, Operator("keeper"))
+    assert (await _card(front, in_review)).first_texts == (BOLD,)
+    await CommunityDesk(database).set_posting(COMMUNITY_ID, False, Operator("keeper"))
+    assert ((await _card(front, in_review)).first_approvals, (await _card(front, in_review)).first_texts) == ((), ())
+
+
+async def test_a_text_that_was_approved_without_being_proposed_is_shown_as_well(
+    front: Casework, desk: Desk, in_review: Case
+) -> None:
+    """In a terminal, say: the second person reads it on the card all the same."""
+    shown = await desk.rendered(in_review.id, BOLD)
+    await desk.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
+    card = await _card(front, in_review)
+    assert (card.first_approvals, card.first_texts) == (("moderator_one",), (BOLD,))
+
+
+async def test_what_a_first_person_approved_is_kept_until_the_case_moves_on(
+    front: Casework, in_review: Case, database: Database, clock: FakeClock
+) -> None:
+    """Other proposals go after a day; this one goes with the first decision, a day later at most."""
+    await _proposed(front, in_review, OWN_TEXT)
+    await front.approve((await _proposed(front, in_review)).id, MODERATOR)
+    clock.advance(25 * 3600)
+    await database.run("forget", lambda session: forget_proposals(session, 10))
+    assert (await _card(front, in_review)).first_texts == (BOLD,)
+    assert await one_row(database, "SELECT count(*) FROM proposals") == (1,)
+    plain = await front.propose(in_review.id, in_review.version, OTHER_MODERATOR, rank=1)
+    await front.approve(plain.id, OTHER_MODERATOR)
+    clock.advance(25 * 3600)
+    await database.run("forget", lambda session: forget_proposals(session, 10))
+    assert await one_row(database, "SELECT count(*) FROM proposals") == (0,)
 
 
 async def test_a_proposal_ends_with_the_version_that_it_was_made_for(

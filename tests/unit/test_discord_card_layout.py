@@ -81,6 +81,7 @@ def _cards(draw: st.DrawFn) -> Card:
         notes=draw(sentences),
         why_two=draw(sentences),
         first_approvals=draw(sentences),
+        first_texts=draw(sentences),
         campaign_posts=draw(st.sampled_from([1, 10**6])),
         is_original_gone=draw(st.booleans()),
         is_original_edited=draw(st.booleans()),
@@ -190,6 +191,7 @@ def test_the_most_that_can_be_said_fits_in_every_language(state: CaseState, loca
         notes=(worst,) * 20,
         why_two=(worst,) * 20,
         first_approvals=(worst,) * 20,
+        first_texts=(*(f"{n}{worst}" for n in range(19)), ""),
         closed_because=worst,
         holder=Holder(worst, AT),
         waiting=Waiting(worst, 10**6, 10.0**7, worst),
@@ -201,6 +203,34 @@ def test_the_most_that_can_be_said_fits_in_every_language(state: CaseState, loca
         send_at=AT,
     )
     within_limits(card_layout(card, locale).to_components())
+
+
+def test_a_text_of_ones_own_that_waits_for_a_second_person_stands_on_the_card() -> None:
+    """Whole, with who approved it and a button for this very text; one that is a draft is named by its rank."""
+    own, draft = "We all live here.\nTruly.", DRAFTS[1].text
+    card = replace(REVIEWED, why_two=("So.",), first_approvals=("Ane", "Jon", "Miren"), first_texts=(own, draft, ""))
+    components = card_layout(card, "en").to_components()
+    shown = read_as_discord_shows("\n".join(texts_of(components)))
+    assert f"**Text 1, approved by Ane**\n{own}" in shown
+    assert "Jon approved draft 2." in shown
+    assert "Approved by Ane, Jon, Miren; a second person must approve the same text." in shown
+    assert buttons_of(components)["Approve text 1…"].split(":")[1] == "approve"
+    assert "Approve text 2…" not in buttons_of(components)
+    other = card_layout(replace(card, first_texts=("Something else.", draft, "")), "en").to_components()
+    assert buttons_of(other)["Approve text 1…"] != buttons_of(components)["Approve text 1…"]
+
+
+def test_of_many_texts_that_wait_the_newest_two_stand_on_the_card() -> None:
+    """There is no room for more beside four drafts; a text that two persons approved stands there once."""
+    names, texts = ("Ane", "Jon", "Miren", "Iker"), ("One text", "Two text", "Three text", " Three text ")
+    card = replace(_extreme(), why_two=("So.",), first_approvals=names, first_texts=texts)
+    components = card_layout(card, "en").to_components()
+    within_limits(components)
+    shown = "\n".join(texts_of(components))
+    assert "Text 1, approved by Jon" in shown
+    assert "Text 2, approved by Miren" in shown
+    assert "One text" not in shown
+    assert shown.count("Three text") == 1
 
 
 def test_the_first_words_are_the_gist_and_the_group() -> None:

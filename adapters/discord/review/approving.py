@@ -17,6 +17,7 @@ from adapters.discord.review.answering import Press
 from adapters.discord.review.controls import OWN_TEXT, Control
 from adapters.discord.review.dialogs import TEXT, edit_dialog
 from adapters.discord.review.exact import proposal_layout
+from adapters.discord.review.firsts import is_key, text_named
 from adapters.discord.review.ids import Act
 from adapters.discord.review.inert import exact_block, inert
 from adapters.discord.review.items import layout, rows, said, with_file
@@ -34,9 +35,23 @@ async def approve(press: Press) -> None:
     """Show what would be posted, and ask again."""
     await press.think()
     target = press.target
-    proposal = await press.casework.propose(target.case_id, target.version, press.by, rank=_rank(press))
+    if is_key(target.extra):
+        text = await _first_text(press)
+        proposal = await press.casework.propose(target.case_id, target.version, press.by, text=text)
+    else:
+        proposal = await press.casework.propose(target.case_id, target.version, press.by, rank=_rank(press))
     view, files = proposal_layout(proposal, press.locale)
     await press.answer(view, *files)
+
+
+async def _first_text(press: Press) -> str:
+    """What another person approved, and the button names."""
+    card = await press.casework.card(press.target.case_id, press.by)
+    require_current(card, press)
+    text = text_named(card, press.target.extra)
+    if text is None:
+        raise Conflict(gettext("Nobody's approval of this text waits any more.", press.locale))
+    return text
 
 
 async def edit(press: Press) -> None:

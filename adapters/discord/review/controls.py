@@ -45,6 +45,19 @@ def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
     return [Control(Act.APPROVE, approve, ButtonStyle.primary, rank), Control(Act.EDIT, edit, extra=rank)]
 
 
+def for_first(card: Card, number: int, key: str, locale: str) -> list[Control]:
+    """What a second person can do with a text that a first one wrote and approved.
+
+    Args:
+        number: what the card calls the text.
+        key: what the button names it by.
+    """
+    if card.state is not CaseState.IN_REVIEW or card.is_preview:
+        return []
+    label = gettext("Approve text {number}…", locale, number=number)
+    return [Control(Act.APPROVE, label, ButtonStyle.primary, key)]
+
+
 def for_case(card: Card, locale: str) -> list[Control]:
     """The buttons under the card, five at most."""
     return [*_first(card, locale), *_closing(card, locale), Control(Act.MORE, gettext("More…", locale))][:5]
@@ -63,6 +76,8 @@ def _first(card: Card, locale: str) -> Iterator[Control]:
 
 
 def _closing(card: Card, locale: str) -> Iterator[Control]:
+    if card.state is CaseState.FOLDED:  # it is decided with the case that it belongs to, or drafted on its own first
+        return
     if CaseState.DECLINED in TRANSITIONS[card.state]:
         yield Control(Act.DECLINE, gettext("Decline…", locale))
     if CaseState.NO_REPLY in TRANSITIONS[card.state]:

@@ -46,7 +46,7 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a component acts on. ``extra`` is a draft's rank, or a proposal's id; "" where nothing is needed."""
+    """What a component acts on. ``extra`` is a draft's rank, a proposal's id, or the key of a first person's text."""
 
     act: Act
     case_id: str

@@ -15,6 +15,7 @@ from typing import Any, Final
 from discord import ui
 
 from adapters.discord.review import controls
+from adapters.discord.review.firsts import FirstText, written
 from adapters.discord.review.fitting import Piece, fit
 from adapters.discord.review.inert import inert, spoiler, units
 from adapters.discord.review.items import layout, rows
@@ -33,7 +34,8 @@ from core.models import Draft
 
 MAX_TEXT: Final = 4000
 _SPARE: Final = 60
-_REASON, _WARNING, _NOTE = 240, 240, 240
+_REASON, _WARNING, _NOTE, _NAME = 240, 240, 240, 40
+_FIRSTS: Final = "firsts"
 _GIST: Final = (400, 200)
 _COVERED: Final = (700, 450, 220)
 """How much room a gist and a post may take: the most first."""
@@ -51,11 +53,16 @@ def card_layout(card: Card, locale: str, *, covers_all: bool = False) -> ui.Layo
     drafts = () if covers_all else card.drafts[: controls.MAX_DRAFTS]
     under = controls.for_case(card, locale)
     beside = {draft.rank: controls.for_draft(card, draft, locale) for draft in drafts}
-    labels = sum(units(control.label) for control in [*under, *(one for some in beside.values() for one in some)])
+    firsts = [] if covers_all else list(enumerate(written(card), start=1))
+    seconding = [one for number, first in firsts for one in controls.for_first(card, number, first.key, locale)]
+    said = [*under, *seconding, *(one for some in beside.values() for one in some)]
+    labels = sum(units(control.label) for control in said)
     blocks = fit([*_head(card, locale), *_body(card, drafts, locale, covers_all)], MAX_TEXT - _SPARE - labels)
     parts: list[ui.Item[Any]] = []
     for name in ("gist", "state", "post"):
         parts += [*([ui.Separator()] if parts else []), ui.TextDisplay(blocks[name])] if name in blocks else []
+    if firsts:
+        parts += [ui.Separator(), ui.TextDisplay(blocks[_FIRSTS]), *rows(seconding, card.case_id, card.version)]
     for draft in drafts:
         parts += [ui.Separator(), ui.TextDisplay(blocks[_block(draft)])]
         parts += rows(beside[draft.rank], card.case_id, card.version)
@@ -98,6 +105,8 @@ def _body(card: Card, drafts: tuple[Draft, ...], locale: str, covers_all: bool) 
     pieces += [Piece("post", 0, (where,))] if where else []
     if drafts and card.is_preview:
         pieces.append(Piece("post", 2, (gettext("These are first drafts; better ones may come.", locale),)))
+    if not covers_all:
+        pieces += [_first(first, number, locale) for number, first in enumerate(written(card), start=1)]
     for number, draft in enumerate(drafts):
         pieces += _draft(card, draft, locale, number)
     return pieces + ([] if covers_all else _notes(card, locale))
@@ -111,6 +120,13 @@ def _post(card: Card, locale: str) -> Piece:
     more = gettext("“More…” shows all of it.", locale)
     cut = [f"{label} {spoiler(card.post.text, limit)} {more}" for limit in _COVERED if limit < units(whole)]
     return Piece("post", 3, (f"{label} {whole}", *cut)) if units(whole) <= _COVERED[0] else Piece("post", 3, tuple(cut))
+
+
+def _first(first: FirstText, number: int, locale: str) -> Piece:
+    name = inert(first.name, _NAME)
+    title = f"**{gettext('Text {number}, approved by {name}', locale, number=number, name=name)}**"
+    unseen = gettext("It is too long for the card. “Approve text {number}…” shows it in full.", locale, number=number)
+    return Piece(_FIRSTS, 5 + number, (f"{title}\n{inert(first.text)}", f"{title}\n{unseen}"))
 
 
 def _draft(card: Card, draft: Draft, locale: str, number: int) -> list[Piece]:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from babel.dates import format_timedelta
 from discord.utils import format_dt
 
+from adapters.discord.review.firsts import chosen
 from adapters.discord.review.inert import inert, link
 from core.cards import Card, Waiting
 from core.i18n import gettext, language_of
@@ -117,11 +118,17 @@ def alerts(card: Card, locale: str) -> list[tuple[str, ...]]:
         reasons = " ".join(inert(reason, _REASON) for reason in card.why_two[:_NAMES])
         said.append((f"{rule} {reasons}", rule))
     if card.first_approvals:
-        names = ", ".join(inert(name, _NAME) for name in card.first_approvals[:_NAMES])
+        approvers = list(dict.fromkeys(card.first_approvals))
+        names = ", ".join(inert(name, _NAME) for name in approvers[:_NAMES])
         rule = gettext("One person approved a text; a second one must approve the same.", locale)
         full = gettext("Approved by {names}; a second person must approve the same text.", locale, names=names)
         said.append((full, rule))
+        said += [(_choice(name, rank, locale), "") for name, rank in chosen(card)[:_NAMES]]
     return said
+
+
+def _choice(name: str, rank: int, locale: str) -> str:
+    return gettext("{name} approved draft {rank}.", locale, name=inert(name, _NAME), rank=rank)
 
 
 def _original(card: Card, locale: str) -> Iterator[str]:
