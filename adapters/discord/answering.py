@@ -1,17 +1,20 @@
 """Answers that only the person who asked can see, errors included.
 
-Owns how an error reaches people: message and remedy as ``core.errors`` says them, and for anything else one sentence.
-Must never write into a log what somebody wrote, nor an error's own words: only its kind.
+Owns how an error reaches people: message and remedy as ``core.errors`` says them, and for anything else one sentence;
+and what becomes of an error that nobody can be told of any more. Must never write into a log what somebody wrote, nor
+an error's own words: only its kind and place.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
 from typing import Any, Final, TypeAlias
 
 import discord
 from discord import app_commands
 
+from adapters.discord.client import log_failure
 from core.errors import AntiphonError
 from core.i18n import gettext
 
@@ -51,15 +54,22 @@ async def answer_error(interaction: Interaction, error: BaseException) -> None:
     if isinstance(cause, AntiphonError):
         text = explain(cause)
     else:
-        _LOG.error("An interaction failed: %s.", type(cause).__name__)
+        log_failure("an interaction", cause)
         text = gettext(
             "Something went wrong in Antiphon, and nothing was changed. Try again, or tell who runs it.",
             interaction.locale.value,
         )
+    await last_said(answer(interaction, text))
+
+
+async def last_said(saying: Awaitable[None]) -> None:
+    """Say what is left to be said after an error; where that fails as well, only the log is told."""
     try:
-        await answer(interaction, text)
+        await saying
     except discord.HTTPException as err:
         _LOG.warning("An error could not be told to who asked: HTTP %s, code %s.", err.status, err.code)
+    except Exception as err:  # the connection is gone, say: there is nobody to tell
+        log_failure("telling somebody of an error", err)
 
 
 def answer_command_errors(tree: app_commands.CommandTree[Any]) -> None:

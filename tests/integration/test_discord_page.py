@@ -21,11 +21,11 @@ from adapters.discord import AntiphonClient
 from bot.discord_service import PERMISSIONS, serve_discord
 from bot.settings import DeskSettings, DiscordSettings, Settings
 from core.engine import Engine
-from core.heads import Heads
-from core.ports import EvidenceSource
-from tests.fakes.brief import EXPLAINED, PATIENT
+from tests.fakes.brief import EXPLAINED, PATIENT, passage
 from tests.fakes.discord_cards import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord_review import said_in
+from tests.fakes.evidence import FakeEvidence
+from tests.fakes.heads import heads_saying
 from tests.fakes.model import FakeModel
 
 FIRST_POST = "Migrants only come here to live off our welfare."
@@ -118,13 +118,13 @@ def _town(env: Env) -> Town:
 
 
 @pytest.fixture
-def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
-    """An engine whose language model is a fake."""
+def engine() -> Engine:
+    """An engine whose models are fakes."""
     model = FakeModel(
         texts={"reading": EXPLAINED, "draft": "Everybody here was a newcomer once."},
         shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
     )
-    return Engine(model, knowledge, heads)
+    return Engine(model, FakeEvidence([passage()]), heads_saying())
 
 
 @asynccontextmanager

@@ -6,8 +6,6 @@ log. Must never log words of a post, of a draft or of a person: the kind of an e
 
 from __future__ import annotations
 
-import logging
-import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,7 +13,8 @@ from typing import Final
 import discord
 from discord import ui
 
-from adapters.discord.client import NAME
+from adapters.discord.answering import last_said
+from adapters.discord.client import NAME, log_failure
 from adapters.discord.review.ids import Act, Target
 from adapters.discord.review.inert import inert
 from adapters.discord.review.items import said
@@ -28,7 +27,6 @@ from core.i18n import gettext
 from core.models import PostRef
 from core.roles import Person
 
-_LOG = logging.getLogger(__name__)
 _NOBODY: Final = discord.AllowedMentions.none()
 _ERROR: Final = 1500
 _OF_REVIEWERS: Final = frozenset({Act.CLAIM, Act.RELEASE, Act.APPROVE, Act.UNDO, Act.SILENT, Act.RETRACT})
@@ -122,7 +120,7 @@ async def answered(press: Press, flow: Flow) -> None:
         await _explain(press, err)
     except Exception as err:  # whatever it is, somebody waits for an answer
         _log(press, err)
-        await _last(press, _trouble(press))
+        await last_said(press.say(_trouble(press)))
 
 
 def in_words(err: AntiphonError) -> tuple[str, str]:
@@ -135,10 +133,10 @@ async def _explain(press: Press, err: AntiphonError) -> None:
     try:
         await (_outdated(press, err) if isinstance(err, Conflict) else press.say(*in_words(err)))
     except AntiphonError as another:
-        await _last(press, "\n".join((*in_words(err), *in_words(another))))
+        await last_said(press.say("\n".join((*in_words(err), *in_words(another)))))
     except Exception as another:
         _log(press, another)
-        await _last(press, _trouble(press))
+        await last_said(press.say(_trouble(press)))
 
 
 async def _outdated(press: Press, err: Conflict) -> None:
@@ -152,13 +150,6 @@ async def _outdated(press: Press, err: Conflict) -> None:
         await press.answer(card_layout(card, press.locale))
 
 
-async def _last(press: Press, sentence: str) -> None:
-    try:
-        await press.say(sentence)
-    except Exception as err:  # the connection is gone, or the token too old: there is nobody to tell
-        _log(press, err)
-
-
 def _trouble(press: Press) -> str:
     return gettext(
         "Antiphon could not finish this. Look at the card before you try again; if it goes on, tell whoever runs it.",
@@ -167,6 +158,4 @@ def _trouble(press: Press) -> str:
 
 
 def _log(press: Press, err: Exception) -> None:
-    frames = traceback.extract_tb(err.__traceback__)
-    where = f"{frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno}" if frames else "nowhere"
-    _LOG.error("%s of a case went wrong: %s at %s", press.target.act, type(err).__name__, where)
+    log_failure(f"{press.target.act} of a case", err)
