@@ -192,6 +192,19 @@ def check_quiet(shown: str) -> None:
     assert not re.search(r"stamina|httpx|HTTP Request|retry", shown), shown
 
 
+def bot_replies(shown: str) -> dict[str, str]:
+    """What the bot wrote in the thread that is printed at the end, by the message that it answers."""
+    row = re.compile(r"^│ \d+ re (\d+) +│ antiphon +│ (.*?) *│$", re.MULTILINE)
+    return dict(row.findall(shown.partition("The thread as the community sees it")[2]))
+
+
+def first_draft(shown: str) -> str:
+    """The text of draft 1 as it is shown."""
+    found = re.search(r"─ Draft 1: .*\n│ (.*?) *│\n", shown)
+    assert found, shown
+    return found.group(1)
+
+
 @pytest.fixture
 def antiphon(tmp_path: Path) -> Antiphon:
     """The command with the settings as they are shipped: its model is the embedded one."""

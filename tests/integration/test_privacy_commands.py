@@ -82,7 +82,7 @@ def test_run_once_does_what_is_due(config: Path, flagged: Callable[[datetime], F
     done = _run(config, "schedule", "run-once", "--json")
     assert done.exit_code == 0, done.output
     ran = {one["key"].partition(":")[0]: one for one in json.loads(done.stdout)["chores"]}
-    assert set(ran) == {"expiry", "retention", "audit digest", "pruning"}
+    assert set(ran) == {"expiry", "folded cases", "retention", "audit digest", "pruning"}
     assert ran["expiry"]["what"].startswith("1 undecided")
     again = _run(config, "schedule", "run-once")
     assert "retention" not in again.output

@@ -1,0 +1,125 @@
+"""``antiphon run``: the application at a terminal, with the sample community."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import pytest
+
+from adapters.sample.posts import SAMPLE_FLAGS
+from tests.e2e.conftest import GUARD_SECONDS, SOON, Antiphon, bot_replies, first_draft
+
+EDITED = "We all share this town, and everybody who works in it belongs here."
+ASKED = "q = quit\n> "
+
+
+def test_moderator_approves_declines_and_edits(drafter: Antiphon):
+    """Exactly what was approved is posted, word for word, and nothing else."""
+    with drafter.at_terminal("run") as terminal:
+        draft = first_draft(terminal.read_to(ASKED))
+        terminal.types("a 9")
+        assert "Not understood." in terminal.read_to(ASKED)
+        terminal.types("a 1")
+        assert f"Exactly this will be posted:\n{draft}\n" in terminal.read_to("Post it? y = yes: ")
+        terminal.types("y")
+        assert "posted:" in terminal.read_to(ASKED)
+        terminal.types("d off tone")
+        terminal.read_to(ASKED)
+        terminal.types("e 1")
+        terminal.read_to("New text: ")
+        terminal.types(EDITED)
+        assert f"Exactly this will be posted:\n{EDITED}\n" in terminal.read_to("Post it? y = yes: ")
+        terminal.types("y")
+        code, rest = terminal.read_to_end()
+    assert code == 0
+    assert bot_replies(rest) == {SAMPLE_FLAGS[0]: draft, SAMPLE_FLAGS[2]: EDITED}
+
+
+def test_moderator_argues_another_claim(drafter: Antiphon):
+    """By its number or in words of one's own, with a word of warning; a slip of the finger changes nothing."""
+    proposed, own = (
+        "Everybody who lives here deserves respect and a fair chance.",
+        "Migrants do not live off our welfare.",
+    )
+    with drafter.at_terminal("run") as terminal:
+        shown = terminal.read_to(ASKED)
+        argued = re.search(r"We say instead: (.*)\n", shown)
+        assert argued
+        terminal.types("c")
+        listed = re.findall(r"^  (\d)  (.*)$", terminal.read_to("q = back: "), re.MULTILINE)
+        assert listed[0] == ("1", argued.group(1))
+        terminal.types("q")
+        terminal.read_to(ASKED)
+        for wrong, said in (("9", "There is no claim 9."), ("1", "The drafts argue this claim already.")):
+            terminal.types(f"c {wrong}")
+            assert said in terminal.read_to(ASKED)
+        terminal.types(f"c {own}")
+        assert "would have lost before the vote (restates the stereotype)" in terminal.read_to("We say instead: ")
+        shown = terminal.read_to(ASKED)
+        assert shown.startswith(own)
+        first_draft(shown)
+        terminal.types("c")
+        listed = re.findall(r"^  (\d)  (.*)$", terminal.read_to("q = back: "), re.MULTILINE)
+        assert listed[0] == ("1", own)
+        terminal.types(next(number for number, claim in listed if claim == proposed))
+        assert f"We say instead: {proposed}\n" in terminal.read_to(ASKED)
+        terminal.types("q")
+        assert terminal.read_to_end()[0] == 0
+
+
+def test_ctrl_c_takes_an_approval_back(drafter: Antiphon):
+    """Within the undo window nothing is posted; the case waits for its moderator, who may leave at any time."""
+    with drafter.having(ANTIPHON__DESK__UNDO_SECONDS="3600").at_terminal("run") as terminal:
+        draft = first_draft(terminal.read_to(ASKED))
+        terminal.types("a 1")
+        terminal.read_to("Post it? y = yes: ")
+        terminal.types("y")
+        terminal.read_to("Ctrl-C before it is sent takes it back.")
+        terminal.interrupt()
+        code, rest = terminal.read_to_end()
+    assert code == 130
+    assert "Stopped. Nothing more is drafted or posted." in rest
+
+    with drafter.at_terminal("run") as terminal:
+        assert first_draft(terminal.read_to(ASKED)) == draft
+        terminal.types("a 1")
+        terminal.read_to("Post it? y = yes: ")
+        terminal.types("\x04")  # the end of the input is no consent
+        terminal.read_to(ASKED)
+        terminal.types("q")
+        code, rest = terminal.read_to_end()
+    assert code == 0
+    assert bot_replies(rest) == {}
+
+    with drafter.at_terminal("run") as terminal:
+        terminal.read_to(ASKED)
+        terminal.interrupt()  # it does not wait for a key
+        code, rest = terminal.read_to_end()
+    assert code == 130
+
+
+@pytest.mark.slow
+def test_interrupted_case_is_drafted_at_the_next_start(antiphon: Antiphon, drafter: Antiphon):
+    """Ctrl-C while the embedded model works ends both at once, and the case goes back into the queue."""
+    with antiphon.having(**SOON).started("run") as process:
+        assert process.stdout is not None
+        while "  reading  " not in (line := process.stdout.readline()):
+            assert line, "it ended before the post was read"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=GUARD_SECONDS)
+    assert process.returncode == 130
+    assert err == "Stopped. Nothing more is drafted or posted.\n"
+    with drafter.at_terminal("run") as terminal:
+        first_draft(terminal.read_to(ASKED))
+        terminal.types("q")
+        assert terminal.read_to_end()[0] == 0
+
+
+def test_run_without_a_terminal_posts_nothing(drafter: Antiphon):
+    """Nobody is there to approve: not even input that looks like consent does it."""
+    result = drafter("run", stdin=b"a 1\ny\na 1\ny\na 1\ny\n")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.count("It waits in review: run this in a terminal to decide.") == len(SAMPLE_FLAGS)
+    assert "The thread as the community sees it" in result.out
+    assert bot_replies(result.out) == {}
