@@ -15,8 +15,8 @@ help: ## show this list
 demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 	@$(BIN)/antiphon demo
 
-test: check ## every check and every test; a file's tests stay together, on two processes
-	$(BIN)/pytest -n 2 --dist loadfile
+test: check ## every check and every test; a file's tests stay together, on three processes
+	$(BIN)/pytest -n 3 --dist loadfile
 
 torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills (tests/torture/__main__.py says how long)
 	@$(BIN)/python -m tests.torture

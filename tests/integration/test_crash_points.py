@@ -22,7 +22,7 @@ async def test_a_crash_at_any_point_breaks_no_promise(ground: Ground) -> None:
     """Once at each named point that the standard scenario passes, and at some pairs of points."""
     reached, found = await points(ground), Enumerated()
     assert len(set(reached)) > 50
-    for plan in (*first_of_each(reached), *pairs(reached, 2)):
+    for plan in (*first_of_each(reached), *pairs(reached, 1)):
         await run(ground, plan, found)
     assert found.broken == []
     assert set(reached) <= set(found.points), "Some point was not crashed at."
