@@ -14,10 +14,10 @@ from uuid import uuid4
 from bot.deciding import decider
 from bot.live_roles import LiveRoles
 from bot.reading_desk import rendered_in
-from bot.store import approvals, communities, holds
+from bot.store import approvals, communities, holds, suggestions
 from bot.store import cases as store
 from bot.store.approvals import First, Origin
-from bot.store.cases import Case, StoredSuggestion
+from bot.store.cases import Case
 from bot.store.communities import Community
 from bot.store.database import Database, Session
 from bot.store.documents import suggestion_from_json
@@ -25,6 +25,7 @@ from bot.store.people import member, roles_of
 from bot.store.proposals import keep_proposal, proposal_with
 from bot.store.schema import SuggestionRow
 from bot.store.sending import require_settled
+from bot.store.suggestions import StoredSuggestion
 from core.edits import check_edit
 from core.errors import BadInput, NotAllowed
 from core.review import ApprovedReply, CaseState, approve
@@ -171,7 +172,7 @@ async def _keep_text(session: Session, case: Case, first: First, proposal: Propo
 async def _seen(session: Session, proposal: Proposal) -> _Seen:
     case = await store.load(session, proposal.case_id)
     community = await communities.load(session, case.community_id)
-    stored = await store.latest_suggestion(session, case.id)
+    stored = await suggestions.latest_suggestion(session, case.id)
     draft = await _draft_text(session, case.id, proposal.suggestion_id, proposal.draft_rank)
     footer = (await rendered_in(session, case, "", stored)).footer
     found = await approvals.firsts(session, case)

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from bot.store import approvals, campaigns, communities, holds, sending
+from bot.store import approvals, campaigns, communities, holds, sending, suggestions
 from bot.store import cases as store
 from bot.store.audit import newest_reason
-from bot.store.cases import DRAFT, Case, StoredSuggestion, claims_of
+from bot.store.cases import DRAFT, Case
 from bot.store.database import Session
 from bot.store.documents import Preview
 from bot.store.people import name_of, pseudonym, require_on_case, roles_of
@@ -24,6 +24,7 @@ from bot.store.previews import preview_of
 from bot.store.proposals import proposal_with
 from bot.store.schema import CaseRow, Original
 from bot.store.standing import standing
+from bot.store.suggestions import StoredSuggestion, claims_of
 from core.cards import Card, Holder, Waiting
 from core.errors import StoreUnavailable
 from core.models import Draft, Evidence, PostRef, Priority, Reading
@@ -150,7 +151,7 @@ async def _drafted(session: Session, case: Case) -> _Drafted:
     if not case.post.text:  # erased
         return _Drafted()
     try:
-        stored, preview = await store.suggestions(session, case.id), await preview_of(session, case.id)
+        stored, preview = await suggestions.suggestions(session, case.id), await preview_of(session, case.id)
     except StoreUnavailable as err:  # of another version: whoever reviews the case reads what to do
         return _Drafted(notes=(str(err),))
     found = _suggested(stored)

@@ -23,7 +23,8 @@ from bot.outbox import Delivery
 from bot.render import show_progress, show_suggestion, show_thread
 from bot.service import Application, admit, open_application
 from bot.settings import Settings
-from bot.store.cases import Case, StoredSuggestion
+from bot.store.cases import Case
+from bot.store.suggestions import StoredSuggestion
 from core.decline import DeclineReason
 from core.errors import AntiphonError, BadInput
 from core.models import Progress

@@ -20,7 +20,8 @@ from bot.app import OnPreparing, open_engine
 from bot.render import show_progress, show_suggestion, show_thread
 from bot.service import Application, admit, open_application
 from bot.settings import Settings
-from bot.store.cases import Case, StoredSuggestion
+from bot.store.cases import Case
+from bot.store.suggestions import StoredSuggestion
 from core.decline import DeclineReason
 from core.errors import Unavailable
 from core.models import Progress

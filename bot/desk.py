@@ -22,7 +22,7 @@ from bot.intake import Intake
 from bot.live_roles import LiveRoles
 from bot.reading_desk import ReadingDesk
 from bot.store import cases as store
-from bot.store import holds
+from bot.store import holds, suggestions
 from bot.store.cases import Case
 from bot.store.database import Database, Session
 from bot.store.people import require_on_case
@@ -134,7 +134,7 @@ class Desk(ReadingDesk):
                 note=chosen or "",
             )
             if chosen is not None:
-                await store.choose_claim(session, moved, chosen)
+                await suggestions.choose_claim(session, moved, chosen)
             if intent is not None:
                 await store.set_wish(session, case_id, replace(case.post.wish, intent=intent))
             return await holds.end(session, moved)
@@ -223,7 +223,7 @@ class Desk(ReadingDesk):
             if case.state not in (CaseState.NEEDS_PERSON, CaseState.FAILED):
                 raise NotAllowed(f"The case is {case.state}; nothing is to be reopened.", remedy="Reload the case.")
             await require_settled(session, case_id)
-            stored = await store.latest_suggestion(session, case_id)
+            stored = await suggestions.latest_suggestion(session, case_id)
             has_drafts = stored is not None and bool(stored.suggestion.drafts)
             to = CaseState.IN_REVIEW if has_drafts else CaseState.QUEUED
             return await store.transition(session, case_id, version, to, actor=who, reason="reopened")
@@ -243,7 +243,7 @@ class Desk(ReadingDesk):
 
 
 async def _require_other(session: Session, case_id: str, claim: str) -> None:
-    stored = await store.latest_suggestion(session, case_id)
+    stored = await suggestions.latest_suggestion(session, case_id)
     if stored is not None and claim.casefold() == (stored.suggestion.claim or "").casefold():
         raise BadInput("The drafts argue this claim already.", remedy="Choose another, or write one.")
 

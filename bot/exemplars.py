@@ -12,7 +12,7 @@ from itertools import islice
 
 import tantivy
 
-from bot.store.cases import PostedReply
+from bot.store.suggestions import PostedReply
 from core.language import NAMES, detect
 from core.text import content_stems
 

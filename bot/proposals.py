@@ -16,13 +16,14 @@ from bot.deciding import decider
 from bot.desk import Desk
 from bot.reading_desk import rendered_in
 from bot.store import cases as store
-from bot.store import communities
-from bot.store.cases import Case, StoredSuggestion
+from bot.store import communities, suggestions
+from bot.store.cases import Case
 from bot.store.database import Database, Session
 from bot.store.people import require_on_case
 from bot.store.proposals import Proposal, keep_proposal, proposal_of, proposal_with
 from bot.store.schema import CaseRow, Original
 from bot.store.sending import require_settled
+from bot.store.suggestions import StoredSuggestion
 from bot.typed import check_text
 from core.cards import ProposedReply
 from core.disclosure import Rendered
@@ -72,7 +73,7 @@ class Proposals:
         async def work(session: Session) -> _Kept:
             case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
             await require_settled(session, case_id)
-            stored = await store.latest_suggestion(session, case_id)
+            stored = await suggestions.latest_suggestion(session, case_id)
             reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
             rendered = await rendered_in(session, case, reply, stored)
             self._require_room(case, rendered)
@@ -193,7 +194,7 @@ async def _shown_again(session: Session, proposal: Proposal, by: Person) -> str:
         )
     if case.version != proposal.version:
         raise Conflict(f"The case changed after you were shown this text: it is {case.state} now.", remedy=_LOOK_AGAIN)
-    rendered = await rendered_in(session, case, proposal.text, await store.latest_suggestion(session, case.id))
+    rendered = await rendered_in(session, case, proposal.text, await suggestions.latest_suggestion(session, case.id))
     if rendered.sha256 != proposal.sha256:
         raise Conflict("What is added to replies here changed after you were shown this text.", remedy=_LOOK_AGAIN)
     return rendered.text

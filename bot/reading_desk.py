@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.store import approvals, communities, holds
+from bot.store import approvals, communities, holds, suggestions
 from bot.store import cases as store
 from bot.store.approvals import First
 from bot.store.audit import AuditEntry
-from bot.store.cases import Case, PostedReply, StoredSuggestion
+from bot.store.cases import Case
 from bot.store.database import Database, Session
 from bot.store.holds import Hold
 from bot.store.people import require_on_case
+from bot.store.suggestions import PostedReply, StoredSuggestion
 from bot.typed import check_text
 from core.disclosure import Rendered, render
 from core.edits import CheckedSentence, check_edit, warnings_of
@@ -82,8 +83,8 @@ class ReadingDesk:
             await require_on_case(session, case.community_id, by, OnCase.READ, flagged_by=case.post.flagged_by)
             return CaseView(
                 case,
-                await store.latest_suggestion(session, case_id),
-                tuple(await store.claims(session, case_id)),
+                await suggestions.latest_suggestion(session, case_id),
+                tuple(await suggestions.claims(session, case_id)),
                 tuple(await store.history(session, case_id)),
                 await holds.holder(session, case),
                 tuple(await approvals.firsts(session, case)),
@@ -122,7 +123,7 @@ class ReadingDesk:
 
         async def work(session: Session) -> StoredSuggestion | None:
             await store.load(session, case_id)
-            return await store.latest_suggestion(session, case_id)
+            return await suggestions.latest_suggestion(session, case_id)
 
         return await self._database.run("read a suggestion", work)
 
@@ -131,13 +132,13 @@ class ReadingDesk:
 
         async def work(session: Session) -> list[str]:
             await store.load(session, case_id)
-            return await store.claims(session, case_id)
+            return await suggestions.claims(session, case_id)
 
         return await self._database.run("read claims", work)
 
     async def chosen_claim(self, case_id: str) -> str | None:
         """The counter-claim that a moderator chose for a case, or ``None`` to let the engine write some and vote."""
-        return await self._database.run("read the claim", lambda session: store.chosen_claim(session, case_id))
+        return await self._database.run("read the claim", lambda session: suggestions.chosen_claim(session, case_id))
 
     async def earlier(self, ref: PostRef) -> Earlier:
         """What was drafted for a post before, so that other drafts are other ones."""
@@ -146,7 +147,7 @@ class ReadingDesk:
             case = (await store.find_all(session, [ref])).get(ref)
             if case is None:
                 return Earlier(0)
-            times, texts = await store.drafted_before(session, case.id)
+            times, texts = await suggestions.drafted_before(session, case.id)
             return Earlier(times, tuple(texts[:_MOST_EARLIER]))
 
         return await self._database.run("read earlier drafts", work)
@@ -154,7 +155,7 @@ class ReadingDesk:
     async def posted_replies(self, ref: PostRef, limit: int) -> list[PostedReply]:
         """The replies posted in the community of ``ref``, at most ``limit``, latest first."""
         return await self._database.run(
-            "read replies", lambda s: store.posted_replies(s, ref.platform, ref.community, limit)
+            "read replies", lambda s: suggestions.posted_replies(s, ref.platform, ref.community, limit)
         )
 
     async def rendered(self, case_id: str, reply: str) -> Rendered:
@@ -167,7 +168,7 @@ class ReadingDesk:
 
         async def work(session: Session) -> tuple[Rendered, StoredSuggestion | None]:
             case = await store.load(session, case_id)
-            stored = await store.latest_suggestion(session, case_id)
+            stored = await suggestions.latest_suggestion(session, case_id)
             return await rendered_in(session, case, reply, stored), stored
 
         rendered, stored = await self._database.run("render", work)

@@ -7,7 +7,6 @@ caller's transaction and never commits.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -17,20 +16,17 @@ from sqlalchemy import and_, func, or_, select, update
 from bot.store import jobs
 from bot.store.audit import AuditEntry, entries, newest_actor, record_all
 from bot.store.database import Session
-from bot.store.documents import suggestion_from_json
 from bot.store.people import name_of
 from bot.store.previews import drop_preview
 from bot.store.schema import (
     ApprovalRow,
     AuditRow,
     CaseRow,
-    ClaimChoiceRow,
     OutboxRow,
     OutboxState,
-    SuggestionRow,
 )
-from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
-from core.models import FlaggedPost, Intent, PostRef, Priority, Suggestion, ThreadMessage, Wish
+from core.errors import BadInput, Conflict, NotAllowed
+from core.models import FlaggedPost, Intent, PostRef, Priority, ThreadMessage, Wish
 from core.review import CLOSED, CaseState, check_transition
 from core.wishes import check_wish
 
@@ -57,23 +53,6 @@ class Case:
     campaign_id: str | None = None
     claimed_by: str | None = None
     claimed_until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSuggestion:
-    """A suggestion with the id by which an approval names it."""
-
-    id: str
-    suggestion: Suggestion
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class PostedReply:
-    """A reply that a moderator approved and that was posted, with the text of the post that it answered."""
-
-    post: str
-    text: str
 
 
 async def load(session: Session, case_id: str) -> Case:
@@ -151,51 +130,6 @@ async def target_hash(session: Session, case_id: str) -> str:
     return (await session.get_one(CaseRow, case_id)).target_sha256
 
 
-async def latest_suggestion(session: Session, case_id: str) -> StoredSuggestion | None:
-    """The newest suggestion of a case."""
-    return next(iter(await suggestions(session, case_id, limit=1)), None)
-
-
-async def suggestions(session: Session, case_id: str, *, limit: int | None = None) -> list[StoredSuggestion]:
-    """The suggestions of a case, newest first; ``StoreUnavailable`` for one that cannot be read."""
-    query = select(SuggestionRow).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc()).limit(limit)
-    rows = await session.scalars(query)
-    return [StoredSuggestion(row.id, suggestion_from_json(row.document), row.created_at) for row in rows]
-
-
-async def drafted_before(session: Session, case_id: str) -> tuple[int, list[str]]:
-    """How often a case was drafted, and what the drafts said, the latest first; what cannot be read is left out."""
-    query = select(SuggestionRow.document).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
-    times, texts = 0, list[str]()
-    for document in await session.scalars(query):
-        times += 1
-        with suppress(StoreUnavailable):
-            texts += [draft.text for draft in suggestion_from_json(document).drafts]
-    return times, list(dict.fromkeys(texts))
-
-
-async def claims(session: Session, case_id: str) -> list[str]:
-    """Every counter-claim of a case, each once: those of its newest suggestion first, the one argued before others."""
-    return claims_of(await suggestions(session, case_id))
-
-
-def claims_of(found: Sequence[StoredSuggestion]) -> list[str]:
-    """Every counter-claim of suggestions, newest first, each once."""
-    return list(dict.fromkeys(claim.text for stored in found for claim in stored.suggestion.claims))
-
-
-async def choose_claim(session: Session, case: Case, claim: str) -> None:
-    """Keep the counter-claim that a moderator chose in the move that gave the case its version."""
-    session.add(ClaimChoiceRow(case_id=case.id, version=case.version, claim=claim))
-    await session.flush()
-
-
-async def chosen_claim(session: Session, case_id: str) -> str | None:
-    """The counter-claim that a moderator chose last, or ``None`` if nobody chose any."""
-    query = select(ClaimChoiceRow.claim).filter_by(case_id=case_id).order_by(ClaimChoiceRow.version.desc()).limit(1)
-    return await session.scalar(query)
-
-
 async def was_reviewed(session: Session, case_id: str) -> bool:
     """Whether a moderator had drafts of this case before, which must not be lost to a wish for others."""
     query = select(AuditRow.id).filter_by(stream=case_id, to_state=CaseState.IN_REVIEW).limit(1)
@@ -206,21 +140,6 @@ async def touch(session: Session, *case_ids: str) -> None:
     """Say that people see something else of some cases from now on, although none was moved."""
     statement = update(CaseRow).where(CaseRow.id.in_(case_ids)).values(unshown=CaseRow.unshown + 1)
     await session.execute(statement, execution_options={"synchronize_session": False})
-
-
-async def posted_replies(session: Session, platform: str, community: str, limit: int) -> list[PostedReply]:
-    """The replies of a community that certainly stand there, without what discloses Antiphon; latest first."""
-    query = (
-        select(CaseRow.text, ApprovalRow.text, ApprovalRow.footer)
-        .select_from(OutboxRow)
-        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
-        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
-        .where(CaseRow.platform == platform, CaseRow.community == community, CaseRow.erased_at.is_(None))
-        .where(CaseRow.state == CaseState.POSTED, OutboxRow.state == OutboxState.POSTED)
-        .order_by(OutboxRow.updated_at.desc(), OutboxRow.id)
-        .limit(limit)
-    )
-    return [PostedReply(post, text.removesuffix(footer)) for post, text, footer in await session.execute(query)]
 
 
 async def history(session: Session, case_id: str) -> list[AuditEntry]:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from adapters.sample.community import SampleCommunity
 from bot.desk import Desk
-from bot.store.cases import Case, StoredSuggestion
+from bot.store.cases import Case
 from bot.store.database import Database
 from bot.store.secret import load_secret
+from bot.store.suggestions import StoredSuggestion
 from core.review import CaseState
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon
 

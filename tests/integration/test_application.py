@@ -17,8 +17,9 @@ from bot.draft_queue import DraftQueue
 from bot.outbox import Outbox
 from bot.service import Application, admit, open_application
 from bot.settings import DeskSettings, Settings
-from bot.store.cases import Case, PostedReply
+from bot.store.cases import Case
 from bot.store.database import Database
+from bot.store.suggestions import PostedReply
 from core.engine import Engine
 from core.heads import Heads
 from core.models import FlaggedPost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.exemplars import closest, remember
-from bot.store.cases import PostedReply
+from bot.store.suggestions import PostedReply
 
 POST = "Migrants only come here to live off our welfare."
 WELFARE = PostedReply("These migrants live off the welfare that we pay.", "Our neighbours work and pay in like you do.")
