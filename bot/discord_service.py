@@ -22,6 +22,7 @@ from bot.front_desk import FrontDesk
 from bot.review_board import ReviewBoard
 from bot.service import Application, open_application, serve, worker_name
 from bot.settings import Settings
+from core import language
 from core.community_policy import CommunityPolicy
 from core.engine import Engine
 from core.errors import PlatformUnavailable
@@ -84,6 +85,7 @@ async def serve_discord(
         StoreUnavailable: the database cannot be opened.
     """
     make_folder(settings.database_path.parent, "desk.database")
+    language.prepare()  # later it would keep Discord waiting for longer than it does
     policies: list[Callable[[str], Coroutine[Any, Any, CommunityPolicy]]] = []
     connected = asyncio.Event()
     parts = _parts(engine, settings, policies, connected, on_ready, make_client)

@@ -37,6 +37,7 @@ from bot.store.backup import backup
 from bot.store.database import Database, Session
 from bot.store.secret import load_secret
 from bot.worker import OnProgress, Suggest, Worker, work
+from core import language
 from core.engine import Engine, Request
 from core.errors import AntiphonError, StoreUnavailable
 from core.evidence import Sources
@@ -169,6 +170,7 @@ async def open_workers(
         ModelUnavailable: the weights cannot be had or loaded.
     """
     async with open_database(settings) as database, open_engine(settings, on_preparing) as engine:
+        language.prepare()
         desk, wanted = Desk(database), settings.profile_named(profile)
         suggest = _suggesting(engine, desk, Policies(database), settings, _SHORTEST_POST, wanted)
         yield [_worker(database, settings, worker_name(), desk, suggest, _unheard) for _ in range(slots)]

@@ -1,6 +1,10 @@
 """Which language a post is written in.
 
-Owns the detector (lingua) and which languages Antiphon writes. Abstains rather than guesses.
+Owns the detectors (lingua) and which languages Antiphon writes. Abstains rather than guesses.
+
+A detector of trigrams answers what is clear to it: it loads in 0.2 s, and of 480 posts in four languages it was sure of
+nine in ten (cut to 20 characters: four in ten) and wrong about none. The detector of all n-grams, which tells the
+others, takes 4 s and 380 MiB more.
 """
 
 from __future__ import annotations
@@ -13,17 +17,35 @@ NAMES = {"en": "English", "es": "Spanish", "it": "Italian", "eu": "Basque"}
 """The languages that Antiphon writes, by ISO 639-1 code."""
 
 _LEAST_CONFIDENCE = 0.35
+_CLEAR = 0.98  # at 0.9 one of the 480 posts was taken for another language
 _OTHERS = (
     "ARABIC CATALAN CHINESE DUTCH FINNISH FRENCH GERMAN GREEK HUNGARIAN POLISH PORTUGUESE ROMANIAN RUSSIAN SWEDISH "
     "TURKISH UKRAINIAN"
 ).split()
 
 
-@cache
-def _detector() -> LanguageDetector:
+def _builder() -> LanguageDetectorBuilder:
     known = [Language.from_iso_code_639_1(getattr(IsoCode639_1, code.upper())) for code in NAMES]
     others = [getattr(Language, name) for name in _OTHERS]
-    return LanguageDetectorBuilder.from_languages(*known, *others).build()
+    return LanguageDetectorBuilder.from_languages(*known, *others)
+
+
+@cache
+def _quick() -> LanguageDetector:
+    return _builder().with_low_accuracy_mode().build()
+
+
+@cache
+def _thorough() -> LanguageDetector:
+    return _builder().build()
+
+
+def prepare() -> None:
+    """Load what the first unclear text would load, once: 4 s in which no other thread runs.
+
+    For a service, before it has anybody to answer.
+    """
+    _thorough().compute_language_confidence_values("nobody knows")
 
 
 def detect(text: str, expected: str) -> str | None:
@@ -32,13 +54,20 @@ def detect(text: str, expected: str) -> str | None:
     Of 20 languages it names the likeliest, if its confidence is at least 0.35. Below that a short post is taken to be
     in the ``expected`` language (the community's), if that is among the three likeliest.
     """
-    ranked = _detector().compute_language_confidence_values(text)
-    codes = [value.language.iso_code_639_1.name.lower() for value in ranked if value.value > 0]
+    clearest = _quick().compute_language_confidence_values(text)[0]
+    if clearest.value >= _CLEAR:
+        return _code(clearest.language)
+    ranked = _thorough().compute_language_confidence_values(text)
+    codes = [_code(value.language) for value in ranked if value.value > 0]
     if not codes:
         return None
     if ranked[0].value >= _LEAST_CONFIDENCE:
         return codes[0]
     return expected if expected in codes[:3] else None
+
+
+def _code(language: Language) -> str:
+    return language.iso_code_639_1.name.lower()
 
 
 def name_of(code: str) -> str:

@@ -12,9 +12,10 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from bot.store.database import Database
-from tests.fakes.people import SECRET
+from tests.fakes.clock import FakeClock
+from tests.fakes.people import SECRET, settle
 
-_TEMPLATE = "antiphon_template"
+_EMPTY, _SETTLED = "antiphon_empty", "antiphon_settled"
 
 
 @contextmanager
@@ -31,17 +32,26 @@ def postgresql_server() -> Iterator[URL]:
             server.cleanup()
 
 
-async def make_template(server: URL) -> None:
-    """Make the database with empty tables that every test's is a copy of."""
-    await execute(server, f"CREATE DATABASE {_TEMPLATE}")
-    await (await Database.open(server.set(database=_TEMPLATE), secret=SECRET)).close()
+async def make_templates(server: URL) -> None:
+    """Make the databases that every test's is a copy of: one with empty tables, one in which people are settled."""
+    for name in (_EMPTY, _SETTLED):
+        await execute(server, f"CREATE DATABASE {name}")
+        database = await Database.open(server.set(database=name), secret=SECRET, clock=FakeClock())
+        if name == _SETTLED:
+            await settle(database)
+        await database.close()
 
 
 @asynccontextmanager
-async def new_database(server: URL, *, is_empty: bool = False) -> AsyncIterator[URL]:
-    """The address of a new database, with our tables unless it ``is_empty``; dropped at the end."""
+async def new_database(server: URL, *, is_empty: bool = False, is_settled: bool = False) -> AsyncIterator[URL]:
+    """The address of a new database, with our tables unless it ``is_empty``; dropped at the end.
+
+    Args:
+        is_settled: the people of the tests have their roles in it.
+    """
     name = f"test_{uuid4().hex}"
-    await execute(server, f"CREATE DATABASE {name}" + ("" if is_empty else f" TEMPLATE {_TEMPLATE}"))
+    template = "template1" if is_empty else _SETTLED if is_settled else _EMPTY
+    await execute(server, f"CREATE DATABASE {name} TEMPLATE {template}")
     try:
         yield server.set(database=name)
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ from kb.search import open_starter
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import drafted
 from tests.fakes.people import SECRET, settle
-from tests.fakes.postgres import make_template, new_database, postgresql_server
+from tests.fakes.postgres import make_templates, new_database, postgresql_server
 
 # Loaded once for the session; tests must not change them
 
@@ -90,7 +91,7 @@ def clock() -> FakeClock:
 def postgresql() -> Iterator[URL]:
     """A real server, with the template of every test's database."""
     with postgresql_server() as server:
-        asyncio.run(make_template(server))
+        asyncio.run(make_templates(server))
         yield server
 
 
@@ -100,21 +101,39 @@ def server(request: pytest.FixtureRequest) -> URL | None:
     return request.getfixturevalue("postgresql") if request.param == "postgresql" else None
 
 
+@pytest.fixture(scope="session")
+def settled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The SQLite file that every test's is a copy of: without cases, the people settled."""
+
+    async def make(file: Path) -> Path:
+        database = await Database.open(file, secret=SECRET, clock=FakeClock())
+        await settle(database)
+        await database.close()
+        return file
+
+    return asyncio.run(make(tmp_path_factory.mktemp("settled") / "antiphon.sqlite"))
+
+
 @pytest.fixture
-async def place(server: URL | None, tmp_path: Path) -> AsyncIterator[Path | URL]:
-    """Where the test's database is."""
-    if server is None:
-        yield tmp_path / "antiphon.sqlite"
-    else:
-        async with new_database(server) as address:
+async def place(
+    request: pytest.FixtureRequest, server: URL | None, settled_file: Path, tmp_path: Path
+) -> AsyncIterator[Path | URL]:
+    """Where the test's database is: one without tables, but where the test wants ``database``, too."""
+    is_settled = "database" in request.fixturenames
+    if server is not None:
+        async with new_database(server, is_settled=is_settled) as address:
             yield address
+        return
+    file = tmp_path / "antiphon.sqlite"
+    if is_settled:
+        shutil.copy(settled_file, file)
+    yield file
 
 
 @pytest.fixture
 async def database(place: Path | URL, clock: FakeClock) -> AsyncIterator[Database]:
     """A database without cases, in which everybody has their role in the sample community."""
     opened = await Database.open(place, secret=SECRET, clock=clock)
-    await settle(opened)
     yield opened
     await opened.close()
 

@@ -28,7 +28,7 @@ from sqlalchemy import URL
 
 from bot.store.database import Database
 from tests.fakes.people import SECRET, settle
-from tests.fakes.postgres import make_template, new_database, postgresql_server
+from tests.fakes.postgres import make_templates, new_database, postgresql_server
 from tests.torture import crashes, kills
 from tests.torture.child import Place
 from tests.torture.ground import Ground
@@ -133,7 +133,7 @@ def main() -> int:
     sys.stdout.write(f"seed {seed}\n")
     results: dict[str, Figures] = {}
     with postgresql_server() as server:
-        asyncio.run(make_template(server))
+        asyncio.run(make_templates(server))
         for place, address in (("SQLite", None), ("PostgreSQL", server)):
             for what, work in (
                 ("histories", histories),

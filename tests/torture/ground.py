@@ -55,10 +55,9 @@ class Ground:
             database = Database(connected(self.file), SECRET, clock)
             stack.push_async_callback(database.close)
             return database
-        place = await stack.enter_async_context(new_database(self.server))
+        place = await stack.enter_async_context(new_database(self.server, is_settled=True))
         database = await Database.open(place, secret=SECRET, clock=clock)
         stack.push_async_callback(database.close)
-        await settle(database)
         return database
 
     def _empty(self) -> None:
