@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -17,6 +16,7 @@ from bot.cards import build, digest_of
 from bot.faults import reach
 from bot.pause import pause
 from bot.store import review_cards
+from bot.store.board_troubles import end_trouble, keep_trouble
 from bot.store.cases import CARDLESS
 from bot.store.database import Database, Session
 from bot.store.offices import lead, resign
@@ -96,12 +96,6 @@ class ReviewBoard:
         self._swept: datetime | None = None
         self._rests: dict[str, _Rest] = {}
         self._busy_until: datetime | None = None
-        self._troubles: dict[str, str] = {}
-
-    @property
-    def troubles(self) -> Mapping[str, str]:
-        """Why cards of a community cannot be shown, by its name on the platform; for its managers."""
-        return dict(self._troubles)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Show what changed until ``stop`` is set; then give the office back."""
@@ -155,6 +149,9 @@ class ReviewBoard:
         """Look again at the standing cards of each community that changed, as by a pause; at first, of every one."""
         boards = await review_cards.boards(session, self._platform)
         new = [community for community, board in boards.items() if self._boards.get(community) != board]
+        for community in new:
+            if community in self._boards and self._boards[community].channel != boards[community].channel:
+                self._rests.pop(community, None)  # another channel is tried at once
         self._again |= await review_cards.standing_cards(session, new)
         self._boards = boards
         if self._swept is None or session.moment >= self._swept + _SWEEP:
@@ -214,22 +211,32 @@ class ReviewBoard:
             self._busy_until = outdated.moment + max(_LEAST_PAUSE, timedelta(seconds=err.retry_after_seconds))
             return
         except PlatformUnavailable as err:
-            self._troubles[card.community] = str(err)
             self._leave(community, outdated.moment, type(err).__name__)
+            await self._tell(outdated, err)
             return
         except Exception as err:
             # The message may quote the card. It may stand there, too: shown again, it stands once.
             self._leave(card.case_id, outdated.moment, type(err).__name__)
             return
         await reach("show a card: after the call")
-        await self._database.run(
-            "keep where a card stands",
-            lambda s: review_cards.keep_place(s, card.case_id, place, outdated.digest, outdated.shown),
-        )
-        self._troubles.pop(card.community, None)
+        await self._keep(outdated, place)
         self._again.pop(card.case_id, None)
         for key in (card.case_id, community):
             self._rests.pop(key, None)
+
+    async def _keep(self, outdated: _Outdated, place: PostRef) -> None:
+        async def work(session: Session) -> None:
+            await review_cards.keep_place(session, outdated.card.case_id, place, outdated.digest, outdated.shown)
+            await end_trouble(session, outdated.community_id, place.channel)
+
+        await self._database.run("keep where a card stands", work)
+
+    async def _tell(self, outdated: _Outdated, err: PlatformUnavailable) -> None:
+        """Let the community's managers know why they see no cards (``/antiphon status``)."""
+        community, channel = outdated.community_id, outdated.channel
+        await self._database.run(
+            "keep why cards cannot be shown", lambda s: keep_trouble(s, community, channel, err.message, err.remedy)
+        )
 
     def _leave(self, key: str, moment: datetime, kind: str) -> None:
         """Leave the cards of a community, or one card, alone for a while, each time longer."""

@@ -131,12 +131,21 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
+class CardTrouble:
+    """Why cards cannot be shown in the review channel, what to do about it, and since when; in sentences of ours."""
+
+    message: str
+    remedy: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class DeskStatus:
     """How the desk of one community stands.
 
     ``expected_seconds`` is the time to a draft for a post flagged now, ``None`` where nobody can tell. ``workers`` are
     those with work in hand. ``model_trouble`` is what the engine lacked last, "" if nothing. ``paused`` holds who is
-    stopped: ``here`` and ``everywhere``.
+    stopped: ``here`` and ``everywhere``. ``card_trouble`` is why moderators see no new cards, ``None`` if they do.
     """
 
     by_state: dict[CaseState, int]
@@ -148,6 +157,7 @@ class DeskStatus:
     is_paused_here: bool
     is_paused_everywhere: bool
     oldest_in_review: datetime | None = None
+    card_trouble: CardTrouble | None = None
 
 
 @dataclass(frozen=True, slots=True)

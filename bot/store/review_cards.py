@@ -6,10 +6,10 @@ transaction and never commits.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import or_, select, update
 
@@ -20,7 +20,7 @@ from bot.store.schema import CaseRow, CommunityRow, ReviewCardRow
 from core.models import PostRef
 from core.review import CLOSED
 
-CHANNEL: Final = "review_channel"
+_CHANNEL: Final = "review_channel"
 """The key of ``CommunityRow.policy``, a field of ``core.community_policy.CommunityPolicy``."""
 
 
@@ -44,6 +44,11 @@ class Place:
     shown_at: datetime
 
 
+def review_channel(policy: Mapping[str, Any]) -> str:
+    """Where a community with this policy wants its cards, "" for nowhere."""
+    return str(policy.get(_CHANNEL) or "")
+
+
 async def boards(session: Session, platform: str) -> dict[str, Board]:
     """The boards of a platform's communities, by the id of the community."""
     rows = list(await session.scalars(select(CommunityRow).filter_by(platform=platform).order_by(CommunityRow.id)))
@@ -52,7 +57,7 @@ async def boards(session: Session, platform: str) -> dict[str, Board]:
         row.id: Board(
             row.id,
             row.name,
-            str(row.policy.get(CHANNEL) or ""),
+            review_channel(row.policy),
             row.version,
             is_paused=not paused.isdisjoint({row.id, communities.EVERYWHERE}),
         )

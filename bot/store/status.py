@@ -1,4 +1,4 @@
-"""How the desk of one community stands at this moment: what waits, who works, and what the engine lacked last.
+"""How the desk of one community stands at this moment: what waits, who works, and what went wrong last.
 
 Reads only. Works inside the caller's transaction and never commits. Of an error only sentences of ours are stored, and
 so shown: no words of a post.
@@ -11,9 +11,11 @@ from datetime import datetime
 from sqlalchemy import func, or_, select
 
 from bot.store import communities
+from bot.store.board_troubles import trouble_in
 from bot.store.cases import DRAFT
 from bot.store.communities import EVERYWHERE, Community
 from bot.store.database import Session
+from bot.store.review_cards import review_channel
 from bot.store.schema import CaseRow, JobRow, JobState
 from bot.store.standing import expected_seconds
 from core.cards import DeskStatus
@@ -37,6 +39,7 @@ async def status(session: Session, community: Community) -> DeskStatus:
         is_paused_here=community.id in paused,
         is_paused_everywhere=EVERYWHERE in paused,
         oldest_in_review=await _oldest_in_review(session, community.id),
+        card_trouble=await trouble_in(session, community.id, review_channel(community.policy)),
     )
 
 

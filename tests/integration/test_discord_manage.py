@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import discord
@@ -12,6 +14,7 @@ import pytest
 
 from adapters.discord.client import DiscordOptions
 from adapters.discord.manage.syncing import payload_hash, sync_commands
+from core.cards import CardTrouble
 from core.community_policy import CommunityPolicy
 from core.errors import PlatformUnavailable
 from core.models import Intent, TargetGroup
@@ -428,6 +431,18 @@ async def test_the_status_says_the_mode_the_queue_the_wait_and_what_the_bot_lack
         assert "In review: 3." in said and "has a draft in 45 seconds" in said
         assert f"In {silent.mention} the bot lacks: Send Messages." in said and "number 999 is gone" in said
         assert "The bot may not read messages" in said
+
+
+async def test_the_status_says_why_moderators_see_no_cards(world):
+    """The review channel was deleted, say: in plain words, since when, and with the remedy."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        since = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
+        gone = CardTrouble("The review channel is gone.", "A manager chooses another one with /antiphon setup.", since)
+        world.governance.standing = replace(world.governance.standing, card_trouble=gone)
+        said = (await opened(town, town.moderator, "status")).response.content
+        assert f"**Moderators see no new cards** since <t:{int(since.timestamp())}:f>. {gone.message}" in said
+        assert gone.remedy in said
 
 
 async def test_pausing_stops_posting_and_is_said_in_the_status(world):

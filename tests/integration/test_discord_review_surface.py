@@ -116,6 +116,19 @@ async def test_an_older_card_never_covers_a_newer_one(world: ReviewWorld, surfac
     assert "Newer." in world.card_text()
 
 
+@pytest.mark.parametrize(("status", "code"), [(404, 10003), (403, 50001)])
+async def test_a_card_in_a_channel_that_is_out_of_reach_is_shown_in_the_new_one(
+    world: ReviewWorld, surface: ReviewSurface, card: Card, status: int, code: int
+) -> None:
+    """A manager who chose another channel, since the old one was deleted or closed, sees the cases there."""
+    place = await surface.show(card, str(world.channel.id), None)
+    await world.env.settle()
+    other = world.people["moderator"].guild.create_text_channel("review-again")
+    world.env.inject_error("PATCH", f"/channels/{world.channel.id}/messages*", status=status, code=code)
+    again = await surface.show(card, str(other.id), place)
+    assert again.channel == str(other.id)
+
+
 async def test_updating_a_card_that_is_gone_shows_nothing(world: ReviewWorld, card: Card) -> None:
     """A press on a card that a moderator deletes meanwhile makes no second one, whose place nobody would know."""
     place = await world.client.surface.show(card, str(world.channel.id), None)

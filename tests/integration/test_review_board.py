@@ -19,17 +19,21 @@ from bot.community_desk import CommunityDesk
 from bot.desk import Desk
 from bot.draft_queue import DraftQueue
 from bot.faults import installed
+from bot.governance import Governance
 from bot.intake import Intake
+from bot.live_roles import LiveRoles
 from bot.originals import note_original
 from bot.outbox import Outbox
 from bot.privacy import Erasure
 from bot.review_board import ReviewBoard
+from bot.store import communities
 from bot.store.cases import Case
 from bot.store.database import Database, Session
 from bot.store.documents import Preview
 from bot.store.jobs import Job
 from bot.store.schema import CaseRow, CommunityRow
-from core.cards import Card
+from bot.store.status import status
+from core.cards import Card, CardTrouble
 from core.decline import DeclineReason
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost
@@ -76,6 +80,15 @@ async def _all_steps(board: ReviewBoard) -> int:
     while looked := await board.step():
         total += looked
     return total
+
+
+async def _trouble(database: Database) -> CardTrouble | None:
+    """What the status tells of the cards."""
+
+    async def work(session: Session) -> CardTrouble | None:
+        return (await status(session, await communities.load(session, COMMUNITY_ID))).card_trouble
+
+    return await database.run("read the status", work)
 
 
 async def _place(database: Database) -> tuple[object, ...]:
@@ -351,13 +364,20 @@ async def test_a_busy_platform_is_left_alone_as_long_as_it_asks(
 
 
 async def test_a_closed_channel_is_tried_again_ever_later_and_the_manager_is_told(
-    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, clock: FakeClock, caplog: Any
+    board: ReviewBoard,
+    surface: FakeSurface,
+    desk: Desk,
+    post: FlaggedPost,
+    database: Database,
+    clock: FakeClock,
+    caplog: Any,
 ) -> None:
-    """Without a word of any case in the log; the remedy is kept for who manages the community."""
+    """In the status, with the remedy, until a card is shown; without a word of any case in the log."""
     for one in _posts(post, 2):
         await desk.flag(replace(one, text=f"{one.text} {CANARY}"))
     gone = PlatformUnavailable(f"The channel {CANARY} is gone.", remedy="Choose another.")
     surface.faults += [gone] * 4
+    since = clock.now
     pauses = list[int]()
     with caplog.at_level(logging.DEBUG):
         await _all_steps(board)
@@ -369,12 +389,41 @@ async def test_a_closed_channel_is_tried_again_ever_later_and_the_manager_is_tol
                 pauses[-1] += 1
                 await _all_steps(board)
     assert pauses == sorted(set(pauses)), "each pause is longer"
-    assert board.troubles == {COMMUNITY: str(gone)}
+    assert await _trouble(database) == CardTrouble(gone.message, "Choose another.", since)
     assert CANARY not in caplog.text
     clock.advance(3600)
     await _all_steps(board)
     assert len(surface.cards) == 2
-    assert board.troubles == {}
+    assert await _trouble(database) is None
+
+
+async def test_a_trouble_is_of_one_channel_and_the_next_one_is_tried_at_once(
+    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
+) -> None:
+    """Whoever chose another channel need not wait until the old one would have been tried again."""
+    await desk.flag(post)
+    surface.faults += [PlatformUnavailable("The review channel is gone.", remedy="Choose another.")] * 2
+    await _all_steps(board)
+    clock.advance(10)
+    await _all_steps(board)
+    assert (await _trouble(database)) is not None
+    await _channel(database, "other-channel")
+    assert await _trouble(database) is None
+    await _all_steps(board)
+    assert [place.channel for place in surface.cards] == ["other-channel"]
+
+
+async def test_a_process_that_shows_no_cards_tells_the_trouble_too(
+    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database
+) -> None:
+    """It is asked of whichever process answers the command; a new one knows what the one before it met."""
+    await desk.flag(post)
+    surface.faults.append(PlatformUnavailable("The review channel is gone.", remedy="Choose another."))
+    await _all_steps(board)
+    other = Governance(database, LiveRoles(database, {}))
+    found = await other.status(PLATFORM, COMMUNITY, MODERATOR)
+    assert found.card_trouble is not None
+    assert (found.card_trouble.message, found.card_trouble.remedy) == ("The review channel is gone.", "Choose another.")
 
 
 @pytest.mark.parametrize("fault", [ValueError("a layout that breaks"), AmbiguousSend("no answer"), TimeoutError()])

@@ -11,7 +11,7 @@ import discord
 
 from adapters.discord.capture.answers import duration, intent_words
 from adapters.discord.manage.targets_panel import group_words
-from core.cards import DeskStatus, Statistics
+from core.cards import CardTrouble, DeskStatus, Statistics
 from core.decline import DeclineReason
 from core.i18n import gettext
 from core.models import Intent
@@ -29,6 +29,8 @@ class Watch:
 def status_text(status: DeskStatus, watch: Watch, lacking: list[str], locale: str) -> str:
     """How the desk stands, the mode first."""
     lines = [f"## {gettext('Antiphon in this server', locale)}", _mode(status, locale), *lacking]
+    if status.card_trouble is not None:
+        lines.append(_cards(status.card_trouble, locale))
     lines.append(_queue(status, locale))
     if status.oldest_in_review is not None:
         moment = discord.utils.format_dt(status.oldest_in_review, "R")
@@ -62,6 +64,16 @@ def _mode(status: DeskStatus, locale: str) -> str:
     if not status.discloses:
         return gettext("**Posting** what moderators approve, without a line that says who drafted it.", locale)
     return gettext("**Posting** what moderators approve, each with a line that says who drafted it.", locale)
+
+
+def _cards(trouble: CardTrouble, locale: str) -> str:
+    return gettext(
+        "**Moderators see no new cards** since {moment}. {message} {remedy}",
+        locale,
+        moment=discord.utils.format_dt(trouble.since, "f"),
+        message=trouble.message,
+        remedy=trouble.remedy,
+    ).strip()
 
 
 def _queue(status: DeskStatus, locale: str) -> str:

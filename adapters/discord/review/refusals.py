@@ -27,6 +27,11 @@ _NEEDED: Final = {
 _AGAIN_SECONDS: Final = 5.0
 
 
+def is_out_of_reach(err: Exception) -> bool:
+    """Whether a channel was deleted, or is closed to us."""
+    return isinstance(err, discord.NotFound | discord.Forbidden)
+
+
 def translated(err: Exception, client: discord.Client, channel: str) -> PlatformBusy | PlatformUnavailable:
     """What went wrong when a card was shown in a channel, and what to do about it."""
     if isinstance(err, discord.RateLimited):

@@ -18,7 +18,7 @@ import discord
 
 from adapters.discord.client import NAME, AntiphonClient
 from adapters.discord.review.layout import card_layout
-from adapters.discord.review.refusals import FAILURES, GONE, translated
+from adapters.discord.review.refusals import FAILURES, GONE, is_out_of_reach, translated
 from core.cards import Card
 from core.errors import PlatformUnavailable
 from core.models import PostRef
@@ -56,7 +56,9 @@ class DiscordReviewSurface:
             if shown is not None and await self._edit(card, shown):
                 return shown
         except FAILURES as err:
-            raise translated(err, self._client, shown.channel if shown is not None else channel) from err
+            if shown is None or shown.channel == channel or not is_out_of_reach(err):
+                raise translated(err, self._client, channel) from err
+            # It stands in a channel of before, which was deleted or closed to us since.
         return await self._show_anew(card, channel, shown)
 
     async def _show_anew(self, card: Card, channel: str, gone: PostRef | None) -> PostRef:

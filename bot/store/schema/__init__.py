@@ -8,6 +8,7 @@ the migrations. Must never hold a query or a decision.
 from bot.store.schema.base import Base, UtcDateTime
 from bot.store.schema.cases import (
     AuditRow,
+    BoardTroubleRow,
     CampaignBandRow,
     CampaignRow,
     CaseRow,
@@ -27,6 +28,7 @@ __all__ = [
     "ApprovalRow",
     "AuditRow",
     "Base",
+    "BoardTroubleRow",
     "CampaignBandRow",
     "CampaignRow",
     "CaseRow",

@@ -135,6 +135,21 @@ class ReviewCardRow(Base):
     shown_at: Mapped[datetime]
 
 
+class BoardTroubleRow(Base):
+    """Why cards of a community cannot be shown in a channel, since when; gone when one is shown there again.
+
+    ``message`` and ``remedy`` are those of an error: sentences of ours.
+    """
+
+    __tablename__ = "board_troubles"
+
+    community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"), primary_key=True)
+    channel: Mapped[str] = mapped_column(primary_key=True)
+    message: Mapped[str]
+    remedy: Mapped[str]
+    since: Mapped[datetime]
+
+
 class ClaimChoiceRow(Base):
     """A counter-claim that a moderator chose; who and when stands in the audit line of the same ``version``."""
 

@@ -313,6 +313,16 @@ def _make_tables() -> None:
         sa.PrimaryKeyConstraint("case_id"),
     )
     op.create_table(
+        "board_troubles",
+        sa.Column("community_id", sa.Text(), nullable=False),
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("message", sa.Text(), nullable=False),
+        sa.Column("remedy", sa.Text(), nullable=False),
+        sa.Column("since", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["community_id"], ["communities.id"]),
+        sa.PrimaryKeyConstraint("community_id", "channel"),
+    )
+    op.create_table(
         "approvals",
         sa.Column("id", sa.Text(), nullable=False),
         sa.Column("case_id", sa.Text(), nullable=False),
