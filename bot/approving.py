@@ -28,7 +28,7 @@ from bot.store.sending import require_settled
 from bot.store.suggestions import StoredSuggestion
 from core.edits import check_edit
 from core.errors import BadInput, NotAllowed
-from core.review import ApprovedReply, CaseState, approve
+from core.review import ApprovedReply, CaseState, approve, check_answerable
 from core.roles import OnCase, Person, may_on_case
 from core.second_person import why_two
 from core.sendable import check_sendable
@@ -99,6 +99,7 @@ class Approving:
         self, session: Session, proposal: Proposal, by: Person, seen: _Seen, reasons: tuple[str, ...]
     ) -> ApprovedReply | AwaitsSecond:
         case, who = await decider(session, proposal.case_id, proposal.version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
+        check_answerable(case.post)
         await require_settled(session, case.id)
         community = await communities.load(session, case.community_id)
         footer = (await rendered_in(session, case, "", seen.stored)).footer

@@ -123,7 +123,7 @@ async def build(session: Session, case_id: str) -> Card:
         evidence=drafted.evidence,
         claims=drafted.claims,
         notes=drafted.notes,
-        why_two=drafted.why_two,
+        why_two=() if case.post.is_from_elsewhere else drafted.why_two,
         first_approvals=tuple(name for name, _ in firsts),
         first_texts=tuple(text for _, text in firsts),
         holder=None if hold is None else Holder(hold.name, hold.until),

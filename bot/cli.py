@@ -149,8 +149,9 @@ def draft(
 def _post(argument: str) -> FlaggedPost:
     text = given(argument)
     check_text(text)  # before anything is loaded
+    place = PostRef("terminal", "", "", "")
     return FlaggedPost(
-        PostRef("terminal", "", "", ""), text, author="", flagged_by="terminal", flagged_how="draft command"
+        place, text, author="", flagged_by="terminal", flagged_how="draft command", is_from_elsewhere=True
     )
 
 

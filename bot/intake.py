@@ -170,9 +170,11 @@ class Intake:
 
     async def _open(self, session: Session, new: Sequence[tuple[NewCase, Likeness]]) -> list[Case]:
         asked = [case.id for case, _ in new if case.post.priority is Priority.ASKED]
+        # One case stands for a campaign, and one reply is posted for all: to words from elsewhere none can be.
+        alike = [(case, likeness) for case, likeness in new if not case.post.is_from_elsewhere]
         folding = Folding()
         if self._window:
-            folding = await campaigns.fold(session, new, self._window, apart=asked)
+            folding = await campaigns.fold(session, alike, self._window, apart=asked)
         left = [case for case, _ in new if case.id not in folding.lead_of]
         queued = await self._with_room(session, left)
         remark = f"the queue is full ({self._max_queued} wait): captured, and queued when there is room"

@@ -30,7 +30,7 @@ from core.disclosure import Rendered
 from core.edits import CheckedSentence, check_edit, warnings_of
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import Draft
-from core.review import ApprovedReply, CaseState
+from core.review import ApprovedReply, CaseState, check_answerable
 from core.roles import OnCase, Person
 from core.second_person import why_two
 
@@ -72,6 +72,7 @@ class Proposals:
 
         async def work(session: Session) -> _Kept:
             case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
+            check_answerable(case.post)
             await require_settled(session, case_id)
             stored = await suggestions.latest_suggestion(session, case_id)
             reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)

@@ -96,6 +96,8 @@ class FlaggedPost:
     ``root`` is the id of the message that began its conversation, where the platform knows one; a post without it is
     a conversation of its own. One conversation gets one reply. ``revision`` is what the platform says of its last edit
     where that can be known without its words: another one means other words; "" where nobody looked.
+    ``is_from_elsewhere`` where somebody brought the words along and they stand in no message of the platform: drafts
+    are made to be copied, nothing can be posted.
     """
 
     ref: PostRef
@@ -109,6 +111,7 @@ class FlaggedPost:
     root: str = ""
     wish: Wish = Wish()
     revision: str = ""
+    is_from_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from core.errors import NotAllowed
-from core.models import PostRef
+from core.models import FlaggedPost, PostRef
 
 
 class CaseState(StrEnum):
@@ -76,6 +76,19 @@ def check_transition(old: CaseState, new: CaseState) -> None:
     if new not in TRANSITIONS[old]:
         allowed = ", ".join(sorted(TRANSITIONS[old])) or "nothing: the case is closed"
         raise NotAllowed(f"A case cannot go from {old} to {new}.", remedy=f"From {old} it can go to {allowed}.")
+
+
+def check_answerable(post: FlaggedPost) -> None:
+    """Refuse to approve a reply where there is no message that it could answer.
+
+    Raises:
+        NotAllowed: the words stand in no message of the platform.
+    """
+    if post.is_from_elsewhere:
+        raise NotAllowed(
+            "These words stand in no message here, so nothing can be posted.",
+            remedy="Copy what you can use from the drafts, and close the case.",
+        )
 
 
 def text_hash(text: str) -> str:

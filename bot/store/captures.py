@@ -92,6 +92,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "text": hidden.text,
         "target_sha256": text_hash(hidden.text),
         "revision": hidden.revision,
+        "is_from_elsewhere": hidden.is_from_elsewhere,
         "author": hidden.author,
         "flagged_by": hidden.flagged_by,
         "flagged_how": hidden.flagged_how,

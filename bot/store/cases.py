@@ -314,6 +314,7 @@ def _case(row: CaseRow) -> Case:
         root=row.root,
         wish=_wish(row.wish),
         revision=row.revision,
+        is_from_elsewhere=row.is_from_elsewhere,
     )
     return Case(
         row.id,

@@ -125,6 +125,7 @@ def samples() -> dict[str, Card]:
         "In review, a campaign, in shadow mode, paused, the post edited": replace(
             REVIEWED, campaign_posts=7, is_shadow=True, is_paused=True, is_original_edited=True
         ),
+        "In review, words from elsewhere": replace(REVIEWED, post=replace(POST, thread=(), is_from_elsewhere=True)),
         "In review, advice to report, no draft": replace(
             _bare(CaseState.IN_REVIEW), advice=Action.REPORT, advice_reason="It threatens people.", severity=5
         ),

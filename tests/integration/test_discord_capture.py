@@ -9,7 +9,6 @@ import pytest
 import simcord
 from simcord.backend import serializers
 
-from adapters.discord.capture.posts import FROM_ELSEWHERE
 from core.community_policy import CommunityPolicy
 from core.errors import StoreUnavailable
 from core.models import Intent, Priority, TargetGroup, ThreadMessage, Wish
@@ -208,7 +207,7 @@ async def test_words_from_elsewhere_get_drafts_and_can_never_be_posted(world):
         first = await town.volunteer.slash(town.square, "counter", text=HATE)
         await town.volunteer.slash(town.square, "counter", text=HATE + " again")
         one, other = world.desk.flagged
-        assert (one.text, one.flagged_how, one.ref.channel) == (HATE, FROM_ELSEWHERE, str(town.square.id))
+        assert (one.text, one.is_from_elsewhere, one.ref.channel) == (HATE, True, str(town.square.id))
         assert one.ref.message != other.ref.message and one.author != other.author
         with pytest.raises(discord.NotFound):
             await env.bot.get_channel(town.square.id).fetch_message(int(one.ref.message))

@@ -225,6 +225,24 @@ async def test_a_text_that_cannot_be_posted_is_not_proposed(front: Casework, in_
         assert caught.value.remedy
 
 
+async def test_words_from_elsewhere_are_drafted_and_never_approved(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
+) -> None:
+    """They stand in no message: each way to an approval says so, and the drafts are there to be copied."""
+    case = await drafted(desk, queue, replace(post, is_from_elsewhere=True))
+    card = await _card(front, case)
+    assert (card.post.is_from_elsewhere, len(card.drafts), card.why_two) == (True, 2, ())
+    for how in ({"rank": 1}, {"text": OWN_TEXT}):
+        with pytest.raises(NotAllowed, match="stand in no message") as caught:
+            await front.propose(case.id, case.version, MODERATOR, **how)
+        assert "Copy what you can use" in caught.value.remedy
+    shown = await desk.rendered(case.id, OWN_TEXT)
+    with pytest.raises(NotAllowed, match="stand in no message"):
+        await desk.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR)
+    assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
+    assert (await front.withdraw(case.id, case.version, MODERATOR, "copied")).state is CaseState.WITHDRAWN
+
+
 async def test_only_who_was_shown_a_text_approves_it(front: Casework, desk: Desk, in_review: Case) -> None:
     """Another moderator proposes the same text, reads it, and approves that."""
     proposed = await _proposed(front, in_review, OWN_TEXT)

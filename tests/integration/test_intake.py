@@ -295,6 +295,21 @@ async def test_a_draft_that_somebody_asked_for_is_neither_folded_nor_shed(
     assert [case.state for case in found] == [CaseState.QUEUED] * 2
 
 
+async def test_words_from_elsewhere_stand_for_no_campaign_and_join_none(
+    intake: Intake, database: Database, post: FlaggedPost
+) -> None:
+    """To them nothing can be posted: near-identical posts would wait for a reply that never comes."""
+    brought, first, joining, later = _posts(post, [RAID] * 4)
+    brought, later = replace(brought, is_from_elsewhere=True), replace(later, is_from_elsewhere=True)
+    one = await intake.flag(brought)
+    found = [one, *[await intake.flag(own) for own in (first, joining, later)]]
+    assert [str(case.state) for case in found] == ["queued", "queued", "folded", "queued"]
+    assert [case.post.is_from_elsewhere for case in found] == [True, False, False, True]
+    leads = await one_row(database, "SELECT count(*), max(lead_case_id) FROM campaigns")
+    assert leads == (1, found[1].id)
+    assert (await intake.flag(brought)).post == one.post
+
+
 async def test_a_moderator_takes_a_folded_case_out(
     intake: Intake, desk: Desk, database: Database, post: FlaggedPost
 ) -> None:

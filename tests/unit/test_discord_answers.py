@@ -9,7 +9,6 @@ import pytest
 
 from adapters.discord.answering import MAX_CHARACTERS, explain
 from adapters.discord.capture.answers import is_decided, taken_in, with_drafts
-from adapters.discord.capture.posts import FROM_ELSEWHERE
 from core.cards import Card, Waiting
 from core.errors import BadInput
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
@@ -92,7 +91,7 @@ def test_drafts_fit_into_one_message_the_best_first_and_whole():
 def test_drafts_for_words_from_elsewhere_say_that_they_cannot_be_posted():
     """There is no message that they could answer."""
     card = drafted("A reply.")
-    elsewhere = replace(card, post=replace(POST, flagged_how=FROM_ELSEWHERE))
+    elsewhere = replace(card, post=replace(POST, is_from_elsewhere=True))
     assert "nothing can be posted" in with_drafts(elsewhere, "en")
     assert "nothing can be posted" not in with_drafts(card, "en")
 

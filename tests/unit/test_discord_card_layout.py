@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.discord.review.controls import for_menu
 from adapters.discord.review.exact import proposal_layout
 from adapters.discord.review.layout import MAX_TEXT, card_layout
 from core.cards import Card, Holder, Waiting
@@ -261,12 +262,25 @@ def test_receipts_name_their_source_as_a_link_with_verdict_and_caution() -> None
 def test_no_state_offers_what_its_case_does_not_allow(name: str, card: Card) -> None:
     """Buttons follow the graph of states; every card leads to “More…”."""
     labels = set(buttons_of(card_layout(card, "en").to_components()))
-    can_approve = card.state is CaseState.IN_REVIEW and bool(card.drafts)
+    can_approve = card.state is CaseState.IN_REVIEW and bool(card.drafts) and not card.post.is_from_elsewhere
     assert ("Approve draft 1…" in labels) is can_approve
     assert ("Undo" in labels) is (card.state is CaseState.APPROVED)
     assert ("Decline…" in labels) is (card.state in (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON))
     assert ("Take the reply back…" in labels) is (card.state is CaseState.POSTED and card.is_original_gone)
     assert "More…" in labels
+
+
+def test_words_from_elsewhere_can_only_be_copied() -> None:
+    """Nothing leads to an approval, and no link to a message that is not there; the card says why."""
+    card = replace(REVIEWED, post=replace(REVIEWED.post, is_from_elsewhere=True))
+    card = replace(card, why_two=("So.",), first_approvals=("Ane",), first_texts=("One text.",))
+    parts = card_layout(card, "en").to_components()
+    offered = [*buttons_of(parts), *(control.label for control in for_menu(card, "en"))]
+    assert not [label for label in offered if label.startswith(("Approve", "Edit", "Write"))]
+    assert {"Regenerate…", "Decline…", "Stay silent…", "Show the drafts in full"} <= set(offered)
+    shown = "\n".join(texts_of(parts))
+    assert "nothing can be posted: copy what you can use" in shown
+    assert "Go to the post" not in shown
 
 
 @pytest.mark.parametrize("state", CaseState)

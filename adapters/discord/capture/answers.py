@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from adapters.discord.answering import MAX_CHARACTERS, shortened
-from adapters.discord.capture.posts import FROM_ELSEWHERE
 from core.cards import Card
 from core.i18n import gettext
 from core.models import Draft, Intent, Verdict
@@ -122,7 +121,7 @@ def duration(seconds: float, locale: str) -> str:
 
 
 def _next(card: Card, locale: str) -> list[str]:
-    if card.post.flagged_how == FROM_ELSEWHERE:
+    if card.post.is_from_elsewhere:
         return [
             gettext("These words stand in no message here, so nothing can be posted: copy what you can use.", locale)
         ]

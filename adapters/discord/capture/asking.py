@@ -21,7 +21,6 @@ from adapters.discord.capture.message_links import MessageLink, message_link
 from adapters.discord.capture.places import Readable, is_private, place_of
 from adapters.discord.capture.policies import Policies
 from adapters.discord.capture.posts import (
-    FROM_ELSEWHERE,
     Flag,
     check_capturable,
     flagged_post,
@@ -76,7 +75,7 @@ class Asking:
         asker = await self._asker(interaction)
         link = message_link(text)
         if link is None:
-            flag = Flag(asker.person.user, FROM_ELSEWHERE, Priority.ASKED, wish)
+            flag = Flag(asker.person.user, "words from elsewhere", Priority.ASKED, wish)
             post = post_from_elsewhere(asker.guild.id, interaction.channel_id or 0, interaction.id, text, flag)
         else:
             message = await self._linked(link, interaction, asker)
@@ -138,7 +137,7 @@ class Asking:
 
     async def _take_in(self, interaction: Interaction, asker: Asker, post: FlaggedPost, *, is_followed: bool) -> None:
         """Commit the flag, then say what happens."""
-        if post.flagged_how != FROM_ELSEWHERE:
+        if not post.is_from_elsewhere:
             self._known.add(post.ref)
         card = await self._client.casework.flag(post)
         if is_followed and card.drafts and is_decided(card):

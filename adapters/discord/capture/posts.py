@@ -7,7 +7,6 @@ post is compared with it again before a reply is sent.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
 import discord
 
@@ -17,9 +16,6 @@ from adapters.discord.refs import revision_of
 from core.errors import BadInput, NotAllowed
 from core.i18n import gettext
 from core.models import FlaggedPost, Priority, Wish
-
-FROM_ELSEWHERE: Final = "words from elsewhere"
-"""``FlaggedPost.flagged_how`` of words that stand in no message here: drafts are made, nothing can be posted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +50,14 @@ async def flagged_post(message: discord.Message, place: Place, flag: Flag, *, re
 
 
 def post_from_elsewhere(guild_id: int, channel_id: int, interaction_id: int, text: str, flag: Flag) -> FlaggedPost:
-    """Words that somebody typed, as a post of its own.
+    """Words that somebody typed, as a post of its own, which stands in no message (``is_from_elsewhere``).
 
-    It stands where the command was given, under the interaction's id. Discord never gives that id to a message, so
-    that the post cannot be read back and no reply to it can be sent, whoever approves one. Its author is nobody known:
-    the id again, so that two such posts are not taken for one person's.
+    Its place is where the command was given, under the interaction's id, which Discord never gives to a message. Its
+    author is nobody known: the id again, so that two such posts are not taken for one person's.
     """
     ref = ref_of(guild_id, channel_id, interaction_id)
     nobody = f"unknown {interaction_id}"
-    return FlaggedPost(ref, text, nobody, flag.by, flag.how, (), flag.priority, wish=flag.wish)
+    return FlaggedPost(ref, text, nobody, flag.by, flag.how, (), flag.priority, wish=flag.wish, is_from_elsewhere=True)
 
 
 def check_capturable(message: discord.Message, place: Place | None, own_id: int, locale: str) -> Place:

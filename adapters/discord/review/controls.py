@@ -36,8 +36,8 @@ class Control:
 
 
 def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
-    """What can be done with one draft: nothing while better ones may come."""
-    if card.state is not CaseState.IN_REVIEW or card.is_preview:
+    """What can be done with one draft: nothing while better ones may come, or where nothing can be posted."""
+    if not _may_be_answered(card) or card.is_preview:
         return []
     rank = str(draft.rank)
     approve = gettext("Approve draft {rank}…", locale, rank=rank)
@@ -52,10 +52,14 @@ def for_first(card: Card, number: int, key: str, locale: str) -> list[Control]:
         number: what the card calls the text.
         key: what the button names it by.
     """
-    if card.state is not CaseState.IN_REVIEW or card.is_preview:
+    if not _may_be_answered(card) or card.is_preview:
         return []
     label = gettext("Approve text {number}…", locale, number=number)
     return [Control(Act.APPROVE, label, ButtonStyle.primary, key)]
+
+
+def _may_be_answered(card: Card) -> bool:
+    return card.state is CaseState.IN_REVIEW and not card.post.is_from_elsewhere
 
 
 def for_case(card: Card, locale: str) -> list[Control]:
@@ -100,7 +104,8 @@ def _reading(card: Card, locale: str) -> Iterator[Control]:
 def _drafting(card: Card, locale: str) -> Iterator[Control]:
     if card.state is not CaseState.IN_REVIEW:
         return
-    yield Control(Act.EDIT, gettext("Write a reply of your own…", locale), extra=OWN_TEXT)
+    if _may_be_answered(card):
+        yield Control(Act.EDIT, gettext("Write a reply of your own…", locale), extra=OWN_TEXT)
     if len(card.claims) > 1:
         yield Control(Act.OTHER_CLAIM, gettext("Argue another claim…", locale))
 

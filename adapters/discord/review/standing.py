@@ -110,6 +110,8 @@ def _stage(stage: str, locale: str) -> str:
 def alerts(card: Card, locale: str) -> list[tuple[str, ...]]:
     """What somebody must know before they decide: a changed post, a campaign, two persons; each full and short."""
     said: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, locale)]
+    if card.post.is_from_elsewhere:
+        said.append((nowhere_to_post(locale),))
     if card.campaign_posts > 1:
         number = card.campaign_posts
         said.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
@@ -125,6 +127,11 @@ def alerts(card: Card, locale: str) -> list[tuple[str, ...]]:
         said.append((full, rule))
         said += [(_choice(name, rank, locale), "") for name, rank in chosen(card)[:_NAMES]]
     return said
+
+
+def nowhere_to_post(locale: str) -> str:
+    """That the words can only be copied."""
+    return gettext("These words stand in no message here, so nothing can be posted: copy what you can use.", locale)
 
 
 def _choice(name: str, rank: int, locale: str) -> str:
@@ -144,7 +151,8 @@ def _original(card: Card, locale: str) -> Iterator[str]:
 
 def places(card: Card, locale: str) -> str:
     """Links to the post and to the reply, as far as they stand on Discord."""
-    found = [_place(gettext("Go to the post", locale), None if card.is_original_gone else card.post.ref)]
+    stands = not (card.is_original_gone or card.post.is_from_elsewhere)
+    found = [_place(gettext("Go to the post", locale), card.post.ref if stands else None)]
     found.append(_place(gettext("Go to the reply", locale), card.reply))
     return " · ".join(place for place in found if place)
 

@@ -93,6 +93,7 @@ def _case(row: dict[str, Any], people: _People) -> dict[str, Any]:
         "root": row["message"],
         "target_sha256": hashlib.sha256(row["text"].encode()).hexdigest(),
         "revision": "",
+        "is_from_elsewhere": False,
         "author": people.hide(row["platform"], row["author"]),
         "flagged_by": people.hide(row["platform"], row["flagged_by"]),
         "priority": 1,

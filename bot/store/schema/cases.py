@@ -33,7 +33,8 @@ class CaseRow(Base):
     """One flagged post and where it stands. ``version`` grows by one with every transition.
 
     ``root`` is the message that began the conversation in the channel, the post itself where none is known.
-    ``revision`` is the platform's name of the post's last edit (``core.models.FlaggedPost``).
+    ``revision`` is the platform's name of the post's last edit; one that ``is_from_elsewhere`` stands in no message
+    (``core.models.FlaggedPost``).
     ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``claimed_by`` looks at the case until
     ``claimed_until``. ``wish`` is what the flagger asked for (``core.models.Wish``, without what was not). ``text``,
     ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the changes of what people see of
@@ -62,6 +63,7 @@ class CaseRow(Base):
     text: Mapped[str]
     target_sha256: Mapped[str]
     revision: Mapped[str] = mapped_column(default="")
+    is_from_elsewhere: Mapped[bool] = mapped_column(default=False)
     author: Mapped[str]
     flagged_by: Mapped[str]
     flagged_how: Mapped[str]

@@ -161,6 +161,7 @@ def _make_tables() -> None:
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("target_sha256", sa.Text(), nullable=False),
         sa.Column("revision", sa.Text(), nullable=False),
+        sa.Column("is_from_elsewhere", sa.Boolean(), nullable=False),
         sa.Column("author", sa.Text(), nullable=False),
         sa.Column("flagged_by", sa.Text(), nullable=False),
         sa.Column("flagged_how", sa.Text(), nullable=False),
