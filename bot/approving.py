@@ -21,7 +21,7 @@ from bot.store.cases import Case
 from bot.store.communities import Community
 from bot.store.database import Database, Session
 from bot.store.documents import suggestion_from_json
-from bot.store.people import member, roles_of
+from bot.store.people import member
 from bot.store.proposals import keep_proposal, proposal_with
 from bot.store.schema import SuggestionRow
 from bot.store.sending import require_settled
@@ -29,7 +29,7 @@ from bot.store.suggestions import StoredSuggestion
 from core.edits import check_edit
 from core.errors import BadInput, NotAllowed
 from core.review import ApprovedReply, CaseState, approve, check_answerable
-from core.roles import OnCase, Person, may_on_case
+from core.roles import OnCase, Person
 from core.second_person import why_two
 from core.sendable import check_sendable
 
@@ -107,7 +107,7 @@ class Approving:
             raise NotAllowed("The text lacks the sentence that discloses Antiphon.", remedy="Render it again.")
         if not proposal.text.removesuffix(footer).strip():
             raise NotAllowed("An empty reply cannot be approved.", remedy="Write a text, or decline.")
-        first = await self._first(session, case, community, proposal, who) if reasons else None
+        first = await _first(session, case, proposal, who) if reasons else None
         reply = approve(
             approval_id=uuid4().hex,
             in_reply_to=case.post.ref,
@@ -117,7 +117,8 @@ class Approving:
             at=session.moment,
         )
         if reasons and first is None:
-            own = First(who, reply.sha256, community.rules_version, reply.approved_at)
+            until = reply.approved_at + self._holds_for
+            own = First(who, reply.sha256, community.rules_version, reply.approved_at, until)
             await _keep_text(session, case, own, proposal, footer)
             return await self._wait(session, case, own, reasons)
         reason = "approved" if first is None else f"approved, as the second person after {first.moderator}"
@@ -137,23 +138,17 @@ class Approving:
         )
         return reply
 
-    async def _first(
-        self, session: Session, case: Case, community: Community, proposal: Proposal, who: str
-    ) -> First | None:
-        """Another person's approval of the same bytes, which still holds."""
-        for first in await approvals.firsts(session, case):
-            is_same = first.sha256 == proposal.shown_sha256 and first.policy_version == community.rules_version
-            if not is_same or first.moderator == who or first.at + self._holds_for <= session.moment:
-                continue
-            if may_on_case(await roles_of(session, community.id, first.moderator), OnCase.APPROVE):
-                return first
-        return None
-
     async def _wait(self, session: Session, case: Case, first: First, reasons: tuple[str, ...]) -> AwaitsSecond:
         """Keep a first approval, and let somebody else take the case."""
         await approvals.keep_first(session, case, first)
         await holds.end(session, case)
-        return AwaitsSecond(case.id, first.sha256, reasons, first.at + self._holds_for)
+        return AwaitsSecond(case.id, first.sha256, reasons, first.until)
+
+
+async def _first(session: Session, case: Case, proposal: Proposal, who: str) -> First | None:
+    """Another person's approval of the same bytes, which still counts."""
+    found = await approvals.counting(session, case)
+    return next((one for one in found if one.sha256 == proposal.shown_sha256 and one.moderator != who), None)
 
 
 async def _keep_text(session: Session, case: Case, first: First, proposal: Proposal, footer: str) -> None:

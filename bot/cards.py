@@ -102,7 +102,7 @@ async def build(session: Session, case_id: str) -> Card:
     drafted = await _drafted(session, case)
     hold = await holds.holder(session, case)
     send_at, reply = await _send(session, case)
-    firsts = await _first_approvals(session, case, community.rules_version)
+    firsts = await _first_approvals(session, case)
     reading = drafted.reading
     return Card(
         case_id=case.id,
@@ -183,16 +183,15 @@ def _previewed(before: _Drafted, preview: Preview) -> _Drafted:
     )
 
 
-async def _first_approvals(session: Session, case: Case, rules_version: int) -> list[tuple[str, str]]:
-    """Who approved a text already, and their part of it, oldest first."""
+async def _first_approvals(session: Session, case: Case) -> list[tuple[str, str]]:
+    """Who approved a text already, and their part of it, oldest first; only what a second person can still join."""
     if case.state is not CaseState.IN_REVIEW:
         return []
     said: list[tuple[str, str]] = []
-    for first in await approvals.firsts(session, case):
-        if first.policy_version == rules_version:
-            kept = await proposal_with(session, case, first.sha256)
-            name = await name_of(session, case.community_id, first.moderator)
-            said.append((name, "" if kept is None else kept.text.strip()))
+    for first in await approvals.counting(session, case):
+        kept = await proposal_with(session, case, first.sha256)
+        name = await name_of(session, case.community_id, first.moderator)
+        said.append((name, "" if kept is None else kept.text.strip()))
     return said
 
 

@@ -87,7 +87,7 @@ class ReadingDesk:
                 tuple(await suggestions.claims(session, case_id)),
                 tuple(await store.history(session, case_id)),
                 await holds.holder(session, case),
-                tuple(await approvals.firsts(session, case)),
+                tuple(await approvals.counting(session, case)),
             )
 
         return await self._database.run("view a case", work)

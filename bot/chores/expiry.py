@@ -1,4 +1,4 @@
-"""Expiry: what nobody decided in time is closed, and a claim that ran out is given up.
+"""Expiry: what nobody decided in time is closed; a claim or a first approval that ran out is given up.
 
 Must never send, and never close a case that somebody looks at just now. Folded cases wait with the one that stands for
 them (``bot.chores.folded``).
@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, or_, select, update
 
 from bot.chores.chore import BATCH, Done, in_batches
+from bot.store.approvals import end_firsts
 from bot.store.cases import transition
 from bot.store.database import Database, Session
 from bot.store.jobs import Job
@@ -40,9 +41,11 @@ class Expiry:
         claims = await self._database.run("end claims", _end_claims)
         drafts = await in_batches(self._database, "expire drafts", self._expire_drafts)
         approvals = await in_batches(self._database, "expire approvals", _expire_approvals)
+        firsts = await in_batches(self._database, "end first approvals", lambda session: end_firsts(session, BATCH))
         persons = await in_batches(self._database, "expire what needs a person", self._expire_persons)
         return Done(
-            f"{drafts} undecided, {approvals} approved too long ago, {persons} left by people, {claims} claims ended"
+            f"{drafts} undecided, {approvals} approved too long ago, {persons} left by people, {claims} claims ended, "
+            f"{firsts} left by a second person"
         )
 
     async def _expire_drafts(self, session: Session) -> int:

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from adapters.sample.community import SampleCommunity
+from bot.chores.expiry import Expiry
 from bot.community_desk import CommunityDesk
 from bot.desk import Desk
 from bot.draft_queue import DraftQueue
@@ -26,6 +27,7 @@ from core.models import FlaggedPost, Intent, PostRef, Priority
 from core.review import CaseState, text_hash
 from core.roles import Operator, Person, Role
 from tests.fakes import DRAFT_TEXTS, suggestion_for
+from tests.fakes.chores import NOW
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import OWN_TEXT, drafted, execute, one_row, take
 from tests.fakes.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR, PLATFORM, STRANGER, VOLUNTEER
@@ -294,6 +296,41 @@ async def test_a_first_approval_stays_on_the_card_when_a_setting_changes_that_en
     assert ((await _card(front, in_review)).first_approvals, (await _card(front, in_review)).first_texts) == ((), ())
 
 
+async def test_a_first_approval_whose_time_is_over_is_shown_no_more(
+    front: Casework, desk: Desk, in_review: Case, database: Database, clock: FakeClock
+) -> None:
+    """It counts no more; the card in the channel is told, once, and the same person can begin anew."""
+    clock.advance(3600)
+    await front.approve((await _proposed(front, in_review)).id, MODERATOR)
+    clock.advance(24 * 3600 - 1)
+    await Expiry(database, draft_hours=72).do(NOW)
+    assert (await _card(front, in_review)).first_texts == (BOLD,)
+    unshown = f"SELECT unshown FROM cases WHERE id = '{in_review.id}'"
+    before = await one_row(database, unshown)
+    clock.advance(1)
+    card = await _card(front, in_review)
+    assert (card.first_approvals, card.first_texts) == ((), ())
+    assert (await desk.view(in_review.id, MODERATOR)).firsts == ()
+    again = await front.approve((await _proposed(front, in_review)).id, MODERATOR)
+    assert again.waits_for_second == clock() + timedelta(hours=24)
+    assert (await _card(front, in_review)).first_texts == (BOLD,)
+    clock.advance(24 * 3600)
+    for _ in range(2):
+        await Expiry(database, draft_hours=72).do(NOW)
+    after = await one_row(database, unshown)
+    assert int(str(after[0])) - int(str(before[0])) == 2, "approved anew, and over"
+    assert await one_row(database, "SELECT count(*) FROM first_approvals") == (0,)
+
+
+async def test_a_first_approval_of_who_may_approve_no_more_is_not_shown(
+    front: Casework, in_review: Case, database: Database
+) -> None:
+    """A second person would join it in vain."""
+    await front.approve((await _proposed(front, in_review)).id, MODERATOR)
+    await CommunityDesk(database).revoke(COMMUNITY_ID, MODERATOR, Role.MODERATOR, Operator("keeper"))
+    assert (await front.card(in_review.id, OTHER_MODERATOR)).first_texts == ()
+
+
 async def test_a_text_that_was_approved_without_being_proposed_is_shown_as_well(
     front: Casework, desk: Desk, in_review: Case
 ) -> None:
@@ -309,8 +346,10 @@ async def test_what_a_first_person_approved_is_kept_until_the_case_moves_on(
 ) -> None:
     """Other proposals go after a day; this one goes with the first decision, a day later at most."""
     await _proposed(front, in_review, OWN_TEXT)
-    await front.approve((await _proposed(front, in_review)).id, MODERATOR)
-    clock.advance(25 * 3600)
+    first = await _proposed(front, in_review)
+    clock.advance(2 * 3600)
+    await front.approve(first.id, MODERATOR)
+    clock.advance(23 * 3600)
     await database.run("forget", lambda session: forget_proposals(session, 10))
     assert (await _card(front, in_review)).first_texts == (BOLD,)
     assert await one_row(database, "SELECT count(*) FROM proposals") == (1,)

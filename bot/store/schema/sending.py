@@ -54,7 +54,8 @@ class ApprovalRow(Base):
 class FirstApprovalRow(Base):
     """The first of two approvals, where the rules ask for two persons: of this text, at this version of the case.
 
-    Like an approval it holds only while the community's ``rules_version`` is ``policy_version``.
+    Like an approval it holds until ``expires_at``, and only while the community's ``rules_version`` is
+    ``policy_version``.
     """
 
     __tablename__ = "first_approvals"
@@ -65,6 +66,7 @@ class FirstApprovalRow(Base):
     moderator: Mapped[str] = mapped_column(primary_key=True)
     policy_version: Mapped[int]
     at: Mapped[datetime]
+    expires_at: Mapped[datetime]
 
 
 class OutboxRow(Base):

@@ -247,6 +247,7 @@ def _make_tables() -> None:
         sa.Column("moderator", sa.Text(), nullable=False),
         sa.Column("policy_version", sa.Integer(), nullable=False),
         sa.Column("at", UtcDateTime(), nullable=False),
+        sa.Column("expires_at", UtcDateTime(), nullable=False),
         sa.ForeignKeyConstraint(
             ["case_id"],
             ["cases.id"],
