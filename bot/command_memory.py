@@ -6,6 +6,7 @@ Implements ``adapters.discord.manage.CommandMemory``. Losing the file costs one 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from core.errors import StoreUnavailable
@@ -23,7 +24,17 @@ class CommandFile:
 
     def set(self, key: str, value: str) -> None:
         """Keep a text; ``StoreUnavailable`` if the file cannot be written."""
-        kept = self._read() | {key: value}
+        self._write(self._read() | {key: value})
+
+    def known(self) -> Collection[str]:
+        """Under what anything is kept."""
+        return self._read().keys()
+
+    def forget(self, key: str) -> None:
+        """Keep a text no longer; ``StoreUnavailable`` if the file cannot be written."""
+        self._write({known: value for known, value in self._read().items() if known != key})
+
+    def _write(self, kept: dict[str, str]) -> None:
         draft = self._path.with_suffix(".tmp")
         try:
             draft.write_text(json.dumps(kept, indent=1), "utf-8")

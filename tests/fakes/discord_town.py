@@ -28,6 +28,14 @@ class Memory(dict[str, str]):
         """Keep a text."""
         self[key] = value
 
+    def known(self) -> list[str]:
+        """All keys."""
+        return list(self)
+
+    def forget(self, key: str) -> None:
+        """Keep it no longer."""
+        del self[key]
+
 
 class WordDetector:
     """A ``HateDetector`` that is sure of the word "vermin"."""

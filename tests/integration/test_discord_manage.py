@@ -543,6 +543,41 @@ async def test_commands_can_be_registered_in_one_server_alone(world):
         assert f"/guilds/{guild.id}/commands" in upserts(env)[-1]
 
 
+async def test_commands_are_taken_away_where_they_are_not_wanted_any_more(world):
+    """Once, and only where they were told: else people would see each of them twice."""
+    probe = World()
+    async with probe.run(probe.client()) as env:
+        guild, other = env.create_guild(), env.create_guild()
+        await env.restart_bot(world.client())
+        everywhere = upserts(env)[-1]
+        for place in (guild, other, None):
+            before = len(upserts(env))
+            for _ in range(2):
+                await env.restart_bot(world.client(command_guild=None if place is None else place.id))
+            assert len(upserts(env)) == before + 2, "one scope was told, one was cleared, and nothing the second time"
+            assert len(world.memory) == 1
+        assert f"/guilds/{other.id}/commands" in upserts(env)[-1] and upserts(env)[-2] == everywhere
+        member = guild.add_member(env.create_user("somebody"))
+        seen = env.backend.visible_commands(user_id=member.id, channel_id=guild.create_text_channel("square").id)
+        names = [command["name"] for command in seen]
+        assert len(names) == len(set(names)) > 0
+
+
+async def test_a_server_that_the_bot_was_thrown_out_of_keeps_no_commands_to_take_away(world):
+    """It is forgotten; what Discord refuses for another reason is tried again at the next start."""
+    client = world.client()
+    async with world.run(client) as env:
+        world.memory.set(f"{client.application_id}:1234", "told")
+        world.memory.set("99:everywhere", "told by another account")
+        env.inject_error("PUT", "/applications/*/guilds/*/commands", status=400, code=50035)
+        with pytest.raises(PlatformUnavailable, match="take the commands away"):
+            await sync_commands(client, world.memory)
+        assert f"{client.application_id}:1234" in world.memory
+        env.inject_error("PUT", "/applications/*/guilds/*/commands", status=403, code=50001)
+        assert not await sync_commands(client, world.memory)
+        assert set(world.memory) == {f"{client.application_id}:everywhere", "99:everywhere"}
+
+
 def test_the_hash_of_commands_tells_changes_and_not_their_order():
     """Discord lists commands in whatever order; a description changed is a change."""
     one, other = {"name": "a", "description": "x"}, {"description": "y", "name": "b"}

@@ -1,6 +1,7 @@
 """Telling Discord of our commands, only when they changed: it allows 200 new ones a day in each server.
 
-Owns the comparison. Where the last state is kept is the application's business.
+Owns the comparison, and that they are registered in one scope only, in all servers or in one: where they were before,
+people would see each of them twice. Where the last state is kept is the application's business.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterable
-from typing import Any, Protocol
+from collections.abc import Collection, Iterable
+from typing import Any, Final, Protocol
 
 import aiohttp
 import discord
@@ -20,6 +21,7 @@ from adapters.discord.languages import CommandTranslator
 from core.errors import PlatformUnavailable
 
 _LOG = logging.getLogger(__name__)
+_EVERYWHERE: Final = "everywhere"
 
 
 class CommandMemory(Protocol):
@@ -33,6 +35,14 @@ class CommandMemory(Protocol):
         """Keep a text."""
         ...
 
+    def known(self) -> Collection[str]:
+        """Under what anything is kept."""
+        ...
+
+    def forget(self, key: str) -> None:
+        """Keep the text no longer."""
+        ...
+
 
 def payload_hash(payload: Iterable[dict[str, Any]]) -> str:
     """The SHA-256 of what Discord is told of commands, whatever their order."""
@@ -44,10 +54,11 @@ async def sync_commands(client: AntiphonClient, memory: CommandMemory) -> bool:
     """Tell Discord of the tree's commands if they are not as they were told last; call it after the login.
 
     In one server alone where ``DiscordOptions.command_guild`` names it. What is told is kept only once Discord took
-    it, so a failed attempt is made again at the next start.
+    it, so a failed attempt is made again at the next start. Then the commands are taken away where they were told
+    before and are not wanted any more.
 
     Returns:
-        Whether anything was told.
+        Whether any were told.
 
     Raises:
         PlatformUnavailable: Discord refused the commands, or cannot be reached.
@@ -58,13 +69,41 @@ async def sync_commands(client: AntiphonClient, memory: CommandMemory) -> bool:
     if guild is not None:
         client.tree.copy_global_to(guild=guild)
     wanted = payload_hash(await _payload(client.tree, guild))
-    key = f"{client.application_id}:{'everywhere' if guild is None else guild.id}"
-    if memory.get(key) == wanted:
-        return False
-    await _tell(client, guild)
-    memory.set(key, wanted)
-    _LOG.info("Discord was told of the commands.")
-    return True
+    key = f"{client.application_id}:{_EVERYWHERE if guild is None else guild.id}"
+    is_new = memory.get(key) != wanted
+    if is_new:
+        await _tell(client, guild)
+        memory.set(key, wanted)
+        _LOG.info("Discord was told of the commands.")
+    await _take_away(client, memory, key)
+    return is_new
+
+
+async def _take_away(client: AntiphonClient, memory: CommandMemory, wanted: str) -> None:
+    """Take our commands away from every scope but the wanted one; those of another bot account are let alone."""
+    owner = f"{client.application_id}:"
+    for key in sorted(key for key in memory.known() if key.startswith(owner) and key != wanted):
+        await _clear(client, key.removeprefix(owner))
+        memory.forget(key)
+        _LOG.info("Discord was told that the commands are not registered where they were before.")
+
+
+async def _clear(client: AntiphonClient, scope: str) -> None:
+    application = client.application_id
+    if application is None:  # nobody is logged in
+        return
+    try:
+        if scope == _EVERYWHERE:
+            await client.http.bulk_upsert_global_commands(application, [])
+        else:
+            await client.http.bulk_upsert_guild_commands(application, int(scope), [])
+    except (discord.Forbidden, discord.NotFound):
+        _LOG.info("The bot is not in the server any more where its commands were registered.")
+    except (discord.HTTPException, aiohttp.ClientError, OSError) as err:
+        raise PlatformUnavailable(
+            f"Discord did not take the commands away from where they were before ({type(err).__name__}).",
+            remedy="Start Antiphon again later; until then people may see each command twice.",
+        ) from err
 
 
 async def _payload(
