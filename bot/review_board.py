@@ -219,17 +219,10 @@ class ReviewBoard:
             self._leave(card.case_id, outdated.moment, type(err).__name__)
             return
         await reach("show a card: after the call")
-        await self._keep(outdated, place)
+        await self._database.run("keep where a card stands", lambda session: _keep(session, outdated, place))
         self._again.pop(card.case_id, None)
         for key in (card.case_id, community):
             self._rests.pop(key, None)
-
-    async def _keep(self, outdated: _Outdated, place: PostRef) -> None:
-        async def work(session: Session) -> None:
-            await review_cards.keep_place(session, outdated.card.case_id, place, outdated.digest, outdated.shown)
-            await end_trouble(session, outdated.community_id, place.channel)
-
-        await self._database.run("keep where a card stands", work)
 
     async def _tell(self, outdated: _Outdated, err: PlatformUnavailable) -> None:
         """Let the community's managers know why they see no cards (``/antiphon status``)."""
@@ -260,3 +253,8 @@ class ReviewBoard:
             await self._database.run("resign from the board", lambda s: resign(s, self._office, self._owner))
         except (StoreUnavailable, Conflict) as err:
             _LOG.warning("the review board was not given back, its lease must run out: %s", err)
+
+
+async def _keep(session: Session, outdated: _Outdated, place: PostRef) -> None:
+    await review_cards.keep_place(session, outdated.card.case_id, place, outdated.digest, outdated.shown)
+    await end_trouble(session, outdated.community_id, place.channel)
