@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import discord
 import pytest
@@ -495,6 +496,70 @@ async def test_the_communitys_threshold_decides(world, threshold, count):
         await watch(world, town, threshold=threshold)
         await town.author.send(town.square, HATE)
         assert len(world.offered) == count
+
+
+async def test_a_harmless_post_that_is_edited_into_hate_is_found(world):
+    """Looked at again, in the same lanes; with its new words, and once."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town)
+        post = await town.author.send(town.square, "good morning")
+        await town.author.edit(post, "good evening")
+        assert world.offered == []
+        await town.author.edit(post, HATE)
+        [offered] = world.offered
+        assert (offered.ref.message, offered.text, offered.revision != "") == (str(post.id), HATE, True)
+        assert world.detector.read == ["good morning", "good evening", HATE]
+        await town.author.edit(post, HATE + " truly")
+        assert len(world.offered) == 1 and len(world.detector.read) == 3
+        assert [text for _, text in world.desk.changes] == [HATE + " truly"], "it has a case: the desk is told"
+
+
+async def test_an_edit_in_a_channel_that_is_not_watched_is_not_read(world):
+    """Nor a bot's, wherever it stands."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        post = await town.author.send(town.square, "good morning")
+        await town.author.edit(post, HATE)
+        await watch(world, town, watched_channels=(str(town.backroom.id),))
+        env.bot.capture.policies.forget(town.guild.id)
+        hidden = await town.moderator.send(town.backroom, "good morning")
+        await town.moderator.edit(hidden, HATE)
+        assert world.offered == [] and world.detector.read == []
+
+
+@pytest.mark.parametrize("is_remembered", [True, False])
+async def test_an_update_that_changes_no_word_of_an_edited_post_is_no_edit(world, is_remembered):
+    """A link that unfolds in a message that was edited once, whether discord.py still remembers the message or not."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        post = await town.author.send(town.square, HATE)
+        await watch(world, town)
+        env.bot.capture.policies.forget(town.guild.id)
+        stored = env.backend.get_message(town.square.id, post.id)
+        moment = (discord.utils.utcnow() - timedelta(hours=1)).isoformat()
+        payload = {**serializers.message_payload(env.backend, stored), "edited_timestamp": moment}
+        if not is_remembered:
+            env.bot._connection._messages.clear()
+        env.backend.emit("MESSAGE_UPDATE", payload)
+        await env.settle()
+        assert world.offered == [] and world.detector.read == []
+        payload["edited_timestamp"] = discord.utils.utcnow().isoformat()
+        env.backend.emit("MESSAGE_UPDATE", {**payload, "content": HATE + " now"})
+        await env.settle()
+        assert [one.text for one in world.offered] == [HATE + " now"], "an edit just now is one"
+
+
+async def test_edits_that_are_too_much_are_left_out_as_new_messages_are(world):
+    """The same bound holds for both together."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town)
+        post = await town.author.send(town.square, "good morning")
+        lanes = env.bot.capture.watching.lanes
+        lanes._most_waiting = 0
+        await town.author.edit(post, HATE)
+        assert (lanes.left_out, env.bot.capture.left_out, world.offered) == (1, 1, [])
 
 
 async def test_a_keyword_flags_whatever_the_score(world):

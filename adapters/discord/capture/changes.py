@@ -13,6 +13,7 @@ from typing import Final
 
 import discord
 
+from adapters.discord.capture.edits import edited_at
 from adapters.discord.capture.known_posts import KnownPosts
 from adapters.discord.capture.lanes import Lanes
 from adapters.discord.capture.places import ref_of
@@ -52,11 +53,11 @@ class Changes:
 
         Without the message-content intent Discord says when a message was edited last, but not what it reads now.
         """
-        edited_at = discord.utils.parse_time(event.data.get("edited_timestamp"))
-        if event.guild_id is None or edited_at is None:
+        moment = edited_at(event)
+        if event.guild_id is None or moment is None:
             return
         text, ref = str(event.data.get("content") or ""), ref_of(event.guild_id, event.channel_id, event.message_id)
-        self._tell(ref, text, revision_at(edited_at))
+        self._tell(ref, text, revision_at(moment))
 
     async def _deleted(self, event: discord.RawMessageDeleteEvent) -> None:
         if event.guild_id is not None:

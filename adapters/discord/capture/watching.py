@@ -13,6 +13,7 @@ from typing import Final
 
 import discord
 
+from adapters.discord.capture.edits import has_new_words
 from adapters.discord.capture.keywords import has_keyword
 from adapters.discord.capture.known_posts import KnownPosts
 from adapters.discord.capture.lanes import Lanes
@@ -41,7 +42,7 @@ class Seen:
     """What was looked at since the start, for the status.
 
     Attributes:
-        looked_at: messages of watched channels that the filter read.
+        looked_at: messages of watched channels that the filter read, and edits of them.
         offered: posts that were let through, of all three kinds.
         blocked: messages that AutoMod had taken away before anybody could read them; they need no reply.
         unreadable: flags and alerts whose words Discord did not show.
@@ -80,9 +81,10 @@ class Watching:
         self.seen = Seen()
 
     def listen(self) -> None:
-        """Hear of messages, reactions and AutoMod, where their words are shown to us."""
+        """Hear of messages, their edits, reactions and AutoMod, where their words are shown to us."""
         if self._client.options.reads_messages:
             listen(self._client, "message", self._written)
+            listen(self._client, "raw_message_edit", self._edited)
             listen(self._client, "raw_reaction_add", self._reacted)
             listen(self._client, "automod_action", self._stopped)
 
@@ -95,8 +97,13 @@ class Watching:
         if watched_id(message.channel) in policy.watched_channels:
             self.lanes.submit(message.channel.id, partial(self._look, message, message.channel, policy))
 
+    async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
+        """New words are looked at as a new message's; where there is a case, its edit is told to the desk instead."""
+        if not self._known.is_known(event.message_id) and has_new_words(event, discord.utils.utcnow()):
+            await self._written(event.message)
+
     async def _look(self, message: discord.Message, place: Place, policy: CommunityPolicy) -> None:
-        if is_private(place):
+        if is_private(place) or self._known.is_known(message.id):
             return
         self.seen.looked_at += 1
         if has_keyword(message.content, policy.keywords):
