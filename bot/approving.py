@@ -32,6 +32,7 @@ from core.review import ApprovedReply, CaseState, approve, check_answerable
 from core.roles import OnCase, Person
 from core.second_person import why_two
 from core.sendable import check_sendable
+from core.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,13 @@ class Approving:
         community = await communities.load(session, case.community_id)
         footer = (await rendered_in(session, case, "", seen.stored)).footer
         if footer != seen.footer or not proposal.text.endswith(footer):
-            raise NotAllowed("The text lacks the sentence that discloses Antiphon.", remedy="Render it again.")
+            raise NotAllowed(
+                sentence("The text lacks the sentence that discloses Antiphon."), remedy=sentence("Render it again.")
+            )
         if not proposal.text.removesuffix(footer).strip():
-            raise NotAllowed("An empty reply cannot be approved.", remedy="Write a text, or decline.")
+            raise NotAllowed(
+                sentence("An empty reply cannot be approved."), remedy=sentence("Write a text, or decline.")
+            )
         first = await _first(session, case, proposal, who) if reasons else None
         reply = approve(
             approval_id=uuid4().hex,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from core.claims import fault_of
 from core.errors import BadInput
+from core.sentences import sentence
 from core.text import clean
 
 MAX_CHARACTERS = 300
@@ -21,11 +22,15 @@ def checked_claim(text: str) -> str:
     """
     claim = " ".join(clean(text)[0].split())
     if not claim:
-        raise BadInput("The claim is empty.", remedy="Write one sentence in favour of the people attacked.")
+        raise BadInput(
+            sentence("The claim is empty."), remedy=sentence("Write one sentence in favour of the people attacked.")
+        )
     if len(claim) > MAX_CHARACTERS:
         raise BadInput(
-            f"The claim has {len(claim)} characters; {MAX_CHARACTERS} at most are taken.",
-            remedy="Say it in one short sentence.",
+            sentence(
+                "The claim has {count} characters; {most} at most are taken.", count=len(claim), most=MAX_CHARACTERS
+            ),
+            remedy=sentence("Say it in one short sentence."),
         )
     return claim
 

@@ -32,8 +32,9 @@ from core.decline import DeclineReason, decline_reason
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, Intent
 from core.ports import RoleSource
-from core.review import ApprovedReply, CaseState
+from core.review import ApprovedReply, CaseState, state_words
 from core.roles import OnCase, Person
+from core.sentences import sentence
 
 _HELD = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 """The states in which a case waits for a person, who can take it."""
@@ -83,7 +84,10 @@ class Desk(ReadingDesk):
             case, who = await self._reviewer(session, case_id, by)
             await holds.require_free(session, case, who)
             if case.state not in _HELD:
-                raise NotAllowed(f"The case is {case.state}: it waits for no person.", remedy="Take another case.")
+                raise NotAllowed(
+                    sentence("The case is {state}: it waits for no person.", state=state_words(case.state)),
+                    remedy=sentence("Take another case."),
+                )
             return await holds.take(session, case, who, self._hold)
 
         return await self._database.run("take a case to review", work)
@@ -221,7 +225,10 @@ class Desk(ReadingDesk):
         async def work(session: Session) -> Case:
             case, who = await decider(session, case_id, version, by, OnCase.REVIEW)
             if case.state not in (CaseState.NEEDS_PERSON, CaseState.FAILED):
-                raise NotAllowed(f"The case is {case.state}; nothing is to be reopened.", remedy="Reload the case.")
+                raise NotAllowed(
+                    sentence("The case is {state}; nothing is to be reopened.", state=state_words(case.state)),
+                    remedy=sentence("Reload the case."),
+                )
             await require_settled(session, case_id)
             stored = await suggestions.latest_suggestion(session, case_id)
             has_drafts = stored is not None and bool(stored.suggestion.drafts)
@@ -245,7 +252,9 @@ class Desk(ReadingDesk):
 async def _require_other(session: Session, case_id: str, claim: str) -> None:
     stored = await suggestions.latest_suggestion(session, case_id)
     if stored is not None and claim.casefold() == (stored.suggestion.claim or "").casefold():
-        raise BadInput("The drafts argue this claim already.", remedy="Choose another, or write one.")
+        raise BadInput(
+            sentence("The drafts argue this claim already."), remedy=sentence("Choose another, or write one.")
+        )
 
 
 def _wanted(claim: str | None, intent: Intent | None) -> str:

@@ -23,6 +23,7 @@ from bot.typed import check_text
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, Priority
 from core.roles import OnCase, may_on_case
+from core.sentences import sentence
 from core.wishes import check_wish
 
 _WINDOW: Final = timedelta(hours=1)
@@ -43,8 +44,8 @@ def check_flag(post: FlaggedPost) -> None:
     check_wish(post.wish)
     if post.is_private:
         raise NotAllowed(
-            "Antiphon does not answer direct messages or private channels.",
-            remedy="Report the message to the platform, and stand by the person it was sent to.",
+            sentence("Antiphon does not answer direct messages or private channels."),
+            remedy=sentence("Report the message to the platform, and stand by the person it was sent to."),
         )
 
 
@@ -61,8 +62,8 @@ async def check_askers(session: Session, posts: Collection[FlaggedPost]) -> None
         place = community_id(post.ref.platform, post.ref.community)
         if who is None or not may_on_case(await roles_of(session, place, who), OnCase.FLAG):
             raise NotAllowed(
-                "A draft at once is for volunteers and moderators of the community.",
-                remedy="Flag the post for the moderators instead, or ask a manager for the role volunteer.",
+                sentence("A draft at once is for volunteers and moderators of the community."),
+                remedy=sentence("Flag the post for the moderators instead, or ask a manager for the role volunteer."),
             )
 
 
@@ -82,8 +83,12 @@ async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_p
         reached = await _reached(session, platform, user, flags_per_hour - more)
         if reached is not None:
             raise NotAllowed(
-                f"You flagged {flags_per_hour} posts in the last hour; one person may flag no more.",
-                remedy=f"Try again at {reached + _WINDOW:%H:%M} UTC, or ask a moderator to look.",
+                sentence(
+                    "You flagged {count} posts in the last hour; one person may flag no more.", count=flags_per_hour
+                ),
+                remedy=sentence(
+                    "Try again at {time} UTC, or ask a moderator to look.", time=f"{reached + _WINDOW:%H:%M}"
+                ),
             )
 
 

@@ -26,6 +26,7 @@ from core.cards import DeskStatus, Statistics
 from core.community_policy import CommunityPolicy, changed, differences, to_json
 from core.errors import BadInput, PlatformUnavailable
 from core.roles import OnCase, OnCommunity, Person, Role
+from core.sentences import sentence
 
 _LOG = logging.getLogger(__name__)
 
@@ -120,7 +121,9 @@ class Governance:
     async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
         """What became of the cases that were flagged in the last ``since``."""
         if since <= timedelta():
-            raise BadInput("Nothing happened in no time.", remedy="Name a span of time, such as 7 days.")
+            raise BadInput(
+                sentence("Nothing happened in no time."), remedy=sentence("Name a span of time, such as 7 days.")
+            )
         known = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> Statistics:
@@ -135,7 +138,10 @@ class Governance:
             how = Format(to.suffix.removeprefix(".").lower())
         except ValueError as err:
             suffixes = " or ".join(f".{one}" for one in Format)
-            raise BadInput(f"{to.name} is no file to export to.", remedy=f"End its name with {suffixes}.") from err
+            raise BadInput(
+                sentence("{name} is no file to export to.", name=to.name),
+                remedy=sentence("End its name with {suffixes}.", suffixes=suffixes),
+            ) from err
         known = await self._live_roles.refresh_in(platform, community, by)
         return await write_export(export(self._database, known.id, by=by), to, how)
 

@@ -17,6 +17,7 @@ from bot.store.people import grant, known_pseudonym, native_roles
 from core.errors import PlatformUnavailable
 from core.ports import RoleSource
 from core.roles import Person, Role
+from core.sentences import sentence
 
 BY_PLATFORM = "platform"
 """Who granted a native role, in ``memberships``."""
@@ -68,8 +69,12 @@ class LiveRoles:
                 roles = await source.roles(community.name, person.user)
         except TimeoutError as err:
             raise PlatformUnavailable(
-                f"{community.platform} did not say in time what you are in {community.name}.",
-                remedy="Try again in a moment.",
+                sentence(
+                    "{platform} did not say in time what you are in {community}.",
+                    platform=community.platform,
+                    community=community.name,
+                ),
+                remedy=sentence("Try again in a moment."),
             ) from err
         await reach("ask for roles: after the call")
         return roles

@@ -15,6 +15,7 @@ from core.community_policy import CommunityPolicy, from_json
 from core.engine import Voice
 from core.errors import BadInput, StoreUnavailable
 from core.models import FlaggedPost, Priority, Wish
+from core.sentences import sentence
 
 
 class Policies:
@@ -40,8 +41,10 @@ def policy_of(community: Community) -> CommunityPolicy:
         return from_json(community.policy)
     except BadInput as err:
         raise StoreUnavailable(
-            f"The settings of {community.id} cannot be read: {err.message}",
-            remedy="Use the version of Antiphon that wrote them.",
+            sentence(
+                "The settings of {community} cannot be read: {reason}", community=community.id, reason=err.message
+            ),
+            remedy=sentence("Use the version of Antiphon that wrote them."),
         ) from err
 
 

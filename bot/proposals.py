@@ -30,11 +30,12 @@ from core.disclosure import Rendered
 from core.edits import CheckedSentence, check_edit, warnings_of
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import Draft
-from core.review import ApprovedReply, CaseState, check_answerable
+from core.review import ApprovedReply, CaseState, check_answerable, state_words
 from core.roles import OnCase, Person
 from core.second_person import why_two
+from core.sentences import sentence
 
-_LOOK_AGAIN: Final = "Look at the case's new card, and decide again."
+_LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
 _CHANGES: Final = {
     Original.EDITED: "The post was changed after it was flagged: a reply to it will not be sent.",
     Original.DELETED: "The post is gone: a reply to it will not be sent.",
@@ -88,8 +89,12 @@ class Proposals:
         most = self._max_characters.get(case.post.ref.platform)
         if most is not None and len(rendered.text) > most:
             raise BadInput(
-                f"The reply has {len(rendered.text)} characters with what is added to it; {most} at most are posted.",
-                remedy=f"Shorten it by {len(rendered.text) - most} characters.",
+                sentence(
+                    "The reply has {count} characters with what is added to it; {most} at most are posted.",
+                    count=len(rendered.text),
+                    most=most,
+                ),
+                remedy=sentence("Shorten it by {over} characters.", over=len(rendered.text) - most),
             )
 
     async def case_of(self, proposal_id: str) -> str:
@@ -124,13 +129,17 @@ def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tupl
     """The person's part of the reply, and the draft that it is, or began as."""
     begun = next((draft for draft in drafts if draft.rank == rank), None)
     if rank is not None and begun is None:
-        raise BadInput(f"The case has no draft of rank {rank}.", remedy="Look at its card again.")
+        raise BadInput(
+            sentence("The case has no draft of rank {rank}.", rank=rank), remedy=sentence("Look at its card again.")
+        )
     if text is None:
         if begun is None:
-            raise BadInput("There is no text to approve.", remedy="Choose a draft, or write a text.")
+            raise BadInput(
+                sentence("There is no text to approve."), remedy=sentence("Choose a draft, or write a text.")
+            )
         return begun.text, begun
     if not text.strip():
-        raise BadInput("The text is empty.", remedy="Write a reply, or decline.")
+        raise BadInput(sentence("The text is empty."), remedy=sentence("Write a reply, or decline."))
     same = next((draft for draft in drafts if draft.text.strip() == text.strip()), None)
     return (text, begun) if same is None else (same.text, same)
 
@@ -181,7 +190,7 @@ def _proposed(kept: _Kept, checked: Sequence[CheckedSentence]) -> ProposedReply:
 async def _load(session: Session, proposal_id: str) -> Proposal:
     proposal = await proposal_of(session, proposal_id)
     if proposal is None:
-        raise Conflict("This text is not waiting to be approved any more.", remedy=_LOOK_AGAIN)
+        raise Conflict(sentence("This text is not waiting to be approved any more."), remedy=_LOOK_AGAIN)
     return proposal
 
 
@@ -190,12 +199,19 @@ async def _shown_again(session: Session, proposal: Proposal, by: Person) -> str:
     case = await store.load(session, proposal.case_id)
     if await require_on_case(session, case.community_id, by, OnCase.APPROVE) != proposal.person_id:
         raise NotAllowed(
-            "Only the person who was shown this text can approve it here.",
-            remedy="Choose the same text on the case's card yourself, read it, and approve it.",
+            sentence("Only the person who was shown this text can approve it here."),
+            remedy=sentence("Choose the same text on the case's card yourself, read it, and approve it."),
         )
     if case.version != proposal.version:
-        raise Conflict(f"The case changed after you were shown this text: it is {case.state} now.", remedy=_LOOK_AGAIN)
+        raise Conflict(
+            sentence(
+                "The case changed after you were shown this text: it is {state} now.", state=state_words(case.state)
+            ),
+            remedy=_LOOK_AGAIN,
+        )
     rendered = await rendered_in(session, case, proposal.text, await suggestions.latest_suggestion(session, case.id))
     if rendered.sha256 != proposal.sha256:
-        raise Conflict("What is added to replies here changed after you were shown this text.", remedy=_LOOK_AGAIN)
+        raise Conflict(
+            sentence("What is added to replies here changed after you were shown this text."), remedy=_LOOK_AGAIN
+        )
     return rendered.text

@@ -6,6 +6,7 @@ Owns the checks of form alone. What a text may say is for ``core``.
 from __future__ import annotations
 
 from core.errors import BadInput
+from core.sentences import sentence
 
 
 def check_text(text: str) -> None:
@@ -14,14 +15,17 @@ def check_text(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as err:
         raise BadInput(
-            "The text holds half a character (a lone surrogate).", remedy="Send whole Unicode text."
+            sentence("The text holds half a character (a lone surrogate)."), remedy=sentence("Send whole Unicode text.")
         ) from err
     if "\0" in text:
-        raise BadInput("The text holds a NUL character.", remedy="Leave it out; nobody sees it.")
+        raise BadInput(sentence("The text holds a NUL character."), remedy=sentence("Leave it out; nobody sees it."))
 
 
 def check_note(note: str) -> None:
     """Refuse a decision without a reason."""
     check_text(note)
     if not note.strip():
-        raise BadInput("A reason is missing.", remedy="Say in a few words why; the next moderator will read it.")
+        raise BadInput(
+            sentence("A reason is missing."),
+            remedy=sentence("Say in a few words why; the next moderator will read it."),
+        )

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
 from core.roles import Role
+from core.sentences import sentence
 from core.wishes import MAX_TONE, check_language, check_tone
 
 __all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json", "to_json"]
@@ -62,17 +63,31 @@ class CommunityPolicy:
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise BadInput(f"A threshold of {self.threshold} is none.", remedy="Name a number from 0 to 1.")
+            raise BadInput(
+                sentence("A threshold of {threshold} is none.", threshold=self.threshold),
+                remedy=sentence("Name a number from 0 to 1."),
+            )
         check_tone(self.tone)
         check_language(self.language)
         if len(self.keywords) > MAX_KEYWORDS:
-            raise BadInput("There are too many keywords.", remedy=f"Name at most {MAX_KEYWORDS}.")
+            raise BadInput(
+                sentence("There are too many keywords."), remedy=sentence("Name at most {most}.", most=MAX_KEYWORDS)
+            )
         if any(not word.strip() or len(word) > MAX_KEYWORD for word in self.keywords):
-            raise BadInput("A keyword is empty or too long.", remedy=f"Use 1 to {MAX_KEYWORD} characters.")
+            raise BadInput(
+                sentence("A keyword is empty or too long."),
+                remedy=sentence("Use 1 to {most} characters.", most=MAX_KEYWORD),
+            )
         if max(len(self.roles), len(self.watched_channels), len(self.publishers)) > MAX_LISTED:
-            raise BadInput("There are too many of one kind.", remedy=f"Name at most {MAX_LISTED} of each.")
+            raise BadInput(
+                sentence("There are too many of one kind."),
+                remedy=sentence("Name at most {most} of each.", most=MAX_LISTED),
+            )
         if self.evidence_since is not None and not FIRST_YEAR <= self.evidence_since <= LAST_YEAR:
-            raise BadInput(f"{self.evidence_since} is no year.", remedy=f"Name one from {FIRST_YEAR} to {LAST_YEAR}.")
+            raise BadInput(
+                sentence("{year} is no year.", year=self.evidence_since),
+                remedy=sentence("Name one from {first} to {last}.", first=FIRST_YEAR, last=LAST_YEAR),
+            )
 
 
 _ADAPTER: Final = TypeAdapter(CommunityPolicy)

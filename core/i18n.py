@@ -8,11 +8,14 @@ translated.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from babel.messages.pofile import read_po
+
+from core.sentences import Sentence
 
 _LOG = logging.getLogger(__name__)
 LANGUAGES: Final = ("en", "es", "it", "eu")
@@ -51,5 +54,24 @@ def gettext(sentence: str, locale: str | None, **values: object) -> str:
         sentence: in English, a literal, so that it can be collected for the translators.
         locale: the reader's, as the platform says it; ``None`` for English.
     """
-    translated = _catalog(language_of(locale)).get(sentence, sentence)
-    return translated.format(**values) if values else translated
+    return _filled(sentence, locale, values)
+
+
+def translated(said: str, locale: str | None) -> str:
+    """What was said before anybody knew who reads it, such as an error's message, in the reader's language.
+
+    Args:
+        said: a ``core.sentences.Sentence``. Any other text is looked up as it stands: a sentence that was stored since
+            is found if nothing was filled in, and everything else stays as it is.
+    """
+    if not isinstance(said, Sentence):
+        return _filled(said, locale, {})
+    values = {
+        name: translated(value, locale) if isinstance(value, Sentence) else value for name, value in said.values.items()
+    }
+    return _filled(said.template, locale, values)
+
+
+def _filled(template: str, locale: str | None, values: Mapping[str, object]) -> str:
+    found = _catalog(language_of(locale)).get(template, template)
+    return found.format(**values) if values else found

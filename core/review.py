@@ -15,6 +15,7 @@ from typing import Final
 
 from core.errors import NotAllowed
 from core.models import FlaggedPost, PostRef
+from core.sentences import Sentence, listed, sentence
 
 
 class CaseState(StrEnum):
@@ -67,6 +68,30 @@ CLOSED: Final = frozenset({state for state in CaseState if not TRANSITIONS[state
 """The states in which nobody has to do anything any more."""
 
 
+def state_words(state: CaseState) -> Sentence:
+    """What comes after "the case is"."""
+    words = {
+        _S.CAPTURED: sentence("captured"),
+        _S.QUEUED: sentence("queued"),
+        _S.DRAFTING: sentence("being drafted"),
+        _S.IN_REVIEW: sentence("in review"),
+        _S.APPROVED: sentence("approved"),
+        _S.SENDING: sentence("being sent"),
+        _S.POSTED: sentence("posted"),
+        _S.DECLINED: sentence("declined"),
+        _S.NO_REPLY: sentence("left without a reply"),
+        _S.EXPIRED: sentence("expired"),
+        _S.WITHDRAWN: sentence("withdrawn"),
+        _S.NEEDS_PERSON: sentence("waiting for a person"),
+        _S.UNKNOWN: sentence("of unknown fate"),
+        _S.FAILED: sentence("failed"),
+        _S.FOLDED: sentence("folded into another"),
+        _S.SHADOWED: sentence("approved in shadow mode"),
+        _S.RETRACTED: sentence("retracted"),
+    }
+    return words[state]
+
+
 def check_transition(old: CaseState, new: CaseState) -> None:
     """Refuse a move that the graph does not declare.
 
@@ -74,8 +99,13 @@ def check_transition(old: CaseState, new: CaseState) -> None:
         NotAllowed: the case cannot go from ``old`` to ``new``.
     """
     if new not in TRANSITIONS[old]:
-        allowed = ", ".join(sorted(TRANSITIONS[old])) or "nothing: the case is closed"
-        raise NotAllowed(f"A case cannot go from {old} to {new}.", remedy=f"From {old} it can go to {allowed}.")
+        to = [state_words(state) for state in sorted(TRANSITIONS[old])]
+        raise NotAllowed(
+            sentence("A case that is {old} cannot become {new}.", old=state_words(old), new=state_words(new)),
+            remedy=sentence("It can become: {allowed}.", allowed=listed(to))
+            if to
+            else sentence("The case is closed; nothing is to be done."),
+        )
 
 
 def check_answerable(post: FlaggedPost) -> None:
@@ -86,8 +116,8 @@ def check_answerable(post: FlaggedPost) -> None:
     """
     if post.is_from_elsewhere:
         raise NotAllowed(
-            "These words stand in no message here, so nothing can be posted.",
-            remedy="Copy what you can use from the drafts, and close the case.",
+            sentence("These words stand in no message here, so nothing can be posted."),
+            remedy=sentence("Copy what you can use from the drafts, and close the case."),
         )
 
 
@@ -147,12 +177,14 @@ def approve(
     if not moderator.strip():
         raise NotAllowed("Nobody approved this reply.", remedy="Approve it as a moderator with a name.")
     if not text.strip():
-        raise NotAllowed("An empty reply cannot be approved.", remedy="Write a text, or decline.")
+        raise NotAllowed(sentence("An empty reply cannot be approved."), remedy=sentence("Write a text, or decline."))
     if at.tzinfo is None:
         raise NotAllowed("The time of the approval has no time zone.", remedy="Pass an aware datetime.")
     digest = text_hash(text)
     if digest != shown_sha256:
-        raise NotAllowed("The text changed after it was shown.", remedy="Read the new text and approve it again.")
+        raise NotAllowed(
+            sentence("The text changed after it was shown."), remedy=sentence("Read the new text and approve it again.")
+        )
     seal = _Seal(approval_id, in_reply_to, text, moderator, at, digest)
     return ApprovedReply(approval_id, in_reply_to, text, moderator, at, digest, seal)
 

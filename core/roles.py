@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from core.sentences import Sentence, sentence
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -60,6 +62,39 @@ class OnCommunity(StrEnum):
     GRANT = "grant"
     EXPORT = "export"
     ERASE = "erase"
+
+
+def role_words(role: Role) -> Sentence:
+    """What a role is called."""
+    words = {
+        Role.VOLUNTEER: sentence("volunteer"),
+        Role.MODERATOR: sentence("moderator"),
+        Role.MANAGER: sentence("manager"),
+        Role.AUDITOR: sentence("auditor"),
+        Role.ADMIN: sentence("admin"),
+    }
+    return words[role]
+
+
+def action_words(action: OnCase | OnCommunity) -> Sentence:
+    """What something that needs a role is called."""
+    words: dict[OnCase | OnCommunity, Sentence] = {
+        OnCase.FLAG: sentence("flag"),
+        OnCase.READ: sentence("read"),
+        OnCase.REVIEW: sentence("review"),
+        OnCase.APPROVE: sentence("approve"),
+        OnCase.RETRACT: sentence("retract"),
+        OnCase.WITHDRAW: sentence("withdraw"),
+        OnCommunity.READ_STATISTICS: sentence("read statistics"),
+        OnCommunity.READ_AUDIT: sentence("read audit"),
+        OnCommunity.PAUSE: sentence("stop posting"),
+        OnCommunity.RESUME: sentence("allow posting"),
+        OnCommunity.CONFIGURE: sentence("configure"),
+        OnCommunity.GRANT: sentence("grant"),
+        OnCommunity.EXPORT: sentence("export cases"),
+        OnCommunity.ERASE: sentence("erase"),
+    }
+    return words[action]
 
 
 _CASES: Final[dict[Role, frozenset[OnCase]]] = {

@@ -13,6 +13,7 @@ from typing import Final
 
 from core.errors import BadInput
 from core.models import Evidence
+from core.sentences import sentence
 from core.text import is_unseen
 
 _LINK: Final = re.compile(
@@ -43,15 +44,18 @@ def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
     if hidden:
         names = ", ".join(f"U+{ord(character):04X}" for character in hidden[:_SHOWN])
         raise BadInput(
-            f"The text holds characters that nobody sees ({names}).", remedy="Take them out, or type the text anew."
+            sentence("The text holds characters that nobody sees ({names}).", names=names),
+            remedy=sentence("Take them out, or type the text anew."),
         )
     if "](" in text:
-        raise BadInput("The text hides a link behind other words.", remedy="Write the address itself.")
+        raise BadInput(
+            sentence("The text hides a link behind other words."), remedy=sentence("Write the address itself.")
+        )
     strange = strange_link(text, (passage.source.url for passage in evidence))
     if strange is not None:
         raise BadInput(
-            f"The text links to {strange}, which is no source of this case.",
-            remedy="Take the link out, or link to a source as it is shown; put a space after a full stop.",
+            sentence("The text links to {link}, which is no source of this case.", link=strange),
+            remedy=sentence("Take the link out, or link to a source as it is shown; put a space after a full stop."),
         )
 
 

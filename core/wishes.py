@@ -12,6 +12,7 @@ from core.errors import BadInput
 from core.injection import instructs
 from core.language import NAMES
 from core.models import Wish
+from core.sentences import sentence
 
 MAX_TONE: Final = 120
 
@@ -23,9 +24,14 @@ def check_tone(tone: str) -> None:
         BadInput: with what to say instead.
     """
     if len(tone) > MAX_TONE:
-        raise BadInput("The tone is too long.", remedy=f"Say it in {MAX_TONE} characters.")
+        raise BadInput(
+            sentence("The tone is too long."), remedy=sentence("Say it in {most} characters.", most=MAX_TONE)
+        )
     if tone and (len(tone.splitlines()) > 1 or instructs(tone)):
-        raise BadInput("The tone gives instructions.", remedy="Name a tone in a few words, such as: warm and brief.")
+        raise BadInput(
+            sentence("The tone gives instructions."),
+            remedy=sentence("Name a tone in a few words, such as: warm and brief."),
+        )
 
 
 def check_language(language: str | None) -> None:
@@ -36,7 +42,10 @@ def check_language(language: str | None) -> None:
     """
     if language is not None and language not in NAMES:
         known = ", ".join(f"{code} ({name})" for code, name in NAMES.items())
-        raise BadInput(f"{language!r} is no language that Antiphon writes.", remedy=f"Name one of: {known}.")
+        raise BadInput(
+            sentence("{language} is no language that Antiphon writes.", language=f"{language!r}"),
+            remedy=sentence("Name one of: {known}.", known=known),
+        )
 
 
 def check_wish(wish: Wish) -> None:

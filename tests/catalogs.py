@@ -22,7 +22,7 @@ ROOT: Final = Path(__file__).parent.parent
 FOLDER: Final = ROOT / "core" / "locale"
 TRANSLATED: Final = LANGUAGES[1:]
 _LAYERS: Final = ("adapters", "bot", "core", "kb")
-_CALLS: Final = frozenset({"gettext", "locale_str"})
+_CALLS: Final = frozenset({"gettext", "locale_str", "sentence"})
 _WIDTH: Final = 120
 _HEAD: Final = """# Antiphon's sentences in {language}; under the licence of the code.
 #

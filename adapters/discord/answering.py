@@ -1,8 +1,8 @@
 """Answers that only the person who asked can see, errors included.
 
-Owns how an error reaches people: message and remedy as ``core.errors`` says them, and for anything else one sentence;
-and what becomes of an error that nobody can be told of any more. Must never write into a log what somebody wrote, nor
-an error's own words: only its kind and place.
+Owns how an error reaches people: message and remedy of ``core.errors`` in their language, and for anything else one
+sentence; and what becomes of an error that nobody can be told of any more. Must never write into a log what somebody
+wrote, nor an error's own words: only its kind and place.
 """
 
 from __future__ import annotations
@@ -16,17 +16,23 @@ from discord import app_commands
 
 from adapters.discord.client import log_failure
 from core.errors import AntiphonError
-from core.i18n import gettext
+from core.i18n import gettext, translated
 
 _LOG = logging.getLogger(__name__)
 MAX_CHARACTERS: Final = 2000
 """The longest message that Discord takes of a bot."""
+_LANGUAGE: Final = "antiphon language"
 Interaction: TypeAlias = discord.Interaction[Any]
 
 
-def explain(error: AntiphonError) -> str:
-    """What went wrong and what to do about it, short enough for a message."""
-    return shortened(f"{error.message}\n{error.remedy}".strip())
+def explain(error: AntiphonError, locale: str) -> str:
+    """What went wrong and what to do about it, in a language, short enough for a message."""
+    return shortened(f"{translated(error.message, locale)}\n{translated(error.remedy, locale)}".strip())
+
+
+def speak(interaction: Interaction, locale: str) -> None:
+    """Remember the language that who asks is spoken to in, which may be the community's, for what goes wrong later."""
+    interaction.extras[_LANGUAGE] = locale
 
 
 def shortened(text: str, limit: int = MAX_CHARACTERS) -> str:
@@ -50,14 +56,15 @@ async def answer(interaction: Interaction, text: str) -> None:
 
 async def answer_error(interaction: Interaction, error: BaseException) -> None:
     """Say what went wrong to the person alone; log the kind of what was not foreseen."""
+    locale = str(interaction.extras.get(_LANGUAGE) or interaction.locale.value)
     cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
     if isinstance(cause, AntiphonError):
-        text = explain(cause)
+        text = explain(cause, locale)
     else:
         log_failure("an interaction", cause)
         text = gettext(
             "Something went wrong in Antiphon, and nothing was changed. Try again, or tell who runs it.",
-            interaction.locale.value,
+            locale,
         )
     await last_said(answer(interaction, text))
 

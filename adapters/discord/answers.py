@@ -13,6 +13,7 @@ import discord
 
 from adapters.discord.requests import ChannelClosed, RequestFailed
 from core.errors import AmbiguousSend, AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable
+from core.sentences import Sentence, sentence
 
 FAULTS: Final = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
 """What a call of discord.py may raise when Discord, or the way to it, is at fault."""
@@ -27,30 +28,42 @@ UNKNOWN_USER: Final = 10013
 _BAD_FORM: Final = 50035
 _BAD_TOKEN: Final = 4004
 
-_ACCESS: Final = "Give Antiphon's role the right to view this channel, and to read its message history."
-_MEANT: Final[dict[int, tuple[str, str]]] = {
-    UNKNOWN_CHANNEL: ("The channel is gone.", "Close the case."),
-    10004: ("Discord does not know this server.", "Invite Antiphon to the server again."),
-    UNKNOWN_MESSAGE: ("The message is gone.", "Close the case."),
-    20028: ("The channel takes no more messages for now.", "Wait."),
-    40001: ("Antiphon's account may not do this.", "Look at the account in Discord's developer portal."),
-    40002: ("Antiphon's account must be verified.", "Look at the account in Discord's developer portal."),
-    50001: ("Antiphon cannot see this channel.", _ACCESS),
-    50003: ("This cannot be done with a message of Discord's own.", "Answer another message."),
-    50006: ("Discord shows no message without words.", "Write a text, and approve it again."),
-    50008: ("No messages can be sent to this channel.", "Reply by hand, or close the case."),
+_ACCESS: Final = sentence("Give Antiphon's role the right to view this channel, and to read its message history.")
+_MEANT: Final[dict[int, tuple[Sentence, Sentence]]] = {
+    UNKNOWN_CHANNEL: (sentence("The channel is gone."), sentence("Close the case.")),
+    10004: (sentence("Discord does not know this server."), sentence("Invite Antiphon to the server again.")),
+    UNKNOWN_MESSAGE: (sentence("The message is gone."), sentence("Close the case.")),
+    20028: (sentence("The channel takes no more messages for now."), sentence("Wait.")),
+    40001: (
+        sentence("Antiphon's account may not do this."),
+        sentence("Look at the account in Discord's developer portal."),
+    ),
+    40002: (
+        sentence("Antiphon's account must be verified."),
+        sentence("Look at the account in Discord's developer portal."),
+    ),
+    50001: (sentence("Antiphon cannot see this channel."), _ACCESS),
+    50003: (sentence("This cannot be done with a message of Discord's own."), sentence("Answer another message.")),
+    50006: (sentence("Discord shows no message without words."), sentence("Write a text, and approve it again.")),
+    50008: (sentence("No messages can be sent to this channel."), sentence("Reply by hand, or close the case.")),
     50013: (
-        "Antiphon lacks a right in this channel.",
-        "Give its role the rights to send messages, to send messages in threads, and to read the message history here.",
+        sentence("Antiphon lacks a right in this channel."),
+        sentence(
+            "Give its role the rights to send messages, to send messages in threads, and to read the message history "
+            "here."
+        ),
     ),
-    50024: ("This cannot be done in a channel of this kind.", "Reply by hand, or close the case."),
-    50083: ("The thread is archived.", "Open the thread again, and reopen the case."),
-    160002: ("Antiphon may not read the history of this channel, which replies need.", _ACCESS),
+    50024: (sentence("This cannot be done in a channel of this kind."), sentence("Reply by hand, or close the case.")),
+    50083: (sentence("The thread is archived."), sentence("Open the thread again, and reopen the case.")),
+    160002: (sentence("Antiphon may not read the history of this channel, which replies need."), _ACCESS),
     200000: (
-        "AutoMod of this server blocked the reply.",
-        "Exempt Antiphon's role from the rule, or approve another text.",
+        sentence("AutoMod of this server blocked the reply."),
+        sentence("Exempt Antiphon's role from the rule, or approve another text."),
     ),
-    240000: ("Discord blocked the reply because of a link in it.", "Take the link out, and approve the text again."),
+    240000: (
+        sentence("Discord blocked the reply because of a link in it."),
+        sentence("Take the link out, and approve the text again."),
+    ),
 }
 
 
@@ -92,9 +105,10 @@ def of_send(error: BaseException, *, is_sent: bool = True) -> AntiphonError:
     if refusal is not None:
         return refusal
     if not is_sent or isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-        return _busy("Discord could not be reached.", 0.0)
+        return _busy(sentence("Discord could not be reached."), 0.0)
     return AmbiguousSend(
-        f"Discord gave no clear answer ({type(error).__name__}).", remedy="It is looked up on Discord by itself."
+        sentence("Discord gave no clear answer ({kind}).", kind=type(error).__name__),
+        remedy=sentence("It is looked up on Discord by itself."),
     )
 
 
@@ -103,47 +117,54 @@ def of_question(error: BaseException) -> PlatformUnavailable:
     refusal = _refusal(error)
     if refusal is not None:
         return refusal
-    return PlatformUnavailable(f"Discord did not answer ({type(error).__name__}).", remedy="It is asked again later.")
+    return PlatformUnavailable(
+        sentence("Discord did not answer ({kind}).", kind=type(error).__name__),
+        remedy=sentence("It is asked again later."),
+    )
 
 
 def _refusal(error: BaseException) -> PlatformUnavailable | None:
     """What Discord refused for certain, or ``None`` where nobody can tell."""
     if isinstance(error, ChannelClosed):
         return PlatformUnavailable(
-            "This channel refused Antiphon several times; it is left alone for some minutes.", remedy=_ACCESS
+            sentence("This channel refused Antiphon several times; it is left alone for some minutes."), remedy=_ACCESS
         )
     if isinstance(error, discord.RateLimited):
-        return _busy("Discord asks to wait.", error.retry_after)
+        return _busy(sentence("Discord asks to wait."), error.retry_after)
     if not isinstance(error, discord.HTTPException):
         return None
     if error.status == 429:
-        return _busy("Discord asks to wait.", _header_seconds(error))
+        return _busy(sentence("Discord asks to wait."), _header_seconds(error))
     if error.status >= 500 or error.status == 408:
         return None
     if error.status == 401:
         return PlatformUnavailable(
-            "Discord does not accept Antiphon's token.", remedy="Put a new token into the settings."
+            sentence("Discord does not accept Antiphon's token."), remedy=sentence("Put a new token into the settings.")
         )
     return _refused(error)
 
 
 def _refused(error: discord.HTTPException) -> PlatformUnavailable:
     if error.code == _BAD_FORM and "message_reference" in error.text:
-        return PlatformUnavailable("The post that the reply answers is gone.", remedy="Close the case.")
+        return PlatformUnavailable(
+            sentence("The post that the reply answers is gone."), remedy=sentence("Close the case.")
+        )
     if error.code in _MEANT:
         message, remedy = _MEANT[error.code]
         return PlatformUnavailable(message, remedy=remedy)
     if error.status == 403:
         message, remedy = _MEANT[50013]
-        return PlatformUnavailable(f"{message} (Discord's code {error.code}.)", remedy=remedy)
+        return PlatformUnavailable(
+            sentence("{message} (Discord's code {code}.)", message=message, code=error.code), remedy=remedy
+        )
     return PlatformUnavailable(
-        f"Discord refused it (status {error.status}, code {error.code}).",
-        remedy="Look the code up in Discord's documentation, or reply by hand.",
+        sentence("Discord refused it (status {status}, code {code}).", status=error.status, code=error.code),
+        remedy=sentence("Look the code up in Discord's documentation, or reply by hand."),
     )
 
 
 def _busy(message: str, seconds: float) -> PlatformBusy:
-    return PlatformBusy(message, remedy="It is tried again later by itself.", retry_after_seconds=seconds)
+    return PlatformBusy(message, remedy=sentence("It is tried again later by itself."), retry_after_seconds=seconds)
 
 
 def _header_seconds(error: discord.HTTPException) -> float:

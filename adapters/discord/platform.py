@@ -21,6 +21,7 @@ from adapters.discord.texts import MAX_CHARACTERS, check_bytes
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, TextHidden
 from core.models import FlaggedPost, Posted, PostRef
 from core.review import ApprovedReply
+from core.sentences import sentence
 
 RESEND_SECONDS: Final = 120.0
 """Discord keeps a key for "the past few minutes"."""
@@ -71,7 +72,9 @@ class DiscordPlatform:
             PlatformUnavailable: the platform is closed; whoever flagged it must hear so.
         """
         if self._is_closed:
-            raise PlatformUnavailable("Antiphon is stopping.", remedy="Flag the post again in a minute.")
+            raise PlatformUnavailable(
+                sentence("Antiphon is stopping."), remedy=sentence("Flag the post again in a minute.")
+            )
         self._flagged.put_nowait(post)
 
     async def flags(self) -> AsyncIterator[FlaggedPost]:
@@ -92,8 +95,8 @@ class DiscordPlatform:
         if message is None or message.content or self._client.options.reads_messages or self._is_ours(message):
             return None if message is None else message.content
         raise TextHidden(
-            "Discord keeps the words of this post from Antiphon.",
-            remedy="Flag it with the message menu, or let Antiphon read messages.",
+            sentence("Discord keeps the words of this post from Antiphon."),
+            remedy=sentence("Flag it with the message menu, or let Antiphon read messages."),
             revision=revision_of(message),
         )
 
@@ -122,7 +125,10 @@ class DiscordPlatform:
             )
         )
         if message.content != reply.text:
-            raise AmbiguousSend("Discord shows other words than were approved.", remedy="Look at the reply on Discord.")
+            raise AmbiguousSend(
+                sentence("Discord shows other words than were approved."),
+                remedy=sentence("Look at the reply on Discord."),
+            )
         self._remember(message.id, reply.key)
         return self._posted(place, message)
 
@@ -217,7 +223,7 @@ class DiscordPlatform:
 
     def _channel(self, place: Place) -> discord.PartialMessageable:
         if self._client.user is None or self._client.is_closed():
-            raise PlatformBusy("Discord is not connected.", remedy="It is tried again when it is.")
+            raise PlatformBusy(sentence("Discord is not connected."), remedy=sentence("It is tried again when it is."))
         return self._client.get_partial_messageable(place.channel, guild_id=place.guild)
 
     def _is_ours(self, message: discord.Message) -> bool:

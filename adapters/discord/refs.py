@@ -13,6 +13,7 @@ import discord
 
 from core.errors import PlatformUnavailable
 from core.models import PostRef
+from core.sentences import sentence
 
 NAME: Final = "discord"
 """``PostRef.platform`` of Discord's posts."""
@@ -33,7 +34,7 @@ def place_of(ref: PostRef) -> Place:
     """Where a post stands; ``PlatformUnavailable`` if it is none of Discord's."""
     numbers = (ref.community, ref.channel, ref.message)
     if ref.platform != NAME or not all(number.isascii() and number.isdecimal() for number in numbers):
-        raise PlatformUnavailable("This is no message on Discord.", remedy="Flag the post again.")
+        raise PlatformUnavailable(sentence("This is no message on Discord."), remedy=sentence("Flag the post again."))
     return Place(int(ref.community), int(ref.channel), int(ref.message))
 
 

@@ -17,6 +17,7 @@ from adapters.discord.client import AntiphonClient
 from core.community_policy import CommunityPolicy
 from core.errors import PlatformUnavailable
 from core.roles import Role
+from core.sentences import sentence
 
 _REQUESTS: Final = 2
 
@@ -48,9 +49,11 @@ class DiscordRoles:
             PlatformUnavailable: Discord cannot be asked, or has no such server.
         """
         if not (community.isdecimal() and user.isdecimal()):
-            raise PlatformUnavailable("This is nobody on Discord.", remedy="Ask somebody else to decide.")
+            raise PlatformUnavailable(
+                sentence("This is nobody on Discord."), remedy=sentence("Ask somebody else to decide.")
+            )
         if self._client.user is None or self._client.is_closed():
-            raise PlatformUnavailable("Discord is not connected.", remedy="Wait until it is.")
+            raise PlatformUnavailable(sentence("Discord is not connected."), remedy=sentence("Wait until it is."))
         policy = await self._policy_of(community)
         member = await self._member(int(community), int(user))
         return frozenset() if member is None or member.is_timed_out() else _roles_of(member, policy)

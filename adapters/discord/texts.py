@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from core.errors import PlatformUnavailable
+from core.sentences import sentence
 
 MAX_CHARACTERS: Final = 2000
 """In code points, as Discord counts them; in UTF-16 units, too, as some of its apps do."""
@@ -18,11 +19,11 @@ def check_bytes(text: str) -> None:
     length = max(len(text), len(text.encode("utf-16-le")) // 2)
     if length > MAX_CHARACTERS:
         raise PlatformUnavailable(
-            f"The reply has {length} characters; Discord takes {MAX_CHARACTERS}.",
-            remedy="Shorten it and approve it again.",
+            sentence("The reply has {count} characters; Discord takes {most}.", count=length, most=MAX_CHARACTERS),
+            remedy=sentence("Shorten it and approve it again."),
         )
     if text != text.strip() or "\r" in text or "\0" in text:
         raise PlatformUnavailable(
-            "Discord would not show exactly these bytes.",
-            remedy="Take the white space from both ends, and carriage returns out, and approve it again.",
+            sentence("Discord would not show exactly these bytes."),
+            remedy=sentence("Take the white space from both ends, and carriage returns out, and approve it again."),
         )

@@ -27,6 +27,7 @@ from core.errors import Conflict, NotAllowed, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from core.review import CaseState
 from core.roles import OnCase, Person
+from core.sentences import sentence
 
 _KIND: Final = "retract:{}"
 """The kind of the job that a retraction is, by platform: only a process that is connected to it can carry it out."""
@@ -61,9 +62,13 @@ class Retractions:
             await load_expected(session, case_id, version, CaseState.POSTED)
             row = await store.newest(session, case_id)
             if row is None or row.state is not OutboxState.POSTED or row.remote_message is None:
-                raise NotAllowed("Where the reply stands is not known.", remedy="Take it away on the platform.")
+                raise NotAllowed(
+                    sentence("Where the reply stands is not known."), remedy=sentence("Take it away on the platform.")
+                )
             if await _open_job(session, case_id) is not None:
-                raise Conflict("The reply is being retracted already.", remedy="Reload the case in a moment.")
+                raise Conflict(
+                    sentence("The reply is being retracted already."), remedy=sentence("Reload the case in a moment.")
+                )
             await jobs.enqueue(
                 session,
                 f"retract:{row.approval_id}:{uuid4().hex}",

@@ -22,6 +22,7 @@ from core.errors import NotAllowed
 from core.models import PostRef
 from core.review import CaseState
 from core.roles import OnCase, Person
+from core.sentences import sentence
 
 
 class UnknownSends:
@@ -129,7 +130,9 @@ class UnknownSends:
             await load_expected(session, case_id, version, CaseState.NEEDS_PERSON)
             newest = await store.newest(session, case_id)
             if newest is None or newest.state is not OutboxState.UNKNOWN:
-                raise NotAllowed("No reply of this case is of unknown fate.", remedy="Reload the case.")
+                raise NotAllowed(
+                    sentence("No reply of this case is of unknown fate."), remedy=sentence("Reload the case.")
+                )
             entry = await entry_of(session, newest.approval_id, lock=True)
             if stands:
                 entry.row.remote_message, entry.row.posted_at = message, entry.row.first_sent_at

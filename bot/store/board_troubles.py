@@ -16,7 +16,7 @@ from core.cards import CardTrouble
 
 async def keep_trouble(session: Session, community_id: str, channel: str, message: str, remedy: str) -> None:
     """Keep why cards cannot be shown in a channel at this moment; since when stays as it was."""
-    said = {"message": message, "remedy": remedy}
+    said = {"message": str(message), "remedy": str(remedy)}  # of a sentence its English text alone
     key = {"community_id": community_id, "channel": channel}
     if not await insert_new(session, BoardTroubleRow, {**key, **said, "since": session.moment}, *key):
         changed = update(BoardTroubleRow).filter_by(**key).values(said)

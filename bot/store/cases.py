@@ -27,7 +27,8 @@ from bot.store.schema import (
 )
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost, Intent, PostRef, Priority, ThreadMessage, Wish
-from core.review import CLOSED, CaseState, check_transition
+from core.review import CLOSED, CaseState, check_transition, state_words
+from core.sentences import sentence
 from core.wishes import check_wish
 
 DRAFT: Final = "draft"
@@ -63,7 +64,9 @@ async def load(session: Session, case_id: str) -> Case:
     """
     row = await session.get(CaseRow, case_id, populate_existing=True)
     if row is None:
-        raise BadInput(f"There is no case {case_id}.", remedy="Take the id from the list of cases.")
+        raise BadInput(
+            sentence("There is no case {case}.", case=case_id), remedy=sentence("Take the id from the list of cases.")
+        )
     return _case(row)
 
 
@@ -78,7 +81,14 @@ async def load_expected(session: Session, case_id: str, version: int, state: Cas
     if case.version != version:
         raise await _conflict(session, case)
     if case.state is not state:
-        raise NotAllowed(f"This needs a case that is {state}; it is {case.state}.", remedy="Reload the case.")
+        raise NotAllowed(
+            sentence(
+                "This needs a case that is {wanted}; it is {state}.",
+                wanted=state_words(state),
+                state=state_words(case.state),
+            ),
+            remedy=sentence("Reload the case."),
+        )
     return case
 
 
@@ -187,7 +197,9 @@ async def transition_all(
     """Move several cases as ``transition`` does; ``Conflict`` if somebody moved one of them first."""
     moved = await _move(session, cases, to, actor, reason)
     if len(moved) != len(cases):
-        raise Conflict("Some of the cases were moved by somebody else.", remedy="Look again, and try again.")
+        raise Conflict(
+            sentence("Some of the cases were moved by somebody else."), remedy=sentence("Look again, and try again.")
+        )
     return moved
 
 
@@ -263,8 +275,13 @@ async def _cancel_waiting(session: Session, case_id: str, state: OutboxState, re
 async def _conflict(session: Session, case: Case) -> Conflict:
     who = await name_of(session, case.community_id, await newest_actor(session, case.id))
     return Conflict(
-        f"The case is now {case.state} (version {case.version}); {who} moved it there.",
-        remedy="Reload the case and decide again.",
+        sentence(
+            "The case is now {state} (version {version}); {name} moved it there.",
+            state=state_words(case.state),
+            version=case.version,
+            name=who,
+        ),
+        remedy=sentence("Reload the case and decide again."),
     )
 
 
@@ -279,7 +296,9 @@ async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
     kept = await session.execute(query.returning(CaseRow.id).execution_options(synchronize_session="fetch"))
     if kept.first() is None:
         await load(session, case_id)
-        raise NotAllowed("What the case says was erased; it is drafted no more.", remedy="Close the case.")
+        raise NotAllowed(
+            sentence("What the case says was erased; it is drafted no more."), remedy=sentence("Close the case.")
+        )
 
 
 async def set_priority(session: Session, case_id: str, priority: Priority) -> None:

@@ -22,6 +22,7 @@ from bot.faults import reach
 from bot.store import postgresql, sqlite
 from bot.store.migrate import check_revision, is_empty, upgrade
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.sentences import sentence
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -70,10 +71,13 @@ def _translated(err: Exception) -> AntiphonError:
     said = "no connection was free in time" if isinstance(err, exc.TimeoutError) else str(getattr(err, "orig", err))
     if isinstance(err, exc.IntegrityError):
         return NotAllowed(
-            f"The database refused the change: {said}.", remedy="Nothing was changed; reload and try again."
+            sentence("The database refused the change: {reason}.", reason=said),
+            remedy=sentence("Nothing was changed; reload and try again."),
         )
     remedy = next((cure for sign, cure in _REMEDIES.items() if sign in said.lower()), _ELSEWHERE)
-    return StoreUnavailable(f"The database does not answer: {said or type(err).__name__}.", remedy=remedy)
+    return StoreUnavailable(
+        sentence("The database does not answer: {reason}.", reason=said or type(err).__name__), remedy=remedy
+    )
 
 
 def _chain(err: BaseException) -> Iterator[BaseException]:

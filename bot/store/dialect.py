@@ -11,6 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from bot.store.database import Session
 from bot.store.schema import Base
 from core.errors import Conflict
+from core.sentences import sentence
 
 _T = TypeVar("_T")
 
@@ -61,5 +62,5 @@ def json_text(session: Session, document: ColumnElement[str], *path: ColumnEleme
 def committed(found: _T | None) -> _T:
     """The row that kept ``insert_new`` from inserting; ``Conflict`` if it went away again meanwhile."""
     if found is None:
-        raise Conflict("Somebody else changed the same row at this moment.", remedy="Try again.")
+        raise Conflict(sentence("Somebody else changed the same row at this moment."), remedy=sentence("Try again."))
     return found

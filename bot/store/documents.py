@@ -13,6 +13,7 @@ from pydantic_core import PydanticSerializationError
 
 from core.errors import BadAnswer, StoreUnavailable
 from core.models import Draft, Evidence, Reading, Suggestion
+from core.sentences import sentence
 
 _T = TypeVar("_T")
 
@@ -73,6 +74,6 @@ def _read(form: TypeAdapter[_T], document: str) -> _T:
         fields = ", ".join(".".join(map(str, error["loc"])) for error in err.errors()[:3])
         # Not `from err`: pydantic's message quotes the document, and with it the post.
         raise StoreUnavailable(
-            f"A stored suggestion cannot be read (at: {fields or 'its beginning'}).",
-            remedy="Put the case back in the queue, so that it is drafted again.",
+            sentence("A stored suggestion cannot be read (at: {where}).", where=fields or sentence("its beginning")),
+            remedy=sentence("Put the case back in the queue, so that it is drafted again."),
         ) from None

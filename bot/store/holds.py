@@ -16,6 +16,7 @@ from bot.store.database import Session
 from bot.store.people import name_of
 from bot.store.schema import CaseRow
 from core.errors import Conflict
+from core.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ async def require_free(session: Session, case: Case, who: str) -> None:
     held = await holder(session, case)
     if held is not None and held.person_id != who:
         raise Conflict(
-            f"The case is taken by {held.name} until {held.until:%H:%M} UTC.",
-            remedy="Take another case, or wait until then.",
+            sentence("The case is taken by {name} until {until} UTC.", name=held.name, until=f"{held.until:%H:%M}"),
+            remedy=sentence("Take another case, or wait until then."),
         )
 
 

@@ -17,7 +17,8 @@ from bot.store.database import Session
 from bot.store.dialect import committed, insert_all_new, insert_new
 from bot.store.schema import MembershipRow, PersonRow
 from core.errors import NotAllowed
-from core.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
+from core.roles import OnCase, OnCommunity, Person, Role, action_words, may_on_case, may_on_community, role_words
+from core.sentences import listed, sentence
 
 _LENGTH = 20
 
@@ -104,10 +105,13 @@ async def require_on_community(session: Session, community_id: str, person: Pers
 
 
 def _refused(person: Person, roles: Collection[Role], action: OnCase | OnCommunity) -> NotAllowed:
-    has = f"the role {', '.join(sorted(roles))}" if roles else "no role here"
-    return NotAllowed(
-        f"{person.name or 'You'} cannot do this ({action}): {has}.", remedy="Ask a manager of the community for a role."
-    )
+    what, has = action_words(action), sentence("no role here")
+    if roles:
+        has = sentence("the role {roles}", roles=listed([role_words(role) for role in sorted(roles)]))
+    said = sentence("You cannot do this ({action}): {has}.", action=what, has=has)
+    if person.name:
+        said = sentence("{name} cannot do this ({action}): {has}.", name=person.name, action=what, has=has)
+    return NotAllowed(said, remedy=sentence("Ask a manager of the community for a role."))
 
 
 async def grant(

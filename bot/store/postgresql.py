@@ -13,6 +13,7 @@ from sqlalchemy import URL, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 
 from core.errors import AntiphonError, Conflict, NotAllowed, StoreUnavailable
+from core.sentences import sentence
 
 # What SQLAlchemy does not wrap: whatever the driver raises while it connects, and its protocol's words for a
 # connection that ends while a statement is being answered (InternalClientError, without a SQLSTATE).
@@ -49,19 +50,25 @@ def translated(err: BaseException) -> AntiphonError:
     """The project's error for one of the driver's. It says nothing of what the server says, which quotes rows."""
     state = str(getattr(err, "sqlstate", None) or "")
     if state in ("40P01", "40001"):
-        return Conflict("Somebody else changed the same rows at this moment.", remedy="Try again.")
+        return Conflict(sentence("Somebody else changed the same rows at this moment."), remedy=sentence("Try again."))
     if state == "P0001" and isinstance(err, asyncpg.RaiseError):  # one of our own triggers, whose words hold no row
-        return NotAllowed(f"The database refused the change: {err.args[0]}.", remedy="Reload and try again.")
+        return NotAllowed(
+            sentence("The database refused the change: {reason}.", reason=err.args[0]),
+            remedy=sentence("Reload and try again."),
+        )
     if state.startswith("23"):
         name = getattr(err, "constraint_name", None) or "of a column"
         return NotAllowed(
-            f"The database refused the change: it breaks the constraint {name}.",
-            remedy="Nothing was changed; reload and try again.",
+            sentence("The database refused the change: it breaks the constraint {name}.", name=name),
+            remedy=sentence("Nothing was changed; reload and try again."),
         )
     if state.startswith("22") or isinstance(err, ValueError):  # refused by the driver
-        return NotAllowed("The database refused the change: a value has no place there.", remedy="Correct the text.")
+        return NotAllowed(
+            sentence("The database refused the change: a value has no place there."),
+            remedy=sentence("Correct the text."),
+        )
     what, remedy = next((found for sign, found in _TROUBLES.items() if (state or "08").startswith(sign)), _other(state))
-    return StoreUnavailable(f"The database does not answer: {what}.", remedy=remedy)
+    return StoreUnavailable(sentence("The database does not answer: {reason}.", reason=what), remedy=remedy)
 
 
 def _other(state: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, OutboxState
 from core.errors import NotAllowed
 from core.models import PostRef
 from core.review import ApprovedReply, CaseState, restore
+from core.sentences import sentence
 
 REACHED: Final = (OutboxState.SENDING, OutboxState.POSTED, OutboxState.UNKNOWN, OutboxState.RETRACTED)
 """The states of a reply that people have read, or may have."""
@@ -119,8 +120,8 @@ async def require_settled(session: Session, case_id: str) -> None:
     """
     if await is_unsettled(session, case_id):
         raise NotAllowed(
-            "A reply to this post was sent, and nobody knows whether it arrived.",
-            remedy="Look on the platform, and say first whether the reply stands there.",
+            sentence("A reply to this post was sent, and nobody knows whether it arrived."),
+            remedy=sentence("Look on the platform, and say first whether the reply stands there."),
         )
 
 

@@ -11,9 +11,10 @@ import simcord
 from simcord.backend import serializers
 
 from core.community_policy import CommunityPolicy
-from core.errors import StoreUnavailable
+from core.errors import NotAllowed, StoreUnavailable
 from core.models import Intent, Priority, TargetGroup, ThreadMessage, Wish
 from core.review import CaseState
+from core.sentences import sentence
 from tests.fakes.discord_town import Town, World
 from tests.fakes.flag_desk import DRAFT
 
@@ -29,6 +30,24 @@ def world() -> World:
 def link_to(town: Town, message: discord.Message) -> str:
     """The link that Discord copies."""
     return f"https://discord.com/channels/{town.guild.id}/{message.channel.id}/{message.id}"
+
+
+async def test_what_the_desk_refuses_is_said_in_the_communitys_language(world):
+    """Basque, which Discord has no setting for; with the names and times of the error."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        world.governance.policies[town.community] = CommunityPolicy(language="eu")
+        post = await town.author.send(town.square, HATE)
+        world.desk.errors.append(
+            NotAllowed(
+                sentence("You flagged {count} posts in the last hour; one person may flag no more.", count=30),
+                remedy=sentence("Try again at {time} UTC, or ask a moderator to look.", time="14:05"),
+            )
+        )
+        result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
+        first, remedy = result.response.content.splitlines()
+        assert first.startswith("30 argitalpen seinalatu dituzu azken orduan")
+        assert remedy == "Saiatu berriro 14:05 UTC orduan, edo eskatu moderatzaile bati begiratzeko."
 
 
 # The message menu

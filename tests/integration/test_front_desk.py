@@ -23,6 +23,7 @@ from core.cards import Card, ProposedReply
 from core.casework import Casework
 from core.decline import DeclineReason
 from core.errors import BadInput, Conflict, NotAllowed, PlatformUnavailable
+from core.i18n import translated
 from core.models import FlaggedPost, Intent, PostRef, Priority
 from core.review import CaseState, text_hash
 from core.roles import Operator, Person, Role
@@ -157,6 +158,29 @@ async def test_the_platform_says_at_each_click_who_somebody_is(
     with pytest.raises(PlatformUnavailable):
         await front.decline(in_review.id, in_review.version, native, DeclineReason.PREACHY)
     assert (await desk.case(in_review.id)).state is CaseState.IN_REVIEW
+
+
+async def test_what_is_refused_can_be_said_in_the_readers_language(front: Casework, in_review: Case) -> None:
+    """Taken, not allowed, outdated: each names the same people, times and states as the English."""
+    held = (await front.claim(in_review.id, MODERATOR)).holder
+    assert held is not None
+    with pytest.raises(Conflict) as taken:
+        await front.propose(in_review.id, in_review.version, OTHER_MODERATOR, rank=1)
+    assert taken.value.message == f"The case is taken by moderator_one until {held.until:%H:%M} UTC."
+    assert translated(taken.value.message, "es") == f"moderator_one tiene el caso hasta las {held.until:%H:%M} UTC."
+    with pytest.raises(NotAllowed) as refused:
+        await front.claim(in_review.id, VOLUNTEER)
+    assert (translated(refused.value.message, "it"), translated(refused.value.remedy, "it")) == (
+        f"{VOLUNTEER.name} non può farlo (revisionare): il ruolo volontario.",
+        "Chiedi un ruolo a un gestore della comunità.",
+    )
+    await front.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.PREACHY)
+    with pytest.raises(Conflict) as outdated:
+        await front.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.PREACHY)
+    assert "moderator_one moved it there" in outdated.value.message
+    assert translated(outdated.value.message, "eu") == (
+        f"Kasua orain honela dago: baztertuta ({in_review.version + 1}. bertsioa); nork aldatua: moderator_one."
+    )
 
 
 # Proposals
@@ -370,7 +394,7 @@ async def test_a_proposal_ends_with_the_version_that_it_was_made_for(
         assert "new card" in caught.value.remedy
     undone = await front.undo(in_review.id, approved.card.version, MODERATOR)
     assert undone.state is CaseState.IN_REVIEW
-    with pytest.raises(Conflict, match="in_review now"):
+    with pytest.raises(Conflict, match="in review now"):
         await front.approve(old.id, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM approvals") == (1,)
 

@@ -10,9 +10,9 @@ import pytest
 from adapters.discord.answering import MAX_CHARACTERS, explain
 from adapters.discord.capture.answers import is_decided, taken_in, with_drafts
 from core.cards import Card, Waiting
-from core.errors import BadInput
+from core.errors import BadInput, NotAllowed
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
-from core.review import CaseState
+from core.review import CaseState, check_transition
 
 POST = FlaggedPost(PostRef("discord", "1", "2", "3"), "they are vermin", "4", "5", "message menu: draft")
 CARD = Card("a1", 1, CaseState.QUEUED, "1", POST, datetime(2026, 3, 2, tzinfo=UTC), waiting=Waiting(ahead=2))
@@ -104,7 +104,13 @@ def test_a_preview_is_not_the_end():
 
 
 def test_an_error_is_its_message_and_its_remedy():
-    """Each on its line, never longer than a message."""
-    assert explain(BadInput("Wrong.", remedy="Mend it.")) == "Wrong.\nMend it."
-    assert explain(BadInput("Wrong.")) == "Wrong."
-    assert len(explain(BadInput("x" * 3000))) == MAX_CHARACTERS
+    """Each on its line, in the reader's language, never longer than a message."""
+    assert explain(BadInput("Wrong.", remedy="Mend it."), "es") == "Wrong.\nMend it."
+    assert explain(BadInput("Wrong."), "en") == "Wrong."
+    assert len(explain(BadInput("x" * 3000), "en")) == MAX_CHARACTERS
+    with pytest.raises(NotAllowed) as caught:
+        check_transition(CaseState.POSTED, CaseState.IN_REVIEW)
+    assert explain(caught.value, "en") == ("A case that is posted cannot become in review.\nIt can become: retracted.")
+    assert explain(caught.value, "es-419") == (
+        "Un caso que está «publicado» no puede pasar a «en revisión».\nPuede pasar a: retirado."
+    )

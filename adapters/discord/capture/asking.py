@@ -13,7 +13,7 @@ import discord
 from discord import app_commands
 from discord.app_commands import Choice, locale_str
 
-from adapters.discord.answering import Interaction, answer, defer
+from adapters.discord.answering import Interaction, answer, defer, speak
 from adapters.discord.capture.answers import is_decided, taken_in, with_drafts
 from adapters.discord.capture.following import Following
 from adapters.discord.capture.known_posts import KnownPosts
@@ -96,9 +96,11 @@ class Asking:
                 remedy=gettext("Use the command in a server that Antiphon was added to.", locale),
             )
         person = Person(NAME, str(interaction.user.id), interaction.user.display_name)
-        await self._client.governance.require(NAME, str(guild.id), person, OnCase.FLAG)
         policy = await self._policies.of(guild.id)
-        return Asker(guild, person, reader_language(interaction.locale.value, policy.language), policy)
+        locale = reader_language(interaction.locale.value, policy.language)
+        speak(interaction, locale)
+        await self._client.governance.require(NAME, str(guild.id), person, OnCase.FLAG)
+        return Asker(guild, person, locale, policy)
 
     async def _post_of(self, message: discord.Message, asker: Asker, flag: Flag) -> FlaggedPost:
         found = await place_of(asker.guild, message.channel.id)

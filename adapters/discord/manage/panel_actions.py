@@ -112,7 +112,7 @@ class PanelActions:
             said = await do()
         except AntiphonError as err:
             refused = gettext("Nothing was changed.", manager.locale)
-            return f"**{refused}** {explain(err)}"
+            return f"**{refused}** {explain(err, manager.locale)}"
         self._changed(manager.guild.id)
         return said
 

@@ -13,7 +13,7 @@ from adapters.discord.capture.answers import duration, intent_words
 from adapters.discord.manage.targets_panel import group_words
 from core.cards import CardTrouble, DeskStatus, Statistics
 from core.decline import DeclineReason
-from core.i18n import gettext
+from core.i18n import gettext, translated
 from core.models import Intent
 from core.review import CaseState
 
@@ -71,8 +71,8 @@ def _cards(trouble: CardTrouble, locale: str) -> str:
         "**Moderators see no new cards** since {moment}. {message} {remedy}",
         locale,
         moment=discord.utils.format_dt(trouble.since, "f"),
-        message=trouble.message,
-        remedy=trouble.remedy,
+        message=translated(trouble.message, locale),
+        remedy=translated(trouble.remedy, locale),
     ).strip()
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import discord
 
-from adapters.discord.answering import Interaction
+from adapters.discord.answering import Interaction, speak
 from adapters.discord.capture.places import is_private
 from adapters.discord.client import NAME, AntiphonClient
 from adapters.discord.languages import reader_language
@@ -57,7 +57,9 @@ async def manager_of(client: AntiphonClient, interaction: Interaction) -> Manage
     user = interaction.user
     is_owner = guild.owner_id == user.id or interaction.permissions.administrator
     person = Person(NAME, str(user.id), user.display_name)
-    return Manager(guild, person, is_owner, reader_language(interaction.locale.value, language))
+    locale = reader_language(interaction.locale.value, language)
+    speak(interaction, locale)
+    return Manager(guild, person, is_owner, locale)
 
 
 async def require(client: AntiphonClient, manager: Manager, action: OnCommunity) -> None:

@@ -23,7 +23,7 @@ from adapters.discord.review.surface import DiscordReviewSurface
 from core.cards import Card
 from core.casework import Casework
 from core.errors import AntiphonError, Conflict
-from core.i18n import gettext
+from core.i18n import gettext, translated
 from core.models import PostRef
 from core.roles import Person
 
@@ -123,17 +123,17 @@ async def answered(press: Press, flow: Flow) -> None:
         await last_said(press.say(_trouble(press)))
 
 
-def in_words(err: AntiphonError) -> tuple[str, str]:
+def in_words(err: AntiphonError, locale: str) -> tuple[str, str]:
     """An error and its remedy, as a person reads them."""
-    return inert(err.message, _ERROR), inert(err.remedy, _ERROR)
+    return inert(translated(err.message, locale), _ERROR), inert(translated(err.remedy, locale), _ERROR)
 
 
 async def _explain(press: Press, err: AntiphonError) -> None:
     """Say what is wrong; where even that fails, say it in the plainest way."""
     try:
-        await (_outdated(press, err) if isinstance(err, Conflict) else press.say(*in_words(err)))
+        await (_outdated(press, err) if isinstance(err, Conflict) else press.say(*in_words(err, press.locale)))
     except AntiphonError as another:
-        await last_said(press.say("\n".join((*in_words(err), *in_words(another)))))
+        await last_said(press.say("\n".join((*in_words(err, press.locale), *in_words(another, press.locale)))))
     except Exception as another:
         _log(press, another)
         await last_said(press.say(_trouble(press)))
@@ -144,9 +144,9 @@ async def _outdated(press: Press, err: Conflict) -> None:
     card = await press.casework.card(press.target.case_id, press.by)
     if press.is_on_card and press.target.act in _OF_REVIEWERS:
         await press.show(card)
-        await press.say(*in_words(err), gettext("The card now shows the case as it is.", press.locale))
+        await press.say(*in_words(err, press.locale), gettext("The card now shows the case as it is.", press.locale))
     else:
-        await press.say(*in_words(err), gettext("This is the case as it is now:", press.locale))
+        await press.say(*in_words(err, press.locale), gettext("This is the case as it is now:", press.locale))
         await press.answer(card_layout(card, press.locale))
 
 

@@ -13,16 +13,17 @@ import aiohttp
 import discord
 
 from core.errors import PlatformBusy, PlatformUnavailable
+from core.sentences import Sentence, listed, sentence
 
 FAILURES: Final = (discord.DiscordException, aiohttp.ClientError, OSError, asyncio.TimeoutError)
 """All that a call of Discord raises."""
 GONE: Final = 10008
 """Discord's code for a message that does not exist any more."""
 _NEEDED: Final = {
-    "view_channel": "View Channel",
-    "send_messages": "Send Messages",
-    "send_messages_in_threads": "Send Messages in Threads",
-    "read_message_history": "Read Message History",
+    "view_channel": sentence("View Channel"),
+    "send_messages": sentence("Send Messages"),
+    "send_messages_in_threads": sentence("Send Messages in Threads"),
+    "read_message_history": sentence("Read Message History"),
 }
 _AGAIN_SECONDS: Final = 5.0
 
@@ -39,35 +40,45 @@ def translated(err: Exception, client: discord.Client, channel: str) -> Platform
     if isinstance(err, discord.HTTPException) and err.status < 500:
         return _busy(_AGAIN_SECONDS) if err.status == 429 else _refused(err, client, channel)
     if isinstance(err, discord.DiscordException) and not isinstance(err, discord.HTTPException):
-        return PlatformUnavailable("Discord's library refused to show the card.", remedy="Look into Antiphon's log.")
+        return PlatformUnavailable(
+            sentence("Discord's library refused to show the card."), remedy=sentence("Look into Antiphon's log.")
+        )
     return _busy(_AGAIN_SECONDS)
 
 
 def _busy(seconds: float) -> PlatformBusy:
     return PlatformBusy(
-        "Discord does not take the card now.", remedy="Antiphon tries again by itself.", retry_after_seconds=seconds
+        sentence("Discord does not take the card now."),
+        remedy=sentence("Antiphon tries again by itself."),
+        retry_after_seconds=seconds,
     )
 
 
 def _refused(err: discord.HTTPException, client: discord.Client, channel: str) -> PlatformUnavailable:
     if isinstance(err, discord.NotFound):
         return PlatformUnavailable(
-            "The review channel is gone.", remedy="A manager chooses another one with /antiphon setup."
+            sentence("The review channel is gone."),
+            remedy=sentence("A manager chooses another one with /antiphon setup."),
         )
     if isinstance(err, discord.Forbidden):
         return PlatformUnavailable(
-            "Antiphon may not write in the review channel.",
-            remedy=f"In the channel's settings, allow Antiphon: {', '.join(_missing(client, channel))}.",
+            sentence("Antiphon may not write in the review channel."),
+            remedy=sentence(
+                "In the channel's settings, allow Antiphon: {permissions}.",
+                permissions=listed(_missing(client, channel)),
+            ),
         )
     if err.status == 401:
-        return PlatformUnavailable("Discord does not know the bot's token.", remedy="Give Antiphon a valid token.")
+        return PlatformUnavailable(
+            sentence("Discord does not know the bot's token."), remedy=sentence("Give Antiphon a valid token.")
+        )
     return PlatformUnavailable(
-        f"Discord refused the card (status {err.status}, code {err.code}).",
-        remedy="Update Antiphon; the card can be seen on the desk meanwhile.",
+        sentence("Discord refused the card (status {status}, code {code}).", status=err.status, code=err.code),
+        remedy=sentence("Update Antiphon; the card can be seen on the desk meanwhile."),
     )
 
 
-def _missing(client: discord.Client, channel: str) -> list[str]:
+def _missing(client: discord.Client, channel: str) -> list[Sentence]:
     """The permissions that we lack there by what we know of the channel; all that we need where we know nothing."""
     found = client.get_channel(int(channel))
     needed = dict(_NEEDED)

@@ -22,6 +22,7 @@ from adapters.discord.review.refusals import FAILURES, GONE, is_out_of_reach, tr
 from core.cards import Card
 from core.errors import PlatformUnavailable
 from core.models import PostRef
+from core.sentences import sentence
 
 _REMEMBERED: Final = 2000
 _TRIES: Final = 2
@@ -71,8 +72,8 @@ class DiscordReviewSurface:
         except FAILURES as err:
             raise translated(err, self._client, channel) from err
         raise PlatformUnavailable(
-            "A card is deleted as soon as it is shown.",
-            remedy="Let no other bot delete messages in the review channel.",
+            sentence("A card is deleted as soon as it is shown."),
+            remedy=sentence("Let no other bot delete messages in the review channel."),
         )
 
     async def update(self, card: Card, place: PostRef) -> None:
@@ -129,6 +130,7 @@ def _nonce(*parts: str) -> str:
 def _id(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise PlatformUnavailable(
-            "The review channel is none of Discord's.", remedy="A manager chooses one with /antiphon setup."
+            sentence("The review channel is none of Discord's."),
+            remedy=sentence("A manager chooses one with /antiphon setup."),
         )
     return int(text)

@@ -1,0 +1,45 @@
+"""Sentences of ours that can still be said in another language after they were filled in.
+
+Owns that a sentence keeps its template and its values beside its English text. Who logs, prints or stores it has the
+English; who shows it to somebody asks ``core.i18n.translated`` for theirs. Imports nothing of Antiphon, since errors
+all over the program are made of such sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+
+
+class Sentence(str):
+    """An English sentence; ``template`` is what stands in the catalogs, ``values`` what fills its ``{names}``.
+
+    A value that is a sentence itself is translated with it; all others are shown as they are.
+    """
+
+    template: str
+    values: Mapping[str, object]
+
+    def __new__(cls, template: str, values: Mapping[str, object] = _NOTHING) -> Sentence:
+        """Fill the values in; a template without any stands as it is."""
+        made = super().__new__(cls, template.format(**values) if values else template)
+        made.template, made.values = template, dict(values)
+        return made
+
+
+def sentence(template: str, **values: object) -> Sentence:
+    """A sentence of ours, with ``{names}`` filled in.
+
+    Args:
+        template: in English, a literal, so that it can be collected for the translators.
+    """
+    return Sentence(template, values)
+
+
+def listed(parts: Sequence[str]) -> Sentence:
+    """Several words or sentences with commas between them, each translated by itself."""
+    values = {f"part{number}": part for number, part in enumerate(parts)}
+    return Sentence(", ".join(f"{{{name}}}" for name in values), values)
