@@ -39,6 +39,25 @@ def sentence(template: str, **values: object) -> Sentence:
     return Sentence(template, values)
 
 
+def to_json(said: str) -> dict[str, object]:
+    """A sentence as a JSON object, to be said in another language later; ``from_json`` gives it back."""
+    if not isinstance(said, Sentence):
+        return {"template": str(said)}
+    values = {
+        name: to_json(value) if isinstance(value, Sentence) else str(value) for name, value in said.values.items()
+    }
+    return {"template": said.template, "values": values}
+
+
+def from_json(kept: Mapping[str, object]) -> Sentence:
+    """The sentence that ``to_json`` made an object of."""
+    values = kept.get("values")
+    if not isinstance(values, Mapping):
+        return Sentence(str(kept["template"]))
+    filled = {name: from_json(value) if isinstance(value, Mapping) else value for name, value in values.items()}
+    return Sentence(str(kept["template"]), filled)
+
+
 def listed(parts: Sequence[str]) -> Sentence:
     """Several words or sentences with commas between them, each translated by itself."""
     values = {f"part{number}": part for number, part in enumerate(parts)}

@@ -12,11 +12,12 @@ from bot.store.database import Session
 from bot.store.dialect import insert_new
 from bot.store.schema import BoardTroubleRow
 from core.cards import CardTrouble
+from core.sentences import from_json, to_json
 
 
 async def keep_trouble(session: Session, community_id: str, channel: str, message: str, remedy: str) -> None:
     """Keep why cards cannot be shown in a channel at this moment; since when stays as it was."""
-    said = {"message": str(message), "remedy": str(remedy)}  # of a sentence its English text alone
+    said = {"message": to_json(message), "remedy": to_json(remedy)}
     key = {"community_id": community_id, "channel": channel}
     if not await insert_new(session, BoardTroubleRow, {**key, **said, "since": session.moment}, *key):
         changed = update(BoardTroubleRow).filter_by(**key).values(said)
@@ -32,4 +33,4 @@ async def end_trouble(session: Session, community_id: str, channel: str) -> None
 async def trouble_in(session: Session, community_id: str, channel: str) -> CardTrouble | None:
     """Why cards cannot be shown in a channel, if they cannot."""
     row = await session.get(BoardTroubleRow, (community_id, channel), populate_existing=True)
-    return None if row is None else CardTrouble(row.message, row.remedy, row.since)
+    return None if row is None else CardTrouble(from_json(row.message), from_json(row.remedy), row.since)

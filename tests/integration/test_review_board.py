@@ -36,9 +36,11 @@ from bot.store.status import status
 from core.cards import Card, CardTrouble
 from core.decline import DeclineReason
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
+from core.i18n import translated
 from core.models import FlaggedPost
 from core.review import CaseState
 from core.roles import Operator
+from core.sentences import listed, sentence
 from tests.fakes import suggestion_for
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import OWN_TEXT, approve, drafted, execute, one_row, take
@@ -48,6 +50,7 @@ from tests.fakes.surface import FakeSurface
 CHANNEL = "mod-review"
 CANARY = "canarybird"
 KEEPER = Operator("keeper")
+_VIEW, _SEND = sentence("View Channel"), sentence("Send Messages")
 GUARD_SECONDS = 120  # only bounds a hang
 
 
@@ -418,12 +421,16 @@ async def test_a_process_that_shows_no_cards_tells_the_trouble_too(
 ) -> None:
     """It is asked of whichever process answers the command; a new one knows what the one before it met."""
     await desk.flag(post)
-    surface.faults.append(PlatformUnavailable("The review channel is gone.", remedy="Choose another."))
+    allow = sentence("In the channel's settings, allow Antiphon: {permissions}.", permissions=listed([_VIEW, _SEND]))
+    closed = PlatformUnavailable(sentence("Antiphon may not write in the review channel."), remedy=allow)
+    surface.faults.append(closed)
     await _all_steps(board)
     other = Governance(database, LiveRoles(database, {}))
     found = await other.status(PLATFORM, COMMUNITY, MODERATOR)
     assert found.card_trouble is not None
-    assert (found.card_trouble.message, found.card_trouble.remedy) == ("The review channel is gone.", "Choose another.")
+    assert (found.card_trouble.message, found.card_trouble.remedy) == (closed.message, closed.remedy)
+    said = translated(found.card_trouble.remedy, "es")
+    assert said == "En los ajustes del canal, permite a Antiphon: Ver canal, Enviar mensajes."
 
 
 @pytest.mark.parametrize("fault", [ValueError("a layout that breaks"), AmbiguousSend("no answer"), TimeoutError()])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import json
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from core.errors import Conflict
 from core.i18n import LANGUAGES, translated
 from core.review import CaseState, state_words
 from core.roles import OnCase, OnCommunity, Role, action_words, role_words
-from core.sentences import Sentence, listed, sentence
+from core.sentences import Sentence, from_json, listed, sentence, to_json
 
 ROOT = Path(__file__).parents[2]
 MET_BY_PEOPLE = (
@@ -88,7 +89,7 @@ def test_a_sentence_is_its_english_text_wherever_nobody_asks_for_another() -> No
     assert said == "The case is in review: it waits for no person."
     assert str(Conflict(said, remedy=sentence("Take another case."))) == f"{said} Take another case."
     assert (type(str(said)), sentence("A {brace} that nothing fills.")) == (str, "A {brace} that nothing fills.")
-    for made in (copy.copy(said), pickle.loads(pickle.dumps(said))):
+    for made in (copy.copy(said), pickle.loads(pickle.dumps(said)), from_json(json.loads(json.dumps(to_json(said))))):
         assert (made, made.template, translated(made, "es")) == (said, said.template, translated(said, "es"))
 
 

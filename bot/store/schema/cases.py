@@ -140,15 +140,15 @@ class ReviewCardRow(Base):
 class BoardTroubleRow(Base):
     """Why cards of a community cannot be shown in a channel, since when; gone when one is shown there again.
 
-    ``message`` and ``remedy`` are those of an error: sentences of ours.
+    ``message`` and ``remedy`` are those of an error: sentences of ours (``core.sentences``).
     """
 
     __tablename__ = "board_troubles"
 
     community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"), primary_key=True)
     channel: Mapped[str] = mapped_column(primary_key=True)
-    message: Mapped[str]
-    remedy: Mapped[str]
+    message: Mapped[dict[str, Any]]
+    remedy: Mapped[dict[str, Any]]
     since: Mapped[datetime]
 
 
