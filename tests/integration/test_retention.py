@@ -23,7 +23,6 @@ from tests.fakes.decisions import approve, one_row
 from tests.fakes.people import MODERATOR
 from tests.fakes.traces import everything
 
-
 _DAYS = (*range(0, 28, 7), *range(28, 33), *range(40, 360, 20), *range(363, 368), 403)
 """When it is done and looked at: each day around those on which something must go."""
 
