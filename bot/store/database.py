@@ -10,7 +10,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -21,6 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from bot.faults import reach
 from bot.store import postgresql, sqlite
 from bot.store.migrate import check_revision, is_empty, upgrade
+from bot.store.turns import Turns
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.sentences import sentence
 
@@ -105,7 +106,7 @@ async def whole(work: Coroutine[Any, Any, _T]) -> _T:
     """Bring ``work`` to its end although the caller is cancelled, and only then let the cancellation through.
 
     A cancellation inside a call of the driver would leave a connection behind that nobody closes, and with it the
-    lock on the whole database. The wait is bounded by ``busy_seconds``.
+    lock on the whole database.
     """
     task = asyncio.create_task(work)
     cancelled: asyncio.CancelledError | None = None
@@ -124,12 +125,15 @@ async def whole(work: Coroutine[Any, Any, _T]) -> _T:
 class Database:
     """A database, opened. Made by ``Database.open``; give it back with ``close``."""
 
-    def __init__(self, engine: AsyncEngine, secret: bytes, clock: Callable[[], datetime] | None) -> None:
+    def __init__(
+        self, engine: AsyncEngine, secret: bytes, clock: Callable[[], datetime] | None, busy_seconds: float = 30.0
+    ) -> None:
         self.engine = engine
         self.is_postgresql = engine.dialect.name == "postgresql"
         self._secret = secret
         self._clock = clock
         self._sessions = async_sessionmaker(engine, expire_on_commit=False, class_=Session)
+        self._turns = Turns(busy_seconds)
 
     @classmethod
     async def open(
@@ -146,13 +150,13 @@ class Database:
             place: a SQLite file, whose folder must exist, or the address of a PostgreSQL database.
             secret: what people's ids are hashed under; kept apart from the database (``bot.store.secret``).
             clock: gives the time now, aware; by default PostgreSQL's own clock, and this machine's with SQLite.
-            busy_seconds: how long a transaction waits for another one to end, and for a connection.
+            busy_seconds: how long a transaction waits for one of another program to end, and for a connection.
 
         Raises:
             StoreUnavailable: the database cannot be opened, was made by another version, or cannot give the
                 durability asked for.
         """
-        database = cls(connected(place, busy_seconds), secret, clock)
+        database = cls(connected(place, busy_seconds), secret, clock, busy_seconds)
         try:
             await whole(database._prepare())
         except BaseException:
@@ -179,23 +183,31 @@ class Database:
         Args:
             name: what is done, in a few words; it names the points of ``bot.faults`` around the commit.
 
+        Transactions of this process over a SQLite file take turns, in the order of their calls.
+
         Raises:
+            RuntimeError: ``work`` of another transaction calls this.
             StoreUnavailable: the database cannot be reached or written; nothing was kept, unless the connection broke
                 in the very moment of the commit.
             Conflict: PostgreSQL undid this transaction, since it and another one waited for each other.
             NotAllowed: a constraint of the schema refused the change.
         """
+        if self._turns.is_mine:
+            raise RuntimeError(f"{name}: a transaction inside of another one would wait for itself")
         return await whole(self._transaction(name, work))
 
     async def _transaction(self, name: str, work: Work[_T]) -> _T:
         with translating():
-            async with self._sessions.begin() as session:
+            async with self._turn(), self._sessions.begin() as session:
                 session.secret = self._secret
                 session.moment = await self._now(session)
                 result = await work(session)
                 await reach(f"{name}: before the commit")
         await reach(f"{name}: after the commit")
         return result
+
+    def _turn(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext() if self.is_postgresql else self._turns.taken()
 
     async def _now(self, session: Session) -> datetime:
         if self._clock is not None:

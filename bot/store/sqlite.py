@@ -5,18 +5,22 @@ Owns the settings of a connection. Knows no table.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import URL, Connection, event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.util import await_only
 
 from core.errors import StoreUnavailable
 
 # NORMAL may lose the last commits at a power cut, and a lost `sending` could be sent twice.
 _REQUIRED_PRAGMAS: Final = {"journal_mode": "wal", "synchronous": "2"}
+_AGAIN_SECONDS: Final = 0.02
 
 
 def engine(path: Path, busy_seconds: float, *, foreign_keys: bool = True) -> AsyncEngine:
@@ -31,11 +35,10 @@ def engine(path: Path, busy_seconds: float, *, foreign_keys: bool = True) -> Asy
     def _(connection: Any, _record: object) -> None:
         try:
             connection.isolation_level = None
-            # The waiting time comes first: switching to WAL may itself have to wait.
-            pragmas = [f"busy_timeout={int(busy_seconds * 1000)}", "journal_mode=WAL", "synchronous=FULL"]
+            connection.execute(f"PRAGMA busy_timeout={int(busy_seconds * 1000)}").close()
+            _keep_a_log(connection, busy_seconds)
             # What is erased is overwritten, not only left out (reliability, I15).
-            pragmas += ["secure_delete=ON"]
-            for pragma in (*pragmas, f"foreign_keys={'ON' if foreign_keys else 'OFF'}"):
+            for pragma in ("synchronous=FULL", "secure_delete=ON", f"foreign_keys={'ON' if foreign_keys else 'OFF'}"):
                 connection.execute("PRAGMA " + pragma).close()
         except sqlite3.Error:
             connection.close()
@@ -46,6 +49,23 @@ def engine(path: Path, busy_seconds: float, *, foreign_keys: bool = True) -> Asy
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return made
+
+
+def _keep_a_log(connection: Any, busy_seconds: float) -> None:
+    """Switch to WAL; wait where another connection writes a file that has no log yet.
+
+    SQLite itself refuses such a switch at once, whatever ``busy_timeout`` says: it has begun to read by then.
+    """
+    until = time.monotonic() + busy_seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+        except sqlite3.OperationalError as err:
+            if err.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                raise
+        else:
+            return
+        await_only(asyncio.sleep(_AGAIN_SECONDS))
 
 
 async def check_durable(connection: AsyncConnection) -> None:

