@@ -18,7 +18,7 @@ demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 test: check ## every check and every test; on three processes, the slowest first; a file's tests stay together
 	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills (tests/torture/__main__.py says how long)
+torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills, bad lines (tests/torture/__main__.py says how long)
 	@$(BIN)/python -m tests.torture
 
 check: $(STAMP) ## style, types and layers

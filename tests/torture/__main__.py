@@ -1,9 +1,12 @@
-"""``make torture``: random histories, crash points and kills, as long as the environment asks.
+"""``make torture``: random histories, crash points, kills and ambiguous sends, as long as the environment asks.
 
     ANTIPHON_TORTURE_EXAMPLES  random histories on SQLite (default 500); a fifth as many on PostgreSQL
     ANTIPHON_TORTURE_STEPS     steps of each (default 60)
     ANTIPHON_TORTURE_PAIRS     pairs of crashes (default 300), after every single one
     ANTIPHON_TORTURE_CYCLES    kills on each database (default 200)
+    ANTIPHON_TORTURE_SENDS     ambiguous sends to Discord through the outbox, on each database (default 500)
+    ANTIPHON_TORTURE_SCALE     how much longer than in make test its tests of bad lines run (default 10)
+    ANTIPHON_TORTURE_DRAFTS    generated drafts whose request to Discord is looked at (default 10,000)
     ANTIPHON_TORTURE_SEED      the seed (default: another one each time, printed)
     ANTIPHON_TORTURE_JSON      a file for the figures
 
@@ -16,25 +19,32 @@ import asyncio
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
 from sqlalchemy import URL
 
 from bot.store.database import Database
+from tests.fakes.clock import FakeClock
 from tests.fakes.people import SECRET, settle
 from tests.fakes.postgres import make_templates, new_database, postgresql_server
-from tests.torture import crashes, kills
+from tests.torture import crashes, discord_sends, kills
 from tests.torture.child import Place
 from tests.torture.ground import Ground
 from tests.torture.machine import run_histories
 
 Figures = dict[str, Any]
+_TESTS: Final = Path(__file__).parents[1] / "integration"
+_LONG_TESTS: Final = [
+    str(_TESTS / name) for name in ("test_discord_drafts.py", "test_discord_outbox.py", "test_outbox_faults.py")
+]
 
 
 def _number(name: str, default: int) -> int:
@@ -127,6 +137,32 @@ async def _killed(place: Place, where: Path | URL, cycles: int, seed: int) -> Fi
     }
 
 
+async def ambiguous_sends(server: URL | None, seed: int) -> Figures:
+    """Replies to Discord over a bad line, through the outbox."""
+    async with AsyncExitStack() as kept:
+        folder = kept.enter_context(tempfile.TemporaryDirectory())
+        place = Path(folder) / "sends" if server is None else await kept.enter_async_context(new_database(server))
+        clock = FakeClock()
+        database = await Database.open(place, secret=SECRET, clock=clock)
+        kept.push_async_callback(database.close)
+        found = await discord_sends.run(database, clock, _number("SENDS", 500), seed)
+        return discord_sends.as_row(found)
+
+
+def long_tests(seed: int) -> Figures:
+    """The tests that ``make test`` runs short, at their full length."""
+    scale, drafts = _number("SCALE", 10), _number("DRAFTS", 10_000)
+    length = {"ANTIPHON_TEST_SCALE": scale, "ANTIPHON_TEST_DRAFTS": drafts, "ANTIPHON_TEST_SEED": seed}
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *_LONG_TESTS],
+        env=os.environ | {name: str(value) for name, value in length.items()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return {"runs": drafts, "ended": ended.stdout[-200:], "broken": ended.stdout if ended.returncode else ""}
+
+
 def main() -> int:
     """Run everything on both databases."""
     seed = _number("SEED", random.SystemRandom().randrange(2**31))
@@ -139,11 +175,15 @@ def main() -> int:
                 ("histories", histories),
                 ("crash points", lambda url, chosen: asyncio.run(crash_points(url, chosen))),
                 ("kills", lambda url, chosen: asyncio.run(killed(url, chosen))),
+                ("Discord", lambda url, chosen: asyncio.run(ambiguous_sends(url, chosen))),
             ):
                 began = time.monotonic()
                 results[f"{what}, {place}"] = work(address, seed) | {"seconds": round(time.monotonic() - began)}
                 sys.stdout.write(f"{what}, {place}: {json.dumps(results[f'{what}, {place}'])}\n")
                 sys.stdout.flush()
+    began = time.monotonic()
+    results["long tests"] = long_tests(seed) | {"seconds": round(time.monotonic() - began)}
+    sys.stdout.write(f"long tests: {json.dumps(results['long tests'])}\n")
     _print(results)
     document = json.dumps({"seed": seed, "results": results}, indent=2)
     sys.stdout.write(document + "\n")

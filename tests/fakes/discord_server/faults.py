@@ -18,7 +18,7 @@ class Fault:
     Attributes:
         method: of the requests that it strikes.
         pattern: what their path looks like, whole.
-        status: what is answered; ``None`` closes the connection without an answer, and
+        status: what is answered; ``None`` closes the connection without an answer, ``RESET`` resets it, and
             ``SILENCE`` keeps it open without one.
         arrives: whether the request is carried out before.
         body: of the answer, in Discord's form.
@@ -35,6 +35,7 @@ class Fault:
     times: int = 1
 
     SILENCE: ClassVar[int] = -1
+    RESET: ClassVar[int] = -2
 
 
 class Faults:

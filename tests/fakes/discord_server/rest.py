@@ -82,6 +82,7 @@ def _member(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: A
 def _history(world: World, ids: tuple[str, ...], query: dict[str, str], _body: Any) -> tuple[int, Any]:
     channel = _channel(world, ids[0])
     found = [message for message in world.messages.values() if message["channel_id"] == str(channel)]
+    found = [message for message in found if world.is_in_history(message)]
     if "before" in query:
         found = [message for message in found if int(message["id"]) < int(query["before"])]
     if "after" in query:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import socket
+import struct
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -136,8 +138,14 @@ class DiscordServer:
         return status, answer, {}
 
     async def _strike(self, request: web.Request, fault: Fault) -> web.StreamResponse:
+        assert request.transport is not None
+        if fault.status == Fault.RESET:
+            # To wait no time for what is unsent makes the system send a reset at the end.
+            own = request.transport.get_extra_info("socket")
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            request.transport.abort()
+            return web.Response()
         if fault.status is None:
-            assert request.transport is not None
             request.transport.close()
             return web.Response()
         if fault.status == Fault.SILENCE:

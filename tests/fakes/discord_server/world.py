@@ -48,6 +48,9 @@ class World:
         self.forbidden: set[int] = set()
         self.commands: dict[str, list[JSON]] = {}
         self.interactions: dict[str, JSON] = {}
+        self.lags: dict[str, datetime] = {}
+        """Until when the message that a key makes is missing from the history of its channel."""
+        self._hidden: dict[int, datetime] = {}
         self._keys: dict[tuple[int, str], tuple[datetime, int]] = {}
         self._numbers = count()
         self.add_role("@everyone", 0, role_id=GUILD_ID)
@@ -196,6 +199,13 @@ class World:
     def keep_key(self, author: int, key: str, message: JSON) -> None:
         """Remember what a key made."""
         self._keys[author, key] = (self.clock(), int(message["id"]))
+        if key in self.lags:
+            self._hidden[int(message["id"])] = self.lags[key]
+
+    def is_in_history(self, message: JSON) -> bool:
+        """Whether a channel's history shows a message yet."""
+        until = self._hidden.get(int(message["id"]))
+        return until is None or self.clock() >= until
 
     def replies_to(self, message: int) -> list[JSON]:
         """What stands there as an answer to a message, oldest first."""
