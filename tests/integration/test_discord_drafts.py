@@ -74,12 +74,15 @@ _links = st.builds(
     st.sampled_from(("", "/", "/x?y=1", urlsplit(CITED).path)),
     st.one_of(st.just(""), st.text("/.,;:?#&=-@%ab\u200b", max_size=6)),
 )
+_grown = st.sampled_from((".evil.example/x", "@evil.example", "-2", "x", "?to=evil", "/../login", "#evil")).map(
+    CITED.__add__
+)
 _framed = st.builds(
     lambda frame, inner: frame.format(inner),
     st.sampled_from(("{}", "<{}>", "[here]({})", "[{}](x)", "**{}**", "||{}||", "({})", '"{}"', "`{}`", "> {}")),
-    st.one_of(_links, st.just(CITED)),
+    st.one_of(_links, _grown, st.just(CITED)),
 )
-_any = st.one_of(st.sampled_from(PIECES), _framed, st.text(max_size=20))
+_any = st.one_of(st.sampled_from(PIECES), _framed, _grown, st.text(max_size=20))
 _plain = st.one_of(st.sampled_from(_HARMLESS), st.text("abc @<>#*_|`\n\u00e9\u4e2d", max_size=20))
 _drafts = st.one_of(_plain, _any).flatmap(
     lambda first: st.builds(
