@@ -373,8 +373,9 @@ async def test_what_is_typed_about_an_erased_case_is_not_kept(
     case = await _in_state(database, desk, queue, post, CaseState.POSTED)
     await _erase(database)
 
+    now = await desk.case(case.id)
+
     async def retract(session: Session) -> None:
-        now = await desk.case(case.id)
         said = {"actor": "p-somebody", "reason": "retracted", "note": f"I know {CANARY}."}
         await transition(session, case.id, now.version, CaseState.RETRACTED, **said)
 
