@@ -1,4 +1,4 @@
-"""Looks for what must not be anywhere: in every column of every table, and in the bytes of files."""
+"""Looks for what must not be anywhere: in every column of every table, the bytes of files, and the words of errors."""
 
 from __future__ import annotations
 
@@ -31,3 +31,12 @@ def files_with(folder: Path, canary: str) -> list[str]:
         for file in folder.rglob("*")
         if file.is_file() and any(bytes_ in file.read_bytes() for bytes_ in wanted)
     )
+
+
+def all_said(err: BaseException) -> str:
+    """Every word of an error and of what it was made from."""
+    said, links = "", [err]
+    for link in links:
+        said += repr(link) + str(link)
+        links += [one for one in (link.__cause__, link.__context__, getattr(link, "orig", None)) if one is not None]
+    return said
