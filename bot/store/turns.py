@@ -43,9 +43,9 @@ class Turns:
         Raises:
             sqlite3.OperationalError: another program held the file all the time.
         """
-        asked = time.monotonic()
+        asked, has_waited = time.monotonic(), self._lock.locked()
         async with self._lock:
-            if self._is_refused and time.monotonic() - asked >= self._patience_seconds:
+            if has_waited and self._is_refused and time.monotonic() - asked >= self._patience_seconds:
                 raise sqlite3.OperationalError("database is locked")
             self._holder, self._is_refused = asyncio.current_task(), False
             try:
