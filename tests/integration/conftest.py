@@ -54,9 +54,9 @@ def facts() -> tuple[Fact, ...]:
 
 
 @pytest.fixture(scope="session")
-def index_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder that tests share and do not damage."""
-    return tmp_path_factory.mktemp("cache")
+def index_cache() -> Path:
+    """The user's cache, where the weights are, too: what other processes of the tests built is not built again."""
+    return platformdirs.user_cache_path("antiphon")
 
 
 @pytest.fixture(scope="session")
@@ -68,10 +68,10 @@ def index(facts: tuple[Fact, ...], embedder: SentenceEmbedder, index_cache: Path
 
 
 @pytest.fixture(scope="session")
-def knowledge(embedder: SentenceEmbedder, tmp_path_factory: pytest.TempPathFactory) -> EvidenceSource:
+def knowledge(embedder: SentenceEmbedder, index_cache: Path) -> EvidenceSource:
     """The search over the shipped facts as the application opens it, on a fixed day."""
     return open_starter(
-        tmp_path_factory.mktemp("knowledge"),
+        index_cache,
         embedder,
         clock=lambda: datetime(2026, 6, 1, tzinfo=UTC),
         language_of=lambda text: detect(text, "en"),
