@@ -22,6 +22,7 @@ from bot.store.documents import Preview
 from bot.store.people import name_of, pseudonym, require_on_case, roles_of
 from bot.store.previews import preview_of
 from bot.store.proposals import proposal_with
+from bot.store.review_cards import card_language
 from bot.store.schema import CaseRow, Original
 from bot.store.standing import standing
 from bot.store.suggestions import StoredSuggestion, claims_of
@@ -136,6 +137,7 @@ async def build(session: Session, case_id: str) -> Card:
         is_shadow=not community.is_posting,
         is_paused=bool(await communities.paused(session, [community.id])),
         closed_because=await newest_reason(session, case.id) if case.state in _WITH_REASON else "",
+        community_language=card_language(community.policy),
     )
 
 

@@ -121,7 +121,7 @@ def _parts(
     async def install(client: AntiphonClient) -> None:
         captured = capture.install(client, offer=platform.offer, detector=HeadsDetector(engine.heads))
         captures.append(captured)
-        manage.install(client, changed=captured.policies.forget, left_out=lambda: captured.left_out)
+        manage.install(client, left_out=lambda: captured.left_out)
         review.install(client, surface)
         try:
             await manage.sync_commands(client, memory)

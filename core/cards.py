@@ -59,6 +59,7 @@ class Card:
         is_shadow: nothing is posted in this community.
         is_paused: posting is stopped, here or everywhere.
         closed_because: the reason in the last line of the log, where the case is closed or needs a person.
+        community_language: the language that the community chose for its cards, as ISO 639-1; ``None`` for none.
     """
 
     case_id: str
@@ -92,6 +93,7 @@ class Card:
     is_shadow: bool = False
     is_paused: bool = False
     closed_because: str = ""
+    community_language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

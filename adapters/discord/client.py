@@ -21,6 +21,7 @@ from discord import app_commands
 from discord.utils import MISSING
 
 from adapters.discord.answers import FAULTS, PORTAL, is_passing, of_connection
+from adapters.discord.policies import Policies
 from adapters.discord.refs import NAME
 from adapters.discord.requests import Requests
 from core.casework import Casework, Governance
@@ -90,6 +91,7 @@ class AntiphonClient(discord.AutoShardedClient):
         self._installers = tuple(installers)
         self._casework: Casework | None = None
         self._governance: Governance | None = None
+        self.policies = Policies(lambda: self.governance)
         self._fatal: AntiphonError | None = None
         self._closing: asyncio.Task[None] | None = None
         parsers = self._connection.parsers

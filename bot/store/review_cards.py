@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import or_, select, update
 
@@ -20,8 +20,8 @@ from bot.store.schema import CaseRow, CommunityRow, ReviewCardRow
 from core.models import PostRef
 from core.review import CLOSED
 
-_CHANNEL: Final = "review_channel"
-"""The key of ``CommunityRow.policy``, a field of ``core.community_policy.CommunityPolicy``."""
+_CHANNEL, _LANGUAGE = "review_channel", "language"
+"""The keys of ``CommunityRow.policy``, fields of ``core.community_policy.CommunityPolicy``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,12 @@ class Place:
 def review_channel(policy: Mapping[str, Any]) -> str:
     """Where a community with this policy wants its cards, "" for nowhere."""
     return str(policy.get(_CHANNEL) or "")
+
+
+def card_language(policy: Mapping[str, Any]) -> str | None:
+    """The language that a community with this policy chose for its cards, ``None`` for none."""
+    said = policy.get(_LANGUAGE)
+    return None if said is None else str(said)
 
 
 async def boards(session: Session, platform: str) -> dict[str, Board]:

@@ -13,11 +13,12 @@ from simcord.env import Env
 from adapters.discord.client import AntiphonClient, DiscordOptions
 from adapters.discord.review import DiscordReviewSurface, install
 from core.cards import Card
-from core.casework import Governance
+from core.community_policy import CommunityPolicy
 from core.models import PostRef
 from core.roles import Role
 from tests.fakes.casework import MemoryCasework
 from tests.fakes.discord_cards import REVIEWED, buttons_of, read_as_discord_shows, texts_of
+from tests.fakes.governance import FakeGovernance
 
 ROLES = {
     "moderator": Role.MODERATOR,
@@ -32,10 +33,10 @@ ROLES = {
 class ReviewClient(AntiphonClient):
     """A client with the review part alone."""
 
-    def __init__(self, casework: MemoryCasework) -> None:
+    def __init__(self, casework: MemoryCasework, governance: FakeGovernance) -> None:
         super().__init__(DiscordOptions())
-        self.attach(casework, cast("Governance", None))
-        self.surface = DiscordReviewSurface(self, lambda community: "en")
+        self.attach(casework, governance)
+        self.surface = DiscordReviewSurface(self)
 
     async def setup_hook(self) -> None:
         install(self, self.surface)
@@ -47,19 +48,21 @@ class ReviewWorld:
 
     env: Env
     casework: MemoryCasework
+    governance: FakeGovernance
     client: ReviewClient
     channel: Any
     people: dict[str, Any]
 
     async def restart(self) -> None:
         """Another process takes over; Discord and the desk are as they were."""
-        self.client = ReviewClient(self.casework)
+        self.client = ReviewClient(self.casework, self.governance)
         await self.env.restart_bot(self.client)
 
     async def show(self, card: Card = REVIEWED, **changes: Any) -> PostRef:
         """Keep a case, and show its card in the review channel."""
-        community = str(self.people["moderator"].guild.id)
-        kept = self.casework.put(replace(card, community=community, **changes))
+        spoken = self.governance.policies.get(self.community, CommunityPolicy()).language
+        card = replace(card, community=self.community, community_language=spoken)
+        kept = self.casework.put(replace(card, **changes))
         return await self.client.surface.show(kept, str(self.channel.id), None)
 
     async def show_again(self) -> None:
@@ -67,6 +70,15 @@ class ReviewWorld:
         (card,) = self.casework.cases.values()
         place = PostRef("discord", card.community, str(self.channel.id), str(self.message.id))
         await self.client.surface.update(card, place)
+
+    def speak(self, language: str | None) -> None:
+        """The community chooses its language."""
+        self.governance.policies[self.community] = CommunityPolicy(language=language)
+
+    @property
+    def community(self) -> str:
+        """The server's id, as ``Card.community``."""
+        return str(self.channel.guild.id)
 
     @property
     def message(self) -> discord.Message:
@@ -100,8 +112,8 @@ def said_in(result: Any) -> str:
 @asynccontextmanager
 async def review_world() -> AsyncIterator[ReviewWorld]:
     """A connected client, and one person for each role."""
-    casework = MemoryCasework()
-    client = ReviewClient(casework)
+    casework, governance = MemoryCasework(), FakeGovernance()
+    client = ReviewClient(casework, governance)
     env = Env(client, shard_count=1)
     await env.start()
     try:
@@ -109,7 +121,7 @@ async def review_world() -> AsyncIterator[ReviewWorld]:
         channel = guild.create_text_channel("review")
         people = {name: guild.add_member(env.create_user(name)) for name in ROLES}
         casework.roles.update({str(people[name].id): role for name, role in ROLES.items() if role is not None})
-        yield ReviewWorld(env, casework, client, channel, people)
+        yield ReviewWorld(env, casework, governance, client, channel, people)
         env.raise_errors()
     finally:
         await env.shutdown()

@@ -68,7 +68,7 @@ class TownClient(AntiphonClient):
         """Install everything and tell Discord of the commands."""
         self.capture = install_capture(self, offer=self._world.offered.append, detector=self._world.detector)
         capture = self.capture
-        install_manage(self, changed=capture.policies.forget, left_out=lambda: capture.left_out)
+        install_manage(self, left_out=lambda: capture.left_out)
         await sync_commands(self, self._world.memory)
 
 

@@ -34,6 +34,7 @@ class FakeGovernance:
     """Implements ``core.casework.Governance``.
 
     A test gives roles by user id (``grant``), looks at ``policies`` and ``done``, and sets ``is_down``.
+    Reading a policy takes ``slow_seconds``.
     """
 
     def __init__(self) -> None:
@@ -42,6 +43,7 @@ class FakeGovernance:
         self.done: list[tuple[object, ...]] = []
         self.asked = 0
         self.is_down = False
+        self.slow_seconds = 0.0
         self._roles: dict[str, frozenset[Role]] = {}
 
     def grant(self, user: object, *roles: Role) -> None:
@@ -52,6 +54,8 @@ class FakeGovernance:
         """What was configured, or the defaults."""
         self._reach()
         self.asked += 1
+        if self.slow_seconds:
+            await asyncio.sleep(self.slow_seconds)
         return self.policies.get(community, CommunityPolicy())
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:

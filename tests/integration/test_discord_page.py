@@ -185,6 +185,24 @@ async def test_a_fresh_server_comes_to_an_approved_then_to_a_posted_and_a_retrac
         await _post_and_retract(town)
 
 
+async def test_cards_and_answers_follow_the_language_that_setup_offers(engine: Engine, tmp_path: Path) -> None:
+    """Basque, which nobody can choose in Discord's own settings: on the card that stands, and for who presses on it."""
+    async with served(engine, tmp_path, []) as town:
+        await _set_up(town)
+        await _flag(town, FIRST_POST)
+        assert "your hold ends" in said_in(await town.click("moderator", "Claim"))
+        panel = await town.people["owner"].slash(town.square, "antiphon setup")
+        await town.choose(panel, "language", ["eu"])
+        await town.until(lambda: town.card("Erabaki baten zain."))
+        assert len(town.cards()) == 1
+        shown = await town.click("moderator", "Onartu 1. zirriborroa…")
+        assert "Itzal modua: ez da ezer argitaratuko" in said_in(shown)
+        await town.choose(panel, "language", ["any"])
+        await town.until(lambda: town.card("Waits for your decision."))
+        opened = await town.click("moderator", "Edit draft 1…")
+        assert opened.modal["title"] == "Edit the reply"
+
+
 async def _approve_in_shadow_mode(town: Town) -> None:
     await _flag(town, FIRST_POST)
     assert "Shadow mode: nothing is posted" in (town.card("Gist") or "")

@@ -6,18 +6,15 @@ import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
-import discord
 import pytest
 
 from adapters.discord.review import approving
 from core.cards import Holder
 from core.decline import DeclineReason
-from core.errors import Conflict, NotAllowed, StoreUnavailable
+from core.errors import StoreUnavailable
 from core.models import Intent
-from core.review import CaseState, state_words
-from core.sentences import sentence
+from core.review import CaseState
 from tests.fakes.casework import NOW
 from tests.fakes.discord_cards import CASE_ID, DRAFTS, POST_TEXT, REVIEWED, buttons_of, samples, select_of, texts_of
 from tests.fakes.discord_review import ReviewWorld, review_world, said_in
@@ -509,55 +506,3 @@ async def test_what_takes_the_desk_long_is_answered_all_the_same(world: ReviewWo
     assert said_in(menu) == ""
     await world.env.advance_time(60.0)
     assert "Waits for your decision." in said_in(menu)
-
-
-async def test_answers_follow_the_language_of_who_pressed(world: ReviewWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The card speaks the community's language, a private answer that of its reader."""
-    asked: list[tuple[str, str | None]] = []
-
-    def said(sentence: str, locale: str | None, **values: object) -> str:
-        asked.append((sentence, locale))
-        return sentence.format(**values)
-
-    monkeypatch.setattr("adapters.discord.review.deciding.gettext", said)
-    await world.show()
-    await world.click("moderator", "Regenerate…")
-    assert {locale for _, locale in asked} == {"en-US"}
-
-
-@pytest.fixture
-def spanish(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everybody has Discord in Spanish: SimCord itself speaks English alone."""
-    read = discord.Interaction._from_data
-
-    def read_in_spanish(self: Any, data: Any) -> None:
-        read(self, data | {"locale": "es-ES"})
-
-    monkeypatch.setattr(discord.Interaction, "_from_data", read_in_spanish)
-
-
-@pytest.mark.usefixtures("spanish")
-async def test_what_goes_wrong_under_a_button_is_said_in_the_persons_language(
-    world: ReviewWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Message, remedy and the words within; the error itself, for the log, stays English."""
-    await world.show()
-    taken = Conflict(
-        sentence("The case is taken by {name} until {until} UTC.", name="Ane_B", until="14:05"),
-        remedy=sentence("Take another case, or wait until then."),
-    )
-    closed = NotAllowed(
-        sentence("The case is {state}: it waits for no person.", state=state_words(CaseState.NO_REPLY)),
-        remedy=sentence("Take another case."),
-    )
-    raised: list[Exception] = [taken, closed]
-
-    async def refuse(*_: object) -> None:
-        raise raised.pop(0)
-
-    monkeypatch.setattr(world.casework, "claim", refuse)
-    first = said_in(await world.click("moderator", "Claim"))
-    assert "Ane_B tiene el caso hasta las 14:05 UTC." in first
-    assert "Toma otro caso o espera hasta entonces." in first
-    assert "El caso está «sin respuesta»: no espera a nadie." in said_in(await world.click("moderator", "Claim"))
-    assert str(taken).startswith("The case is taken by Ane_B")

@@ -138,13 +138,15 @@ async def test_updating_a_card_that_is_gone_shows_nothing(world: ReviewWorld, ca
 
 
 async def test_a_card_speaks_the_language_of_its_community(world: ReviewWorld, card: Card) -> None:
-    """By what the application says, or else as the server is set."""
-    surface = DiscordReviewSurface(world.client, lambda community: "eu")
-    await surface.show(card, str(world.channel.id), None)
+    """The one that it chose, or else the one that its server has set; Discord's own setting offers no Basque."""
+    surface, channel = DiscordReviewSurface(world.client), str(world.channel.id)
+    place = await surface.show(replace(card, community_language="eu"), channel, None)
     assert "ingelesa" in world.card_text()
-    plain = DiscordReviewSurface(world.client)
-    await plain.show(replace(card, case_id="e" * 32), str(world.channel.id), None)
+    await surface.show(card, channel, place)
     assert "English" in world.card_text()
+    server = world.env.create_guild(preferred_locale="it")
+    await surface.show(replace(card, community=str(server.id)), channel, place)
+    assert "inglese" in world.card_text()
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from bot.store.jobs import Job
 from bot.store.schema import CaseRow, CommunityRow
 from bot.store.status import status
 from core.cards import Card, CardTrouble
+from core.community_policy import CommunityPolicy, to_json
 from core.decline import DeclineReason
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.i18n import translated
@@ -257,6 +258,27 @@ async def test_a_pause_of_the_community_shows_on_its_open_cards(
         card = surface.of(in_review.id)
         seen.append((card.is_paused, card.is_shadow))
     assert seen == [(True, False), (False, False), (False, True)]
+
+
+async def test_the_language_that_managers_choose_shows_on_open_cards(
+    board: ReviewBoard, surface: FakeSurface, database: Database, in_review: Case
+) -> None:
+    """Each choice once, where the card stands, although no case changed; none chosen leaves it to the platform."""
+
+    async def choose(changes: dict[str, object]) -> None:
+        policy = to_json(CommunityPolicy(review_channel=CHANNEL)) | changes
+        await database.run(
+            "choose", lambda s: communities.change(s, COMMUNITY_ID, actor="k", reason="r", policy=policy)
+        )
+
+    seen: list[str | None] = []
+    for changes in ({}, {"language": "eu"}, {"language": "eu", "tone": "calm"}, {"language": "es"}, {}):
+        await choose(changes)
+        await _all_steps(board)
+        seen.append(surface.of(in_review.id).community_language)
+    assert seen == [None, "eu", "eu", "es", None]
+    assert len(surface.cards) == 1
+    assert len(surface.calls) == 4, "what no card shows changes none"
 
 
 async def test_without_a_channel_nothing_is_shown_and_with_another_one_new_cards_go_there(

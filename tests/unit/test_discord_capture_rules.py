@@ -15,11 +15,11 @@ from adapters.discord.capture.known_posts import KnownPosts
 from adapters.discord.capture.lanes import Lanes
 from adapters.discord.capture.message_links import MessageLink, message_link
 from adapters.discord.capture.places import is_private, ref_of
-from adapters.discord.capture.policies import KEPT_SECONDS, Policies
 from adapters.discord.capture.thread_context import MAX_MESSAGES, Turn, arranged
 from adapters.discord.emojis import is_emoji, is_same
 from adapters.discord.events import listen
 from adapters.discord.languages import reader_language
+from adapters.discord.policies import HURRY_SECONDS, KEPT_SECONDS, Policies
 from core.community_policy import CommunityPolicy
 from core.errors import StoreUnavailable
 from core.models import ThreadMessage
@@ -217,6 +217,24 @@ async def test_the_last_policy_holds_while_the_database_is_away(caplog):
     assert "could not be read" in caplog.text
     with pytest.raises(StoreUnavailable):
         await governance.policy("discord", "1")
+
+
+async def test_who_must_be_answered_at_once_is_answered_in_the_last_language_known(monkeypatch):
+    """A press has three seconds; a database that is slow costs it less than one of them."""
+    assert HURRY_SECONDS < 1
+    monkeypatch.setattr("adapters.discord.policies.HURRY_SECONDS", 0.01)
+    governance, seconds = FakeGovernance(), Seconds()
+    governance.policies["1"] = CommunityPolicy(language="eu")
+    policies = Policies(lambda: governance, seconds_now=seconds)
+    assert await policies.language_of(1) == "eu"
+    governance.policies["1"] = CommunityPolicy(language="es")
+    governance.slow_seconds = 60.0
+    assert await policies.language_of(1) == "eu", "it is remembered"
+    seconds.now += KEPT_SECONDS
+    assert await policies.language_of(1) == "eu", "nothing newer is known"
+    assert await policies.language_of(2) is None
+    governance.slow_seconds = 0.0
+    assert await policies.language_of(1) == "es"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from adapters.discord.capture.asking import Asking, add_commands
 from adapters.discord.capture.changes import Changes
 from adapters.discord.capture.following import Following
 from adapters.discord.capture.known_posts import KnownPosts
-from adapters.discord.capture.policies import Policies
 from adapters.discord.capture.watching import Offer, Seen, Watching
 from adapters.discord.client import AntiphonClient
 from core.ports import HateDetector
@@ -26,12 +25,11 @@ class Capture:
     """All that takes posts in from one client; ``close`` ends its work."""
 
     def __init__(self, client: AntiphonClient, offer: Offer, detector: HateDetector | None) -> None:
-        self.policies = Policies(lambda: client.governance)
         known = KnownPosts(discord.utils.utcnow())
         self.following = Following(client)
-        self.watching = Watching(client, self.policies, known, offer, detector)
+        self.watching = Watching(client, client.policies, known, offer, detector)
         self.changes = Changes(client, known)
-        self.asking = Asking(client, self.policies, known, self.following)
+        self.asking = Asking(client, client.policies, known, self.following)
 
     @property
     def left_out(self) -> int:

@@ -19,7 +19,6 @@ from adapters.discord.capture.following import Following
 from adapters.discord.capture.known_posts import KnownPosts
 from adapters.discord.capture.message_links import MessageLink, message_link
 from adapters.discord.capture.places import Readable, is_private, place_of
-from adapters.discord.capture.policies import Policies
 from adapters.discord.capture.posts import (
     Flag,
     check_capturable,
@@ -28,6 +27,7 @@ from adapters.discord.capture.posts import (
 )
 from adapters.discord.client import NAME, AntiphonClient
 from adapters.discord.languages import reader_language
+from adapters.discord.policies import Policies
 from core.cards import Card
 from core.community_policy import MAX_TONE, CommunityPolicy
 from core.errors import BadInput, NotAllowed

@@ -18,11 +18,11 @@ from adapters.discord.capture.keywords import has_keyword
 from adapters.discord.capture.known_posts import KnownPosts
 from adapters.discord.capture.lanes import Lanes
 from adapters.discord.capture.places import Place, Readable, is_private, place_of, watched_id
-from adapters.discord.capture.policies import Policies
 from adapters.discord.capture.posts import Flag, flagged_post
 from adapters.discord.client import NAME, AntiphonClient
 from adapters.discord.emojis import is_same
 from adapters.discord.events import listen
+from adapters.discord.policies import Policies
 from core.community_policy import CommunityPolicy
 from core.errors import NotAllowed
 from core.groups import groups_named

@@ -21,20 +21,13 @@ def _nothing() -> int:
     return 0
 
 
-def _nobody(guild_id: int) -> None:
-    """Nobody has to know of a change."""
-
-
-def install(
-    client: AntiphonClient, *, changed: Callable[[int], None] = _nobody, left_out: Callable[[], int] = _nothing
-) -> None:
+def install(client: AntiphonClient, *, left_out: Callable[[], int] = _nothing) -> None:
     """Add the commands and the panels to a client that is about to connect.
 
     Args:
-        changed: told the id of a server whose policy was changed (``Capture.policies.forget``).
         left_out: how many posts were not looked at (``Capture.left_out``).
     """
-    panels = PanelActions(client, changed)
+    panels = PanelActions(client)
     client.tree.add_command(group_of(Commands(client, panels, left_out)))
     answer_command_errors(client.tree)
     listen(client, "interaction", panels.hear)

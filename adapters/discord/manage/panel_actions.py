@@ -27,7 +27,6 @@ from core.i18n import gettext
 from core.roles import OnCommunity
 
 _FORM_SECONDS: Final = 2.0
-Changed = Callable[[int], None]
 _Form = Callable[[CommunityPolicy, str], ui.Modal]
 _FORMS: dict[tuple[str, str], _Form] = {
     (setup_panel.PANEL, "ask_reaction"): setup_panel.reaction_form,
@@ -38,15 +37,10 @@ _FORMS: dict[tuple[str, str], _Form] = {
 
 
 class PanelActions:
-    """Hears the choices of both panels.
+    """Hears the choices of both panels."""
 
-    Args:
-        changed: told the id of a server whose policy changed.
-    """
-
-    def __init__(self, client: AntiphonClient, changed: Changed) -> None:
+    def __init__(self, client: AntiphonClient) -> None:
         self._client = client
-        self._changed = changed
 
     async def hear(self, interaction: Interaction) -> None:
         """Answer an interaction that is one of ours; any other is left alone."""
@@ -113,7 +107,7 @@ class PanelActions:
         except AntiphonError as err:
             refused = gettext("Nothing was changed.", manager.locale)
             return f"**{refused}** {explain(err, manager.locale)}"
-        self._changed(manager.guild.id)
+        self._client.policies.forget(manager.guild.id)
         return said
 
     async def _do(self, manager: Manager, panel: str, field: str, data: dict[str, Any]) -> str:

@@ -64,8 +64,7 @@ class Review:
 
     async def press(self, interaction: discord.Interaction, target: Target, values: tuple[str, ...]) -> None:
         """Answer a button or a select."""
-        press = Press(interaction, target, self._client.casework, self._surface, values)
-        await answered(press, _PRESSED[target.act])
+        await answered(self._press_of(interaction, target, values=values), _PRESSED[target.act])
 
     async def submitted(self, interaction: discord.Interaction) -> None:
         """Answer a modal of ours, opened by whichever process."""
@@ -74,9 +73,17 @@ class Review:
         if interaction.type is not discord.InteractionType.modal_submit or target is None:
             return
         if target.act in _SUBMITTED:
-            fields = fields_of(data)
-            press = Press(interaction, target, self._client.casework, self._surface, fields=fields)
-            await answered(press, _SUBMITTED[target.act])
+            await answered(self._press_of(interaction, target, fields=fields_of(data)), _SUBMITTED[target.act])
+
+    def _press_of(
+        self,
+        interaction: discord.Interaction,
+        target: Target,
+        values: tuple[str, ...] = (),
+        fields: Mapping[str, str] | None = None,
+    ) -> Press:
+        client = self._client
+        return Press(interaction, target, client.casework, self._surface, client.policies, values, fields or {})
 
 
 def install(client: AntiphonClient, surface: DiscordReviewSurface | None = None) -> None:

@@ -15,6 +15,8 @@ from discord import ui
 
 from adapters.discord.answering import last_said
 from adapters.discord.client import NAME, log_failure
+from adapters.discord.languages import reader_language
+from adapters.discord.policies import Policies
 from adapters.discord.review.ids import Act, Target
 from adapters.discord.review.inert import inert
 from adapters.discord.review.items import said
@@ -45,9 +47,11 @@ class Press:
     target: Target
     casework: Casework
     surface: DiscordReviewSurface
+    policies: Policies
     values: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     _has_filled: bool = False
+    _community_language: str | None = None
 
     @property
     def by(self) -> Person:
@@ -57,14 +61,19 @@ class Press:
 
     @property
     def locale(self) -> str:
-        """Their language."""
-        return str(self.interaction.locale)
+        """The language to answer them in, one of ``core.i18n.LANGUAGES``; the community's counts after ``listen``."""
+        return reader_language(self.interaction.locale.value, self._community_language)
 
     @property
     def is_on_card(self) -> bool:
         """Whether it happened on the card in the channel, not in a private answer."""
         message = self.interaction.message
         return message is not None and not message.flags.ephemeral
+
+    async def listen(self) -> None:
+        """Find out which language the community speaks, in well under the three seconds that Discord waits."""
+        if self.interaction.guild_id is not None:
+            self._community_language = await self.policies.language_of(self.interaction.guild_id)
 
     async def think(self) -> None:
         """Say within three seconds that a private answer follows."""
@@ -115,6 +124,7 @@ Flow = Callable[[Press], Awaitable[None]]
 async def answered(press: Press, flow: Flow) -> None:
     """Run what a press asks for; whatever it raises is said to the person, and what is not theirs is logged."""
     try:
+        await press.listen()
         await flow(press)
     except AntiphonError as err:
         await _explain(press, err)

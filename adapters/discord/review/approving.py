@@ -27,8 +27,9 @@ from core.errors import AntiphonError, BadInput, Conflict
 from core.i18n import gettext
 from core.review import CaseState
 
-READ_SECONDS: Final = 2.0
-"""How long the desk may take before a modal is opened: Discord waits three seconds, and a modal cannot be deferred."""
+READ_SECONDS: Final = 1.5
+"""How long the desk may take before a modal is opened: Discord waits three seconds for it and for the language it is in
+(``policies.HURRY_SECONDS``), and a modal cannot be deferred."""
 
 
 async def approve(press: Press) -> None:

@@ -10,7 +10,6 @@ import asyncio
 import base64
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,14 +40,11 @@ class _Shown:
 class DiscordReviewSurface:
     """A ``core.ports.ReviewSurface`` over a connected client.
 
-    Args:
-        client: the bot.
-        language_of: the language of a community's cards, by its id; by default the one that its server has set.
+    A card has many readers: it speaks the language that the community chose, or else the one that its server has set.
     """
 
-    def __init__(self, client: AntiphonClient, language_of: Callable[[str], str] | None = None) -> None:
+    def __init__(self, client: AntiphonClient) -> None:
         self._client = client
-        self._language_of = language_of or self._language_of_guild
         self._shown: OrderedDict[str, _Shown] = OrderedDict()
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
@@ -84,9 +80,8 @@ class DiscordReviewSurface:
             raise translated(err, self._client, place.channel) from err
 
     async def _send(self, card: Card, channel: int, gone: PostRef | None) -> int:
-        language = self._language_of(card.community)
         message = await self._client.get_partial_messageable(channel).send(
-            view=card_layout(card, language, covers_all=True),
+            view=card_layout(card, self._language_of(card), covers_all=True),
             nonce=_nonce(card.case_id, str(channel), gone.message if gone is not None else ""),
             allowed_mentions=_NOBODY,
         )
@@ -101,7 +96,7 @@ class DiscordReviewSurface:
             channel = self._client.get_partial_messageable(_id(place.channel))
             try:
                 await channel.get_partial_message(_id(place.message)).edit(
-                    view=card_layout(card, self._language_of(card.community)), allowed_mentions=_NOBODY
+                    view=card_layout(card, self._language_of(card)), allowed_mentions=_NOBODY
                 )
             except discord.NotFound as err:
                 if err.code != GONE:
@@ -117,8 +112,10 @@ class DiscordReviewSurface:
             self._shown.popitem(last=False)
         return known
 
-    def _language_of_guild(self, community: str) -> str:
-        guild = self._client.get_guild(_id(community))
+    def _language_of(self, card: Card) -> str:
+        if card.community_language is not None:
+            return card.community_language
+        guild = self._client.get_guild(_id(card.community))
         return str(guild.preferred_locale) if guild is not None else "en"
 
 

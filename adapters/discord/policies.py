@@ -1,4 +1,4 @@
-"""What communities want, remembered for half a minute, since every message of a server asks for it.
+"""What communities want, remembered for half a minute, since every message and every press in a server asks for it.
 
 Owns that memory. Rights are never remembered here: they are asked anew each time.
 """
@@ -11,13 +11,15 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from adapters.discord.client import NAME
+from adapters.discord.refs import NAME
 from core.casework import Governance
 from core.community_policy import CommunityPolicy
 from core.errors import AntiphonError
 
 _LOG = logging.getLogger(__name__)
 KEPT_SECONDS: Final = 30.0
+HURRY_SECONDS: Final = 0.5
+"""How long an answer waits for the language it is to be in; Discord waits three seconds for the answer."""
 _MOST_KEPT: Final = 5000
 
 
@@ -46,19 +48,34 @@ class Policies:
             kept = self._fresh(guild_id)
             return kept if kept is not None else await self._ask(guild_id)
 
+    async def language_of(self, guild_id: int) -> str | None:
+        """The language that a server chose, ``None`` for none, for who must be answered at once.
+
+        A database that takes longer than ``HURRY_SECONDS`` is not waited for: the last one known counts.
+        """
+        try:
+            async with asyncio.timeout(HURRY_SECONDS):
+                return (await self.of(guild_id)).language
+        except TimeoutError:
+            return self._last(guild_id).language
+
     def forget(self, guild_id: int) -> None:
-        """Ask again at the next message: a manager changed something."""
+        """Ask again at the next use: a manager changed something."""
         self._kept.pop(guild_id, None)
 
     def _fresh(self, guild_id: int) -> CommunityPolicy | None:
         until, policy = self._kept.get(guild_id, (0.0, None))
         return policy if self._seconds_now() < until else None
 
+    def _last(self, guild_id: int) -> CommunityPolicy:
+        """The last one known, however old, or the defaults."""
+        return self._kept.get(guild_id, (0.0, CommunityPolicy()))[1]
+
     async def _ask(self, guild_id: int) -> CommunityPolicy:
         try:
             policy = await self._governance().policy(NAME, str(guild_id))
         except AntiphonError as err:
-            _, policy = self._kept.get(guild_id, (0.0, CommunityPolicy()))
+            policy = self._last(guild_id)
             _LOG.warning("The policy of a community could not be read: %s", err.message)
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
