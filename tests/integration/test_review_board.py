@@ -34,7 +34,6 @@ from bot.store.jobs import Job
 from bot.store.schema import CaseRow, CommunityRow
 from bot.store.status import status
 from core.cards import Card, CardTrouble
-from core.community_policy import CommunityPolicy, to_json
 from core.decline import DeclineReason
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.i18n import translated
@@ -265,15 +264,16 @@ async def test_the_language_that_managers_choose_shows_on_open_cards(
 ) -> None:
     """Each choice once, where the card stands, although no case changed; none chosen leaves it to the platform."""
 
-    async def choose(changes: dict[str, object]) -> None:
-        policy = to_json(CommunityPolicy(review_channel=CHANNEL)) | changes
+    async def choose(**chosen: str) -> None:
+        policy = {"review_channel": CHANNEL, **chosen}
         await database.run(
             "choose", lambda s: communities.change(s, COMMUNITY_ID, actor="k", reason="r", policy=policy)
         )
 
     seen: list[str | None] = []
-    for changes in ({}, {"language": "eu"}, {"language": "eu", "tone": "calm"}, {"language": "es"}, {}):
-        await choose(changes)
+    choices: list[dict[str, str]] = [{}, {"language": "eu"}, {"language": "eu", "tone": "calm"}, {"language": "es"}, {}]
+    for chosen in choices:
+        await choose(**chosen)
         await _all_steps(board)
         seen.append(surface.of(in_review.id).community_language)
     assert seen == [None, "eu", "eu", "es", None]
