@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from core import language
 from core.language import NAMES, detect, name_of
 from core.vetted import LANGUAGES
 
 
 @pytest.mark.parametrize(
-    ("text", "language"),
+    ("text", "told"),
     [
         ("Our neighbours deserve a friendly word from all of us.", "en"),
         ("Nuestros vecinos merecen una palabra amable de todos nosotros.", "es"),
@@ -19,10 +20,10 @@ from core.vetted import LANGUAGES
         ("Nos voisins méritent un mot gentil de nous tous.", "fr"),
     ],
 )
-def test_a_sentence_is_told(text: str, language: str) -> None:
+def test_a_sentence_is_told(text: str, told: str) -> None:
     """A whole sentence has its language, also one that Antiphon does not write."""
-    assert detect(text, "en") == language
-    assert detect(text, "eu") == language
+    assert detect(text, "en") == told
+    assert detect(text, "eu") == told
 
 
 @pytest.mark.parametrize("text", ["", "12 345", "!!! ...", "\U0001f600\U0001f600"])
@@ -36,6 +37,19 @@ def test_an_unclear_word_is_of_the_community() -> None:
     assert detect("no", "es") == "es"
     assert detect("no", "it") in {"it", None}
     assert detect("no", "eu") != "eu"
+
+
+def test_a_clear_text_needs_no_large_detector(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the start of every command: what the small detector is sure of costs no four seconds."""
+    monkeypatch.setattr(language, "_thorough", lambda: pytest.fail("the large detector was asked"))
+    assert detect("These people take our flats and our jobs, and nobody dares to say it.", "en") == "en"
+    assert detect("Estas personas nos quitan los pisos y el trabajo, y nadie se atreve a decirlo.", "en") == "es"
+
+
+@pytest.mark.parametrize("text", ["Send them back", "Pest control needed", "No more mosques here"])
+def test_a_short_text_is_told_by_the_large_detector(text: str) -> None:
+    """Of two of these the small one thinks that they are Swedish and Dutch."""
+    assert detect(text, "en") == "en"
 
 
 def test_names() -> None:
