@@ -40,9 +40,9 @@ async def until(is_so: Callable[[], Awaitable[object]]) -> None:
     raise AssertionError("it never was so")
 
 
-def other(post: FlaggedPost, message: str) -> FlaggedPost:
-    """The same words in another message."""
-    return replace(post, ref=replace(post.ref, message=message))
+def other(post: FlaggedPost, message: str, by: str | None = None) -> FlaggedPost:
+    """The same words in another message, flagged ``by`` the same person or another one."""
+    return replace(post, ref=replace(post.ref, message=message), flagged_by=by or post.flagged_by)
 
 
 async def closed(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:

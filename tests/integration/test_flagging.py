@@ -17,15 +17,11 @@ from bot.store.database import Database
 from core.errors import BadInput, NotAllowed, PlatformUnavailable
 from core.models import FlaggedPost, Intent, Priority, Wish
 from core.roles import Role
+from tests.fakes.chores import other
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import execute, one_row, take
 from tests.fakes.people import AUDITOR, MODERATOR, PLATFORM, STRANGER, VOLUNTEER
 from tests.fakes.roles import FakeRoles
-
-
-def other(post: FlaggedPost, message: str, by: str = "mill_pond") -> FlaggedPost:
-    """Another post of the same channel."""
-    return replace(post, ref=replace(post.ref, message=message), flagged_by=by)
 
 
 async def test_the_same_post_has_one_case(desk: Desk, post: FlaggedPost) -> None:

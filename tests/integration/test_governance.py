@@ -28,6 +28,7 @@ from core.models import FlaggedPost
 from core.review import CaseState
 from core.roles import OnCase, OnCommunity, Operator, Person, Role
 from tests.fakes import suggestion_for
+from tests.fakes.chores import other
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import execute, one_row, take
 from tests.fakes.people import (
@@ -42,7 +43,6 @@ from tests.fakes.people import (
     pseudonym_of,
 )
 from tests.fakes.roles import FakeRoles
-from tests.integration.test_flagging import other
 
 HERE = (PLATFORM, COMMUNITY)
 KEEPER = Operator("keeper")

@@ -18,10 +18,10 @@ from core.decline import DeclineReason
 from core.models import FlaggedPost, Intent, Suggestion, TargetGroup
 from core.review import CaseState
 from tests.fakes import DRAFT_TEXTS, suggestion_for
+from tests.fakes.chores import other
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import OWN_TEXT, execute, take
 from tests.fakes.people import COMMUNITY_ID, MODERATOR
-from tests.integration.test_flagging import other
 
 
 class Day:
