@@ -115,16 +115,6 @@ def test_server_that_does_not_answer(drafter: Antiphon):
     assert len(result.err.splitlines()) == 1
 
 
-def test_search_on_a_full_disk(antiphon: Antiphon, full_disk: tuple[Path, list[str]]):
-    """An index that does not fit is an error, and says which folder needs room."""
-    folder, through = full_disk
-    antiphon = antiphon.having(ANTIPHON__KB__CACHE_FOLDER=str(folder))
-    result = antiphon("kb", "search", "women in parliament", "--json", through=through)
-    assert (result.code, result.out) == (4, "")
-    assert f"The search index cannot be kept in {folder / 'kb'}" in result.err
-    assert "Free some space" in result.err
-
-
 def test_weights_on_a_full_disk(antiphon: Antiphon, full_disk: tuple[Path, list[str]]):
     """A gigabyte is not begun where it cannot end."""
     folder, through = full_disk

