@@ -26,7 +26,7 @@ from tests.fakes.server import ChatServer, serving
 COMMAND = Path(sys.executable).with_name("antiphon")
 GUARD_SECONDS = 480  # only bounds a hang
 SOON = {
-    "ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "20",
+    "ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "10",
     "ANTIPHON__PROFILES__QUICK__ROUNDS": "1",
     "ANTIPHON__PROFILES__QUICK__MAX_MODEL_CALLS": "5",
     "ANTIPHON__PROFILES__QUICK__CLAIMS": "2",

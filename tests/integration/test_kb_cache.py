@@ -37,6 +37,7 @@ class CountingEmbedder:
 
 def test_cache_is_reused(facts: tuple[Fact, ...], embedder: SentenceEmbedder, tmp_path: Path) -> None:
     """Protects the start: facts are embedded once, not at every run."""
+    facts = facts[:20]
     first, second = CountingEmbedder(embedder), CountingEmbedder(embedder)
     built = KnowledgeIndex(facts, first, tmp_path)
     built.open()

@@ -11,7 +11,7 @@ from tests.torture.machine import run_histories
 def test_random_histories_break_no_promise() -> None:
     """People, workers, a platform that loses answers, and crashes, in any order, on SQLite."""
     with Ground() as ground:
-        run_histories(ground, examples=20, steps=25)
+        run_histories(ground, examples=14, steps=25)
         assert ground.figures.steps > 150
         assert ground.sends > 0
         assert ground.figures.crashes > 0
