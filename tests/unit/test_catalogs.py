@@ -192,6 +192,7 @@ async def test_commands_are_called_in_sentences_as_discord_shows_them() -> None:
     shown = {language: await _commands_in(locales[0]) for language, locales in _OF_DISCORD.items()}
     shown["eu"] = await _commands_in("en-US") | shown["es"]
     english = await _commands_in("en-US")
+    assert any(_CALLED.findall(sentence) for sentence in translations("es"))
     for language in TRANSLATED:
         for sentence, translation in translations(language).items():
             called = set(_CALLED.findall(sentence)) & english
