@@ -1,6 +1,7 @@
 """What the desk's database costs: captures, a raid, and work under leases, on SQLite and on PostgreSQL.
 
-    python -m bench.desk [--captures 500] [--raid 100000] [--jobs 200] [--only sqlite,postgresql] [--out FILE]
+    python -m bench.desk [--captures 500] [--raid 100000] [--paced 10000] [--jobs 200]
+                         [--only sqlite,postgresql] [--out FILE]
 
 Every row is measured in a process of its own, beside what the same database can do at most in the same run: commits of
 one small row, one after the other. PostgreSQL is the server of the tests, started in a folder that is deleted again.
@@ -114,6 +115,25 @@ def raided(place: Place, posts: int) -> dict[str, Any]:
     return asyncio.run(_with(place, work))
 
 
+def paced(place: Place, posts: int, a_second: float) -> dict[str, Any]:
+    """In a child: a raid at a steady rate; a flag's time runs from when it was due, so that no wait is left out."""
+
+    async def work(database: Database) -> dict[str, Any]:
+        said, intake, took = raid(posts, seed=1), Intake(database), list[float]()
+        began = time.perf_counter() + 1
+
+        async def call(number: int, own: str) -> None:
+            due = began + number / a_second
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            await intake.flag(flagged(7 * 10**8 + number, own))
+            took.append(time.perf_counter() - due)
+
+        await asyncio.gather(*(call(number, own) for number, own in enumerate(said)))
+        return {"wall": time.perf_counter() - began, "seconds": took}
+
+    return asyncio.run(_with(place, work))
+
+
 async def _flag_all(intake: Intake, said: Sequence[str], first: int, callers: int) -> dict[str, Any]:
     waiting = iter(enumerate(said))
     took, states = list[float](), Counter[str]()
@@ -192,7 +212,10 @@ def measure(name: str, place: Place, options: argparse.Namespace) -> dict[str, l
         "memory grown MiB": took.value["grown_mib"],
         "peak MiB": took.value["peak_mib"],
     }
-    tables: dict[str, list[Row]] = {"Captures": [*rows, row], "The raid": [shapes], "Take and finish": []}
+    note(f"{name}: {options.paced:,} flags, {options.pace:g} a second")
+    steady = in_child(paced, place, options.paced, options.pace)
+    rows += [row, _row(name, f"{options.paced:,} more, {options.pace:g} a second", steady.value, steady.others)]
+    tables: dict[str, list[Row]] = {"Captures": rows, "The raid": [shapes], "Take and finish": []}
     for count in options.workers:
         note(f"{name}: {count} workers")
         done = workers(place, count, options.jobs)
@@ -242,6 +265,8 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--captures", type=int, default=500, help="commits, and captures of each kind")
     made.add_argument("--raid", type=int, default=100_000, help="flags of the raid")
+    made.add_argument("--paced", type=int, default=10_000, help="flags of the raid at a steady rate")
+    made.add_argument("--pace", type=float, default=10_000 / 60, help="how many of them a second")
     made.add_argument("--jobs", type=int, default=200, help="pieces of work that workers share")
     made.add_argument("--workers", type=_numbers, default=[1, 2, 4, 8], help="how many processes work, one row each")
     made.add_argument("--only", type=lambda names: names.split(","), default=["sqlite", "postgresql"])

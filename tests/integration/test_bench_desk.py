@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import URL
 
-from bench.desk import captures, commits, enqueued, raid, raided, worked
+from bench.desk import captures, commits, enqueued, paced, raid, raided, worked
 from bot.likeness import NEAR_IDENTICAL, likeness_of
 
 
@@ -20,6 +20,8 @@ async def test_every_part_measures_what_it_says(place: Path | URL) -> None:
     found = await asyncio.to_thread(raided, place, 60)
     assert sum(found["states"].values()) == len(found["seconds"]) == 60
     assert found["states"]["folded"] >= 10
+    steady = await asyncio.to_thread(paced, place, 10, 50.0)
+    assert len(steady["seconds"]) == 10
     await asyncio.to_thread(enqueued, place, "bench", 6)
     done = await asyncio.to_thread(worked, place, "bench")
     assert len(done["seconds"]) == 6

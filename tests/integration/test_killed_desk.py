@@ -1,4 +1,4 @@
-"""Processes that are killed with SIGKILL while they flag, draft, approve and send: nothing is lost or posted twice."""
+"""Processes killed with SIGKILL while they flag, draft, send and erase: nothing is lost, posted twice or left over."""
 
 from __future__ import annotations
 

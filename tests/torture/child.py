@@ -1,4 +1,4 @@
-"""A process that does all that Antiphon does, until it is killed: flags, drafts, approvals, sends.
+"""A process that does all that Antiphon does, until it is killed: flags, drafts, approvals, sends, erasures.
 
 Whatever it acknowledges, it writes to a file first-hand, as a platform would remember it. Its platform is a log on the
 disk, which outlives it.
@@ -25,11 +25,13 @@ from tests.fakes.people import MODERATOR, OTHER_MODERATOR, SECRET
 from tests.torture.figures import TickingClock
 from tests.torture.keepers import Keeping
 from tests.torture.platform import FileLog, LoggedPlatform, Outcome, utc_now
-from tests.torture.posts import drafted, numbered_post
+from tests.torture.posts import author_of, drafted, numbered_post
 from tests.torture.scene import EXPECTED
 from tests.torture.world import World
 
 POSTS = 3000
+ERASABLE = range(POSTS, 2 * POSTS, 2)
+"""Whose authors are erased. Each is flagged twice: their own post, and the next number's, which quotes them."""
 _FAULTY = 0.3
 Part = Callable[[World, "Place", random.Random], Awaitable[None]]
 
@@ -50,8 +52,18 @@ class Place:
         """The platform over its log."""
         made = LoggedPlatform(FileLog(self.folder / "platform.jsonl"), next_send=outcome, **how)
         posts = [numbered_post(number, copy) for number in range(POSTS) for copy in range(3)]
-        made.posts = {post.ref: post.text for post in posts}
+        made.posts = {post.ref: post.text for post in [*posts, *map(numbered_post, range(POSTS, ERASABLE.stop))]}
         return made
+
+    def erasable(self) -> int:
+        """A number of ``ERASABLE`` that no process was given before."""
+        for number in ERASABLE:
+            try:
+                (self.folder / f"erasable-{number}").touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            return number
+        raise RuntimeError("Every author was erased; ERASABLE is too short for so many cycles.")
 
     def say(self, file: str, what: str) -> None:
         """Append a line in one write: it is there whole, or not at all."""
@@ -83,7 +95,9 @@ async def _live(place: Place, chance: random.Random, has_keys: bool) -> None:
         lease_seconds=1.0,
     )
     await world.attempt(world.recover())
-    await asyncio.gather(*(_again(world, place, chance, work) for work in (_flag, _draft, _decide, _send, _keep)))
+    await asyncio.gather(
+        *(_again(world, place, chance, work) for work in (_flag, _draft, _decide, _send, _keep, _erase))
+    )
 
 
 async def _again(world: World, place: Place, chance: random.Random, work: Part) -> None:
@@ -136,7 +150,18 @@ async def _send(world: World, place: Place, chance: random.Random) -> None:
 
 
 async def _keep(world: World, place: Place, chance: random.Random) -> None:
-    """The schedule closes what was decided with another case, and writes down what the log is."""
+    """The schedule closes what was decided with another case, ends erasures, and writes down what the log is."""
     await FoldedCases(world.database).do(NOW)
     await world.keep_order(Keeping.DIGEST)
+    await world.keep_order(Keeping.ASKED)
     await asyncio.sleep(chance.uniform(0, 0.2))
+
+
+async def _erase(world: World, place: Place, chance: random.Random) -> None:
+    """Somebody was flagged and quoted, and after a while, at whatever stage that is, asks to be erased."""
+    number = place.erasable()
+    await world.flag(number)
+    await world.flag(number + 1, quotes=author_of(number))
+    await asyncio.sleep(chance.uniform(0, 0.5))
+    await world.erase(author_of(number))
+    place.say("erased", f"{number} {world.erased[-1]}")

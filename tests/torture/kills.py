@@ -23,7 +23,7 @@ from bot.invariants import Violation
 from tests.torture.child import Place, main
 from tests.torture.figures import TickingClock
 from tests.torture.platform import FileLog, Outcome
-from tests.torture.posts import numbered_post
+from tests.torture.posts import author_of, numbered_post, said_in_thread
 from tests.torture.scene import OPEN
 from tests.torture.world import World
 
@@ -42,6 +42,7 @@ class Killed:
     kills: int
     stops: int
     flags: int
+    erasures: int
     cases: int
     sends: int
     ambiguous: int
@@ -111,6 +112,10 @@ async def look(place: Place, cycles: int, kills: int, stops: int) -> Killed:
         world = World(database, clock, place.platform(lambda: Outcome.WELL, clock=clock))
         flags = place.said("acknowledged")
         world.acknowledged = [numbered_post(*map(int, line.split())).ref for line in flags]
+        erased = dict(line.split() for line in place.said("erased"))
+        world.erased = list(erased.values())
+        for number in map(int, erased):
+            world.gone |= {numbered_post(number).text, said_in_thread(author_of(number))}
         await world.settle_down()
         broken = await world.broken(is_quiet=True, looks_at_schema=True)
         cases = await world.cases()
@@ -125,6 +130,7 @@ async def look(place: Place, cycles: int, kills: int, stops: int) -> Killed:
         kills=kills,
         stops=stops,
         flags=len(flags),
+        erasures=len(erased),
         cases=len(cases),
         sends=sum(outcomes.values()),
         ambiguous=sum(count for name, count in outcomes.items() if name not in certain),
