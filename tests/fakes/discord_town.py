@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any, cast
 
 import discord
@@ -14,11 +15,15 @@ from adapters.discord.client import AntiphonClient, DiscordOptions
 from adapters.discord.manage import install as install_manage
 from adapters.discord.manage import sync_commands
 from core.casework import Casework
+from core.community_policy import CommunityPolicy
 from core.errors import ScorerUnavailable
 from core.models import FlaggedPost
 from core.roles import Role
 from tests.fakes.flag_desk import FlagDesk
 from tests.fakes.governance import FakeGovernance
+
+HATE = "they are vermin and should go"
+"""A post that ``WordDetector`` is sure of."""
 
 
 class Memory(dict[str, str]):
@@ -125,3 +130,9 @@ class Town:
         if world is not None and role is not None:
             world.governance.grant(member.id, role)
         return member
+
+
+async def watch(world: World, town: Town, **changes: object) -> None:
+    """Watch the square."""
+    policy = CommunityPolicy(watched_channels=(str(town.square.id),))
+    world.governance.policies[town.community] = replace(policy, **changes)  # type: ignore[arg-type]  # fields by name
