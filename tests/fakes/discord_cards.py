@@ -152,28 +152,29 @@ def samples() -> dict[str, Card]:
 
 def components_of(view: ui.LayoutView) -> list[dict[str, Any]]:
     """Every component of a message in the order of reading, nested ones included."""
-    return list(_walk(view.to_components()))
+    return list(parts_of(view.to_components()))
 
 
-def _walk(components: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def parts_of(components: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every component of a message as Discord keeps it, nested ones included."""
     for component in components:
         yield component
-        yield from _walk(component.get("components") or [])
+        yield from parts_of(component.get("components") or [])
 
 
 def texts_of(components: list[dict[str, Any]]) -> list[str]:
     """The texts of a message, of a view or as Discord keeps it."""
-    return [component["content"] for component in _walk(components) if component["type"] == 10]
+    return [component["content"] for component in parts_of(components) if component["type"] == 10]
 
 
 def buttons_of(components: list[dict[str, Any]]) -> dict[str, str]:
     """The labels of a message's buttons, with their custom ids."""
-    return {component["label"]: component["custom_id"] for component in _walk(components) if component["type"] == 2}
+    return {component["label"]: component["custom_id"] for component in parts_of(components) if component["type"] == 2}
 
 
 def select_of(components: list[dict[str, Any]]) -> dict[str, Any]:
     """The one select of a message."""
-    (found,) = [component for component in _walk(components) if component["type"] == 3]
+    (found,) = [component for component in parts_of(components) if component["type"] == 3]
     return found
 
 
