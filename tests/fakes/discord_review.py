@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import discord
+import pytest
 from simcord.env import Env
 
 from adapters.discord.client import AntiphonClient, DiscordOptions
@@ -125,3 +127,11 @@ async def review_world() -> AsyncIterator[ReviewWorld]:
         env.raise_errors()
     finally:
         await env.shutdown()
+
+
+@asynccontextmanager
+async def quiet_review_world(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewWorld]:
+    """The same; whatever it logs as an error fails the test."""
+    async with review_world() as made:
+        yield made
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
