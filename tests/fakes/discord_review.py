@@ -131,7 +131,8 @@ async def review_world() -> AsyncIterator[ReviewWorld]:
 
 @asynccontextmanager
 async def quiet_review_world(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewWorld]:
-    """The same; whatever it logs as an error fails the test."""
+    """The same for a fixture; whatever is logged as an error, in the test or as it ends, fails the test."""
     async with review_world() as made:
         yield made
-    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+    logged = [*caplog.get_records("call"), *caplog.get_records("teardown")]
+    assert [record.getMessage() for record in logged if record.levelno >= logging.ERROR] == []
