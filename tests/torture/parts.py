@@ -1,0 +1,177 @@
+"""The parts of ``make torture``, each as long as the environment asks, each with its figures.
+
+Owns what every part measures; each runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import URL
+
+from bot.store.database import Database
+from tests.fakes.clock import FakeClock
+from tests.fakes.people import SECRET, settle
+from tests.fakes.postgres import new_database
+from tests.torture import crashes, discord_sends, kills
+from tests.torture.child import Place
+from tests.torture.ground import Ground
+from tests.torture.machine import run_histories
+
+Figures = dict[str, Any]
+_TESTS: Final = Path(__file__).parents[1] / "integration"
+_LONG_TESTS: Final = [
+    str(_TESTS / name) for name in ("test_discord_drafts.py", "test_discord_outbox.py", "test_outbox_faults.py")
+]
+
+
+def number(name: str, default: int) -> int:
+    return int(os.environ.get(f"ANTIPHON_TORTURE_{name}", default))
+
+
+def histories(server: URL | None, seed: int) -> Figures:
+    """Random histories, until one breaks a promise."""
+    share = 1 if server is None else 5
+    with Ground(server) as ground:
+        broken = ""
+        try:
+            run_histories(ground, examples=number("EXAMPLES", 500) // share, steps=number("STEPS", 60), seed=seed)
+        except Exception as err:
+            broken = "\n".join([str(err), *getattr(err, "__notes__", [])])
+        seen = ground.figures
+        return {
+            "runs": ground.examples,
+            "steps": seen.steps,
+            "crashes": seen.crashes,
+            "crash points": len(seen.points),
+            "flags": seen.flags,
+            "folded": seen.folded,
+            "erasures": seen.erasures,
+            "chores": seen.chores,
+            "sends": ground.sends,
+            "ambiguous": ground.ambiguous,
+            "posts": ground.posted,
+            "duplicates": 0 if not broken else "see broken",
+            "lost": 0 if not broken else "see broken",
+            "broken": broken,
+        }
+
+
+def crash_points(server: URL | None, seed: int) -> Figures:
+    """Every single crash, and pairs; on PostgreSQL each named point once."""
+    return asyncio.run(_crash_points(server, seed))
+
+
+async def _crash_points(server: URL | None, seed: int) -> Figures:
+    with Ground(server) as ground:
+        found = crashes.Enumerated()
+        for play in crashes.SCENARIOS.values():
+            reached, pairs = await crashes.points(ground, play), number("PAIRS", 300) // len(crashes.SCENARIOS)
+            plans = [*crashes.all_single(reached), *crashes.pairs(reached, pairs, seed)]
+            for plan in plans if server is None else crashes.first_of_each(reached):
+                await crashes.run(ground, plan, found, play)
+        return {
+            "runs": found.runs,
+            "crash points": len(found.points),
+            "crashes": found.runs,
+            "flags": ground.figures.flags,
+            "sends": ground.sends,
+            "ambiguous": ground.ambiguous,
+            "posts": ground.posted,
+            "duplicates": sum("'I2'" in one for one in found.broken),
+            "lost": sum("'I3'" in one for one in found.broken),
+            "broken": "\n".join(found.broken),
+        }
+
+
+def killed(server: URL | None, seed: int) -> Figures:
+    """Processes, killed and stopped."""
+    return asyncio.run(_killed_at(server, seed))
+
+
+async def _killed_at(server: URL | None, seed: int) -> Figures:
+    cycles = number("CYCLES", 200)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if server is None:
+            return await _killed(Place(folder), folder / "world", cycles, seed)
+        async with new_database(server) as address:
+            place = Place(folder, address.render_as_string(hide_password=False))
+            return await _killed(place, address, cycles, seed)
+
+
+async def _killed(place: Place, where: Path | URL, cycles: int, seed: int) -> Figures:
+    database = await Database.open(where, secret=SECRET)
+    await settle(database)
+    await database.close()
+    kills.prepare()
+    killed, stops = await asyncio.to_thread(kills.run, place, cycles, seed=seed, stops=True)
+    found = await kills.look(place, cycles, killed, stops)
+    return {
+        "runs": found.cycles,
+        "kills": found.kills,
+        "stops": found.stops,
+        "flags": found.flags,
+        "erasures": found.erasures,
+        "cases": found.cases,
+        "sends": found.sends,
+        "ambiguous": found.ambiguous,
+        "posts": found.posts,
+        "duplicates": found.duplicates,
+        "lost": found.lost,
+        "restless": found.restless,
+        "broken": {name: [str(one) for one in some] for name, some in found.broken.items()} or "",
+    }
+
+
+def ambiguous_sends(server: URL | None, seed: int) -> Figures:
+    """Replies to Discord over a bad line, through the outbox."""
+    return asyncio.run(_ambiguous_sends(server, seed))
+
+
+async def _ambiguous_sends(server: URL | None, seed: int) -> Figures:
+    async with AsyncExitStack() as kept:
+        folder = kept.enter_context(tempfile.TemporaryDirectory())
+        place = Path(folder) / "sends" if server is None else await kept.enter_async_context(new_database(server))
+        clock = FakeClock()
+        database = await Database.open(place, secret=SECRET, clock=clock)
+        kept.push_async_callback(database.close)
+        found = await discord_sends.run(database, clock, number("SENDS", 500), seed)
+        return discord_sends.as_row(found)
+
+
+def long_tests(_: URL | None, seed: int) -> Figures:
+    """The tests that ``make test`` runs short, at their full length."""
+    scale, drafts = number("SCALE", 10), number("DRAFTS", 10_000)
+    length = {"ANTIPHON_TEST_SCALE": scale, "ANTIPHON_TEST_DRAFTS": drafts, "ANTIPHON_TEST_SEED": seed}
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *_LONG_TESTS],
+        env=os.environ | {name: str(value) for name, value in length.items()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return {"runs": drafts, "ended": ended.stdout[-200:], "broken": ended.stdout if ended.returncode else ""}
+
+
+PARTS: Final[Sequence[tuple[str, Callable[[URL | None, int], Figures]]]] = (
+    ("histories", histories),
+    ("crash points", crash_points),
+    ("kills", killed),
+    ("Discord", ambiguous_sends),
+)
+
+
+def timed(part: Callable[[URL | None, int], Figures], server: URL | None, seed: int) -> Figures:
+    """A part, and how many seconds it took."""
+    began = time.monotonic()
+    return part(server, seed) | {"seconds": round(time.monotonic() - began)}
