@@ -17,6 +17,7 @@ from bot.desk import Desk
 from bot.draft_queue import DraftQueue
 from bot.store.cases import Case
 from bot.store.database import Database
+from bot.worker import Worker
 from core.backends.embeddings import SentenceEmbedder
 from core.backends.weight_files import PACKAGED
 from core.backends.weights import WeightsWanted, find_weights
@@ -31,6 +32,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import drafted
 from tests.fakes.people import SECRET, settle
 from tests.fakes.postgres import make_templates, new_database, postgresql_server
+from tests.fakes.workers import ToldEngine, worker_of
 
 # Loaded once for the session; tests must not change them
 
@@ -76,6 +78,13 @@ def knowledge(embedder: SentenceEmbedder, index_cache: Path) -> EvidenceSource:
         clock=lambda: datetime(2026, 6, 1, tzinfo=UTC),
         language_of=lambda text: detect(text, "en"),
     )
+
+
+@pytest.fixture(scope="session")
+def weights() -> Path:
+    """The packaged language model; joined in the user's cache if no run did so before."""
+    wanted = WeightsWanted(path=None, hub_repo="", hub_file="", sha256=PACKAGED.sha256)
+    return find_weights(wanted, platformdirs.user_cache_path("antiphon"))
 
 
 # New for each test
@@ -167,13 +176,30 @@ def post() -> FlaggedPost:
 
 
 @pytest.fixture
+async def case(desk: Desk, post: FlaggedPost) -> Case:
+    """That post's case, in the queue."""
+    return await desk.flag(post)
+
+
+@pytest.fixture
 async def in_review(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     """That post's case, with drafts, before a moderator."""
     return await drafted(desk, queue, post)
 
 
-@pytest.fixture(scope="session")
-def weights() -> Path:
-    """The packaged language model; joined in the user's cache if no run did so before."""
-    wanted = WeightsWanted(path=None, hub_repo="", hub_file="", sha256=PACKAGED.sha256)
-    return find_weights(wanted, platformdirs.user_cache_path("antiphon"))
+@pytest.fixture
+def engine() -> ToldEngine:
+    """An engine that does as a test tells it; tests with the real one have an ``engine`` of their own."""
+    return ToldEngine()
+
+
+@pytest.fixture
+def progress() -> list[object]:
+    """What that engine says on the way."""
+    return []
+
+
+@pytest.fixture
+def worker(queue: DraftQueue, desk: Desk, engine: ToldEngine, progress: list[object]) -> Worker:
+    """A worker over that engine."""
+    return worker_of(queue, desk, engine, progress)

@@ -24,11 +24,6 @@ LAPSED = 61.0  # seconds after which a lease is over
 
 
 @pytest.fixture
-async def case(desk: Desk, post: FlaggedPost) -> Case:
-    return await desk.flag(post)
-
-
-@pytest.fixture
 def other(database: Database) -> DraftQueue:
     """Another worker's view."""
     return DraftQueue(database, "worker-2")

@@ -41,11 +41,6 @@ def _preview(post: FlaggedPost, text: str = "A first draft.") -> Preview:
     return Preview(made.reading, draft, made.evidence)
 
 
-@pytest.fixture
-async def case(desk: Desk, post: FlaggedPost) -> Case:
-    return await desk.flag(post)
-
-
 async def _card(database: Database, case: Case) -> Card:
     return await database.run("build a card", lambda session: build(session, case.id))
 

@@ -26,21 +26,6 @@ from tests.fakes.workers import OTHER_CLAIM, Counted, ToldEngine, last_reason, s
 AWAY = ModelUnavailable("The model is not there.", remedy="Start it.")
 
 
-@pytest.fixture
-async def case(desk: Desk, post: FlaggedPost) -> Case:
-    return await desk.flag(post)
-
-
-@pytest.fixture
-def engine() -> ToldEngine:
-    return ToldEngine()
-
-
-@pytest.fixture
-def worker(queue: DraftQueue, desk: Desk, engine: ToldEngine) -> Worker:
-    return worker_of(queue, desk, engine)
-
-
 # Engines that fail
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from bot.desk import Desk
 from bot.draft_queue import DraftQueue, Taken
 from bot.faults import installed
@@ -19,28 +17,7 @@ from tests.fakes import suggestion_for
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import drafted, take
 from tests.fakes.people import MODERATOR
-from tests.fakes.workers import GUARD_SECONDS, OTHER_CLAIM, Counted, ToldEngine, state_of, until, worker_of
-
-
-@pytest.fixture
-async def case(desk: Desk, post: FlaggedPost) -> Case:
-    return await desk.flag(post)
-
-
-@pytest.fixture
-def engine() -> ToldEngine:
-    return ToldEngine()
-
-
-@pytest.fixture
-def progress() -> list[object]:
-    return []
-
-
-@pytest.fixture
-def worker(queue: DraftQueue, desk: Desk, engine: ToldEngine, progress: list[object]) -> Worker:
-    return worker_of(queue, desk, engine, progress)
-
+from tests.fakes.workers import GUARD_SECONDS, OTHER_CLAIM, Counted, ToldEngine, state_of, until
 
 # One case
 

@@ -20,21 +20,6 @@ from tests.fakes.people import MODERATOR
 from tests.fakes.workers import GUARD_SECONDS, Counted, ToldEngine, state_of, until, worker_of
 
 
-@pytest.fixture
-async def case(desk: Desk, post: FlaggedPost) -> Case:
-    return await desk.flag(post)
-
-
-@pytest.fixture
-def engine() -> ToldEngine:
-    return ToldEngine()
-
-
-@pytest.fixture
-def worker(queue: DraftQueue, desk: Desk, engine: ToldEngine) -> Worker:
-    return worker_of(queue, desk, engine)
-
-
 async def test_a_cancelled_worker_releases_its_case(worker: Worker, desk: Desk, case: Case, engine: ToldEngine) -> None:
     """A stop puts the case back into the queue, and the cancellation is not swallowed."""
     engine.waits = True
