@@ -8,6 +8,8 @@ from bot.desk import Desk
 from bot.draft_queue import DraftQueue, Taken
 from bot.store.cases import Case
 from bot.store.database import Database, Session
+from core.cards import Card, ProposedReply
+from core.casework import Casework
 from core.models import FlaggedPost
 from core.review import ApprovedReply
 from core.roles import Person
@@ -15,6 +17,8 @@ from tests.fakes import suggestion_for
 from tests.fakes.people import MODERATOR
 
 OWN_TEXT = "We all live here, and most of us came from somewhere."
+BOLD = "We all live here, and 93% of us are glad."
+"""A reply with a figure that no evidence holds, so that it takes two persons."""
 
 
 async def take(queue: DraftQueue) -> Taken:
@@ -37,6 +41,16 @@ async def approve(desk: Desk, case: Case, by: Person = MODERATOR, reply: str = O
     approved = await desk.approve(case.id, case.version, shown.text, shown.sha256, by)
     assert isinstance(approved, ApprovedReply), approved
     return approved
+
+
+async def card_of(front: Casework, case: Case) -> Card:
+    """A case's card, as a moderator sees it."""
+    return await front.card(case.id, MODERATOR)
+
+
+async def propose(front: Casework, case: Case, text: str = BOLD, by: Person = MODERATOR) -> ProposedReply:
+    """Have a text shown that somebody wrote, so that they can approve it."""
+    return await front.propose(case.id, case.version, by, text=text)
 
 
 async def one_row(database: Database, query: str) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from bot.store import communities, people
 from bot.store.database import Database, Session
-from core.roles import Person, Role
+from core.roles import Operator, Person, Role
 
 SECRET: Final = b"a secret of thirty-two bytes ..."
 PLATFORM, COMMUNITY = "sample", "brenmoor"
@@ -18,6 +18,10 @@ VOLUNTEER = Person(PLATFORM, "volunteer_one", "volunteer_one")
 AUDITOR = Person(PLATFORM, "auditor_one", "auditor_one")
 ADMIN = Person(PLATFORM, "admin_one", "admin_one")
 STRANGER = Person(PLATFORM, "stranger_one", "stranger_one")
+FLAGGER = Person(PLATFORM, "mill_pond", "mill_pond")
+"""Without a role; flags the post of most tests."""
+KEEPER = Operator("keeper")
+"""Whoever runs Antiphon."""
 ROLES: Final = {
     MODERATOR: Role.MODERATOR,
     OTHER_MODERATOR: Role.MODERATOR,

@@ -15,12 +15,16 @@ from sqlalchemy import URL
 from adapters.sample.community import SampleCommunity
 from bot.desk import Desk
 from bot.draft_queue import DraftQueue
+from bot.front_desk import FrontDesk
+from bot.intake import Intake
+from bot.outbox import Outbox
 from bot.store.cases import Case
 from bot.store.database import Database
 from bot.worker import Worker
 from core.backends.embeddings import SentenceEmbedder
 from core.backends.weight_files import PACKAGED
 from core.backends.weights import WeightsWanted, find_weights
+from core.casework import Casework
 from core.heads import Heads
 from core.language import detect
 from core.models import FlaggedPost
@@ -30,7 +34,7 @@ from kb.index import KnowledgeIndex
 from kb.search import open_starter
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import drafted
-from tests.fakes.people import SECRET, settle
+from tests.fakes.people import PLATFORM, SECRET, settle
 from tests.fakes.postgres import make_templates, new_database, postgresql_server
 from tests.fakes.workers import ToldEngine, worker_of
 
@@ -185,6 +189,24 @@ async def case(desk: Desk, post: FlaggedPost) -> Case:
 async def in_review(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     """That post's case, with drafts, before a moderator."""
     return await drafted(desk, queue, post)
+
+
+@pytest.fixture
+def platform(clock: FakeClock) -> SampleCommunity:
+    """The sample community, by the clock of the database."""
+    return SampleCommunity(clock=clock)
+
+
+@pytest.fixture
+def outbox(database: Database, platform: SampleCommunity) -> Outbox:
+    """What posts there."""
+    return Outbox(database, {PLATFORM: platform})
+
+
+@pytest.fixture
+def front(database: Database, desk: Desk, outbox: Outbox) -> Casework:
+    """The front desk of that platform, on which a message has at most 300 characters."""
+    return FrontDesk(database, desk, Intake(database), outbox, max_characters={PLATFORM: 300})
 
 
 @pytest.fixture

@@ -14,18 +14,17 @@ from bot.store.communities import EVERYWHERE
 from bot.store.database import Database
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost
-from core.roles import Operator, Person, Role
+from core.roles import Person, Role
 from tests.fakes.decisions import OWN_TEXT, approve, one_row
 from tests.fakes.people import (
     COMMUNITY_ID,
+    KEEPER,
     MANAGER,
     MODERATOR,
     PLATFORM,
     STRANGER,
     pseudonym_of,
 )
-
-KEEPER = Operator("keeper")
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from core.community_policy import CommunityPolicy
 from core.errors import BadInput, NotAllowed, PlatformUnavailable, StoreUnavailable
 from core.models import FlaggedPost
 from core.review import CaseState
-from core.roles import OnCase, OnCommunity, Operator, Person, Role
+from core.roles import OnCase, OnCommunity, Person, Role
 from tests.fakes import suggestion_for
 from tests.fakes.chores import other
 from tests.fakes.clock import FakeClock
@@ -35,6 +35,7 @@ from tests.fakes.people import (
     AUDITOR,
     COMMUNITY,
     COMMUNITY_ID,
+    KEEPER,
     MANAGER,
     MODERATOR,
     PLATFORM,
@@ -45,7 +46,6 @@ from tests.fakes.people import (
 from tests.fakes.roles import FakeRoles
 
 HERE = (PLATFORM, COMMUNITY)
-KEEPER = Operator("keeper")
 
 
 @pytest.fixture

@@ -19,11 +19,13 @@ from bot.store.database import Database, Session
 from core.decline import DeclineReason
 from core.errors import BadInput, Conflict, NotAllowed
 from core.review import text_hash
-from core.roles import OnCase, OnCommunity, Operator, Person, Role, may_grant, may_on_case, may_on_community
+from core.roles import OnCase, OnCommunity, Person, Role, may_grant, may_on_case, may_on_community
 from tests.fakes.people import (
     ADMIN,
     AUDITOR,
     COMMUNITY_ID,
+    FLAGGER,
+    KEEPER,
     MANAGER,
     MODERATOR,
     PLATFORM,
@@ -147,10 +149,9 @@ async def test_the_kill_switch_for_all_is_for_admins_of_the_installation(databas
             await desk.pause(communities.EVERYWHERE, person)
         with pytest.raises(NotAllowed):
             await desk.grant(communities.EVERYWHERE, person, Role.ADMIN, person)
-    keeper = Operator("keeper")
     with pytest.raises(BadInput, match="admins only"):
-        await desk.grant(communities.EVERYWHERE, NOBODY, Role.MANAGER, keeper)
-    await desk.grant(communities.EVERYWHERE, NOBODY, Role.ADMIN, keeper)
+        await desk.grant(communities.EVERYWHERE, NOBODY, Role.MANAGER, KEEPER)
+    await desk.grant(communities.EVERYWHERE, NOBODY, Role.ADMIN, KEEPER)
     assert await desk.pause(communities.EVERYWHERE, NOBODY)
     assert (await desk.view(COMMUNITY_ID, MANAGER)).paused == (communities.EVERYWHERE,)
     with pytest.raises(NotAllowed):
@@ -160,7 +161,7 @@ async def test_the_kill_switch_for_all_is_for_admins_of_the_installation(databas
         "posting stopped",
         "posting allowed again",
     ]
-    assert [view.community.id for view in await desk.listed(keeper)] == [COMMUNITY_ID]
+    assert [view.community.id for view in await desk.listed(KEEPER)] == [COMMUNITY_ID]
 
 
 async def test_lists_show_what_one_may_see(
@@ -179,12 +180,11 @@ async def test_lists_show_what_one_may_see(
 
 async def test_who_flagged_a_post_reads_it_and_takes_the_flag_back(desk: Desk, in_review: Case) -> None:
     """Without any role, and nothing else; as the same id on another platform, nothing at all."""
-    flagger = Person(PLATFORM, "mill_pond", "mill_pond")
-    assert (await desk.view(in_review.id, flagger)).case == in_review
+    assert (await desk.view(in_review.id, FLAGGER)).case == in_review
     with pytest.raises(NotAllowed):
-        await desk.take(in_review.id, flagger)
+        await desk.take(in_review.id, FLAGGER)
     with pytest.raises(NotAllowed):
         await desk.view(in_review.id, Person("elsewhere", "mill_pond"))
     with pytest.raises(NotAllowed):
         await desk.approve(in_review.id, PAST, "Hello.", text_hash("Hello."), Person("elsewhere", MODERATOR.user))
-    await desk.withdraw(in_review.id, in_review.version, flagger, "my mistake")
+    await desk.withdraw(in_review.id, in_review.version, FLAGGER, "my mistake")

@@ -15,20 +15,19 @@ from bot.store.database import Database
 from core.errors import NotAllowed
 from core.models import Action, FlaggedPost
 from core.review import ApprovedReply, CaseState
-from core.roles import Operator, Person, Role
+from core.roles import Person, Role
 from tests.fakes import suggestion_for
 from tests.fakes.clock import FakeClock
-from tests.fakes.decisions import OWN_TEXT, one_row, take
+from tests.fakes.decisions import BOLD, OWN_TEXT, one_row, take
 from tests.fakes.people import (
     AUDITOR,
     COMMUNITY_ID,
+    KEEPER,
     MANAGER,
     MODERATOR,
     OTHER_MODERATOR,
     pseudonym_of,
 )
-
-BOLD = "We all live here, and 93% of us are glad."
 
 
 async def approved(desk: Desk, case: Case, by: Person, reply: str = BOLD) -> ApprovedReply | AwaitsSecond:
@@ -109,7 +108,7 @@ async def test_a_first_approval_ends_with_a_change_of_the_community(
 ) -> None:
     """It was given under other rules (invariant I8)."""
     await approved(desk, in_review, MODERATOR)
-    await CommunityDesk(database).set_posting(COMMUNITY_ID, False, Operator("keeper"))
+    await CommunityDesk(database).set_posting(COMMUNITY_ID, False, KEEPER)
     assert isinstance(await approved(desk, in_review, OTHER_MODERATOR), AwaitsSecond)
 
 
