@@ -18,6 +18,7 @@ from bot.draft_queue import DraftQueue
 from bot.front_desk import FrontDesk
 from bot.intake import Intake
 from bot.outbox import Outbox
+from bot.review_board import ReviewBoard
 from bot.store.cases import Case
 from bot.store.database import Database
 from bot.worker import Worker
@@ -32,10 +33,12 @@ from core.ports import EvidenceSource
 from kb.facts import STARTER_FACTS, Fact, load_facts
 from kb.index import KnowledgeIndex
 from kb.search import open_starter
+from tests.fakes.boards import CHANNEL, board_of, choose_channel
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import drafted
 from tests.fakes.people import PLATFORM, SECRET, settle
 from tests.fakes.postgres import make_templates, new_database, postgresql_server
+from tests.fakes.surface import FakeSurface
 from tests.fakes.workers import ToldEngine, worker_of
 
 # Loaded once for the session; tests must not change them
@@ -207,6 +210,19 @@ def outbox(database: Database, platform: SampleCommunity) -> Outbox:
 def front(database: Database, desk: Desk, outbox: Outbox) -> Casework:
     """The front desk of that platform, on which a message has at most 300 characters."""
     return FrontDesk(database, desk, Intake(database), outbox, max_characters={PLATFORM: 300})
+
+
+@pytest.fixture
+async def surface(database: Database) -> FakeSurface:
+    """A review channel, which the sample community has chosen."""
+    await choose_channel(database, CHANNEL)
+    return FakeSurface()
+
+
+@pytest.fixture
+def board(database: Database, surface: FakeSurface) -> ReviewBoard:
+    """What shows the cards there."""
+    return board_of(database, surface)
 
 
 @pytest.fixture
