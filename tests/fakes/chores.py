@@ -1,9 +1,7 @@
-"""What the tests of chores share: a piece of work for one that is asked directly, cases in the states, and patience."""
+"""What the tests of chores share: a piece of work for one that is asked directly, and cases in the states."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -29,15 +27,6 @@ def job(key: str = "chore:now", **payload: Any) -> Job:
 
 
 NOW: Final = job()
-
-
-async def until(is_so: Callable[[], Awaitable[object]]) -> None:
-    """Wait until something is so; fail after twenty seconds."""
-    for _ in range(1000):
-        if await is_so():
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError("it never was so")
 
 
 def other(post: FlaggedPost, message: str, by: str | None = None) -> FlaggedPost:

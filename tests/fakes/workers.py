@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from bot.desk import Desk
 from bot.draft_queue import Backoff, DraftQueue
@@ -14,7 +13,6 @@ from core.review import CaseState
 from tests.fakes import suggestion_for
 
 OTHER_CLAIM = "Newcomers teach our children."
-GUARD_SECONDS = 120  # only bounds a hang
 
 
 class ToldEngine:
@@ -73,10 +71,3 @@ async def last_reason(desk: Desk, case: Case) -> str:
 async def state_of(desk: Desk, case: Case) -> CaseState:
     """Where a case stands now."""
     return (await desk.case(case.id)).state
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something is so."""
-    async with asyncio.timeout(GUARD_SECONDS):
-        while not await condition():  # noqa: ASYNC110 - a row of a database is no event
-            await asyncio.sleep(0.005)

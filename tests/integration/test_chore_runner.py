@@ -16,8 +16,8 @@ from bot.store.database import Database, Session
 from bot.store.jobs import Job
 from bot.store.schema import JobRow, JobState
 from core.errors import AntiphonError, StoreUnavailable
-from tests.fakes.chores import until
 from tests.fakes.clock import FakeClock
+from tests.fakes.patience import until
 
 CANARY = "canary-in-an-error"
 

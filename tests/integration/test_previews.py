@@ -22,13 +22,13 @@ from core.errors import BadAnswer, Conflict, StoreUnavailable
 from core.models import Draft, FlaggedPost, Progress, Suggestion
 from core.review import CaseState
 from tests.fakes import suggestion_for
+from tests.fakes.canary import CANARY
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import one_row, take
+from tests.fakes.patience import GUARD_SECONDS
 from tests.fakes.people import MODERATOR, PLATFORM
 from tests.fakes.traces import everything
-
-CANARY = "canarybird"
-GUARD_SECONDS = 120  # only bounds a hang
+from tests.fakes.workers import Counted
 
 
 def _draft(post: FlaggedPost, text: str) -> tuple[Draft, Suggestion]:
@@ -173,16 +173,9 @@ class _Engine:
         return suggestion_for(post, self.texts)
 
 
-class _Kept:
-    """A fault that breaks nothing, and counts the leases that were renewed."""
-
-    def __init__(self) -> None:
-        self.times, self.twice = 0, asyncio.Event()
-
-    async def __call__(self, point: str) -> None:
-        self.times += point == "keep a lease: after the commit"
-        if self.times >= 3:
-            self.twice.set()
+def _beats() -> Counted:
+    """Reached when the lease was renewed often enough that the worker had something to show."""
+    return Counted("keep a lease: after the commit", 3)
 
 
 def _worker(queue: DraftQueue, desk: Desk, engine: _Engine) -> Worker:
@@ -193,11 +186,11 @@ async def test_the_worker_shows_the_best_draft_so_far_and_only_when_it_changed(
     database: Database, desk: Desk, queue: DraftQueue, case: Case
 ) -> None:
     """However often the lease is renewed, the card changes once."""
-    engine, beats = _Engine("A first draft.", "A better draft."), _Kept()
+    engine, beats = _Engine("A first draft.", "A better draft."), _beats()
     with installed(beats):
         task = asyncio.create_task(_worker(queue, desk, engine).step())
         async with asyncio.timeout(GUARD_SECONDS):
-            await beats.twice.wait()
+            await beats.reached.wait()
         card = await _card(database, case)
         (unshown,) = await one_row(database, "SELECT unshown FROM cases")
         engine.go_on.set()
@@ -213,11 +206,11 @@ async def test_a_draft_that_cannot_be_stored_does_not_end_the_drafting(
     desk: Desk, queue: DraftQueue, case: Case, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The lease is renewed without it, and nothing of it is logged."""
-    engine, beats = _Engine(f"Half \ud83d of {CANARY}"), _Kept()
+    engine, beats = _Engine(f"Half \ud83d of {CANARY}"), _beats()
     with installed(beats), caplog.at_level(logging.DEBUG):
         task = asyncio.create_task(_worker(queue, desk, engine).step())
         async with asyncio.timeout(GUARD_SECONDS):
-            await beats.twice.wait()
+            await beats.reached.wait()
         engine.texts = ("A whole draft.",)
         engine.go_on.set()
         assert await task

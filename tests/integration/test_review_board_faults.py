@@ -28,9 +28,9 @@ from core.sentences import listed, sentence
 from tests.fakes.boards import all_steps, board_of, choose_channel, posts_apart
 from tests.fakes.canary import CANARY
 from tests.fakes.clock import FakeClock
+from tests.fakes.patience import GUARD_SECONDS
 from tests.fakes.people import COMMUNITY, COMMUNITY_ID, MODERATOR, PLATFORM
 from tests.fakes.surface import FakeSurface
-from tests.fakes.workers import GUARD_SECONDS
 
 _VIEW, _SEND = sentence("View Channel"), sentence("Send Messages")
 

@@ -17,9 +17,9 @@ from core.review import CaseState
 from tests.fakes.boards import all_steps, board_of, posts_apart
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import one_row
+from tests.fakes.patience import GUARD_SECONDS
 from tests.fakes.people import COMMUNITY_ID, KEEPER, MODERATOR
 from tests.fakes.surface import FakeSurface
-from tests.fakes.workers import GUARD_SECONDS
 
 
 class _Crash(BaseException):

@@ -17,9 +17,9 @@ from bot.schedule import OFFICE, Schedule
 from bot.store.database import Database, Session
 from bot.store.jobs import Job
 from bot.store.schema import JobRow
-from tests.fakes.chores import until
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import execute, one_row
+from tests.fakes.patience import until
 from tests.fakes.people import SECRET
 
 HOUR = timedelta(hours=1)

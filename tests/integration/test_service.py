@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from tests.fakes import suggestion_for
 from tests.fakes.brief import EXPLAINED, PATIENT
 from tests.fakes.decisions import approve, one_row
 from tests.fakes.model import FakeModel
+from tests.fakes.patience import until
 from tests.fakes.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.roles import FakeRoles
 
@@ -50,12 +51,6 @@ def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
     return Engine(model, knowledge, heads)
 
 
-async def _until(is_so: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(120):
-        while not await is_so():  # noqa: ASYNC110 - the database tells nobody
-            await asyncio.sleep(0.05)
-
-
 async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
     engine: Engine, place: Path | URL, tmp_path: Path
 ) -> None:
@@ -72,16 +67,16 @@ async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
         async def is_in(state: CaseState) -> bool:
             return bool(await application.desk.cases(state))
 
-        await _until(lambda: is_in(CaseState.IN_REVIEW))
+        await until(lambda: is_in(CaseState.IN_REVIEW))
         (case,) = await application.desk.cases()
         await approve(application.desk, case)
-        await _until(lambda: is_in(CaseState.POSTED))
+        await until(lambda: is_in(CaseState.POSTED))
 
         async def were_done() -> bool:
             done = await one_row(application.database, "SELECT count(*) FROM jobs WHERE kind = 'audit digest'")
             return done != (0,)
 
-        await _until(were_done)
+        await until(were_done)
         stop.set()
         await serving
     assert len([post for post in platform.thread() if post.author == "antiphon"]) == 1
@@ -110,7 +105,7 @@ async def test_a_flag_waits_for_a_database_that_is_away(
         async def is_known() -> bool:
             return bool(await application.desk.cases())
 
-        await _until(is_known)
+        await until(is_known)
         stop.set()
         await serving
         (case,) = await application.desk.cases()

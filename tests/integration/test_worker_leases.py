@@ -16,8 +16,9 @@ from core.review import CaseState
 from tests.fakes import suggestion_for
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import drafted, take
+from tests.fakes.patience import GUARD_SECONDS, until
 from tests.fakes.people import MODERATOR
-from tests.fakes.workers import GUARD_SECONDS, OTHER_CLAIM, Counted, ToldEngine, state_of, until
+from tests.fakes.workers import OTHER_CLAIM, Counted, ToldEngine, state_of
 
 # One case
 

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -19,9 +19,8 @@ from bot.draft_queue import DraftQueue
 from bot.store.database import Database
 from core.models import FlaggedPost
 from core.review import CaseState
+from tests.fakes.patience import GUARD_SECONDS, until
 from tests.fakes.people import SECRET, settle
-
-GUARD_SECONDS = 120  # only bounds a hang
 
 
 class Workers:
@@ -81,12 +80,6 @@ async def begun(process: Process) -> None:
     assert process.stdout is not None
     async with asyncio.timeout(GUARD_SECONDS):
         assert await process.stdout.readline() == b"begun\n"
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(GUARD_SECONDS):
-        while not await condition():  # noqa: ASYNC110 - what another process writes is no event
-            await asyncio.sleep(0.05)
 
 
 async def ended(process: Process) -> tuple[int, str]:

@@ -16,8 +16,9 @@ from bot.worker import Worker, work
 from core.models import FlaggedPost
 from core.review import CaseState
 from tests.fakes.decisions import take
+from tests.fakes.patience import GUARD_SECONDS, until
 from tests.fakes.people import MODERATOR
-from tests.fakes.workers import GUARD_SECONDS, Counted, ToldEngine, state_of, until, worker_of
+from tests.fakes.workers import Counted, ToldEngine, state_of, worker_of
 
 
 async def test_a_cancelled_worker_releases_its_case(worker: Worker, desk: Desk, case: Case, engine: ToldEngine) -> None:
