@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kb.library_index import LibraryIndex, Tuning
-from tests.fakes.paragraphs import BatchEmbedder, entries, texts
+from tests.fakes.paragraphs import BatchEmbedder, entries, stored, texts
 
 _FIRST, _SECOND = range(1, 4500), range(4500, 6000)
 _BUILD = """
@@ -37,13 +37,6 @@ def build(folder: Path) -> None:
     index.update(entries(_FIRST))
     index.update(entries(_SECOND))
     index.embed()
-
-
-def stored(folder: Path) -> dict[str, bytes]:
-    """Every byte of the current version, but for the locks that tantivy leaves behind."""
-    version = folder / "versions" / (folder / "current").read_text().strip()
-    files = (path for path in version.rglob("*") if path.is_file() and path.suffix != ".lock")
-    return {path.relative_to(version).as_posix(): path.read_bytes() for path in files}
 
 
 def builds_with_kills(place: Path, times: int, seed: int = 0) -> list[Path]:

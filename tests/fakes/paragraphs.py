@@ -1,4 +1,4 @@
-"""Paragraphs by number, and a model that reads them in batches: an index of the library in a test."""
+"""Paragraphs by number, a model that reads them in batches, and the bytes of the index that is made of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections.abc import Iterable, Sequence
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,3 +70,10 @@ class BatchEmbedder(FakeEmbedder):
         vectors += np.random.default_rng(list(company)).normal(0, self._noise, vectors.shape).astype(np.float32)
         lengths: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / lengths, dtype=np.float32)
+
+
+def stored(folder: Path) -> dict[str, bytes]:
+    """Every byte of the current version of an index, but for the locks that tantivy leaves behind."""
+    version = folder / "versions" / (folder / "current").read_text().strip()
+    files = (path for path in version.rglob("*") if path.is_file() and path.suffix != ".lock")
+    return {path.relative_to(version).as_posix(): path.read_bytes() for path in files}

@@ -33,12 +33,15 @@ async def suggest(
     return await Engine(model, knowledge, heads).suggest(asked, seen.append), seen
 
 
+def hate_finding(**texts: Text) -> FakeModel:
+    """A model that finds every post hateful and none violent, and writes besides what a test tells it."""
+    return FakeModel(texts={"reading": EXPLAINED} | texts, shares={"hateful": SURELY, "violent": NEVER})
+
+
 def helpful(**texts: Text) -> FakeModel:
-    """A model that reads well, and writes what a test tells it."""
-    return FakeModel(
-        texts={"reading": EXPLAINED, "queries": "jobs of newcomers"} | texts,
-        shares={"hateful": SURELY, "violent": NEVER},
-    )
+    """Such a model that writes queries, too."""
+    texts.setdefault("queries", "jobs of newcomers")
+    return hate_finding(**texts)
 
 
 def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:

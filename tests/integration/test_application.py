@@ -25,11 +25,12 @@ from core.heads import Heads
 from core.models import FlaggedPost
 from core.ports import EvidenceSource
 from core.review import CaseState
-from tests.fakes.brief import EXPLAINED, PATIENT
+from tests.fakes.brief import PATIENT
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import approve, drafted
 from tests.fakes.model import FakeModel
 from tests.fakes.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
+from tests.fakes.suggesting import hate_finding
 
 CHOSEN = "Newcomers bring up their children in this town."
 
@@ -118,10 +119,7 @@ async def _texts(application: Application, case: Case) -> list[str]:
 
 @pytest.fixture
 def model() -> FakeModel:
-    return FakeModel(
-        texts={"reading": EXPLAINED, "draft": "Everybody here was a newcomer once."},
-        shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
-    )
+    return hate_finding(draft="Everybody here was a newcomer once.")
 
 
 def _draft_prompts(model: FakeModel) -> list[str]:

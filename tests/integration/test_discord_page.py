@@ -21,12 +21,12 @@ from adapters.discord import AntiphonClient
 from bot.discord_service import PERMISSIONS, serve_discord
 from bot.settings import DeskSettings, DiscordSettings, Settings
 from core.engine import Engine
-from tests.fakes.brief import EXPLAINED, PATIENT, passage
+from tests.fakes.brief import PATIENT, passage
 from tests.fakes.discord_cards import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord_review import said_in
 from tests.fakes.evidence import FakeEvidence
 from tests.fakes.heads import heads_saying
-from tests.fakes.model import FakeModel
+from tests.fakes.suggesting import hate_finding
 
 FIRST_POST = "Migrants only come here to live off our welfare."
 SECOND_POST = "They should all go back where they came from, every one of them."
@@ -120,10 +120,7 @@ def _town(env: Env) -> Town:
 @pytest.fixture
 def engine() -> Engine:
     """An engine whose models are fakes."""
-    model = FakeModel(
-        texts={"reading": EXPLAINED, "draft": "Everybody here was a newcomer once."},
-        shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
-    )
+    model = hate_finding(draft="Everybody here was a newcomer once.")
     return Engine(model, FakeEvidence([passage()]), heads_saying())
 
 

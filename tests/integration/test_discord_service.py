@@ -24,11 +24,11 @@ from core.engine import Engine
 from core.errors import BadSettings
 from core.heads import Heads
 from core.ports import EvidenceSource
-from tests.fakes.brief import EXPLAINED, PATIENT
+from tests.fakes.brief import PATIENT
 from tests.fakes.discord_server import TOKEN, DiscordServer, LoopbackClient, World
 from tests.fakes.discord_server.commands import invoke
 from tests.fakes.discord_server.world import BOT_ID, CHANNEL_ID, GUILD_ID, OWNER_ID
-from tests.fakes.model import FakeModel
+from tests.fakes.suggesting import hate_finding
 
 POST = "Migrants only come here to live off our welfare."
 EVERYBODY = discord.Permissions(view_channel=True, send_messages=True, read_message_history=True)
@@ -98,10 +98,7 @@ def component(message: Any, act: str) -> dict[str, Any] | None:
 @pytest.fixture
 def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
     """An engine whose language model is a fake."""
-    model = FakeModel(
-        texts={"reading": EXPLAINED, "draft": "Everybody here was a newcomer once."},
-        shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
-    )
+    model = hate_finding(draft="Everybody here was a newcomer once.")
     return Engine(model, knowledge, heads)
 
 

@@ -18,10 +18,10 @@ from core.text import numbers
 from tests.fakes.brief import EXPLAINED, PATIENT, POST, passage, post_of
 from tests.fakes.evidence import FakeEvidence
 from tests.fakes.model import FakeModel, Shares, kind_of
+from tests.fakes.suggesting import SURELY
 
 AFTER_READING = ("claims", "vote", "queries", "summary", "draft", "rewrite", "quality", "entailment", "judge")
 FACT = "Newcomers find jobs and add to the economy of the whole town."
-SURELY = {"yes": 1.0, "no": 0.0}
 
 
 class _Stuck(FakeModel):

@@ -14,7 +14,7 @@ import pytest
 from core.errors import BadInput, IndexUnavailable
 from core.models import TargetGroup
 from kb.library_index import Entry, Filters, LibraryIndex, Tuning
-from tests.fakes.paragraphs import EXPIRED, BatchEmbedder, entries, entry_of, text_of, texts
+from tests.fakes.paragraphs import EXPIRED, BatchEmbedder, entries, entry_of, stored, text_of, texts
 
 SOME = range(1, 701)
 FEW_CELLS = Tuning(exact_up_to=200, probes=8, least=100, scanned=20)
@@ -42,13 +42,6 @@ def exact(built: Path, tmp_path_factory: pytest.TempPathFactory) -> LibraryIndex
 
 def opened(folder: Path, embedder: BatchEmbedder | None = None) -> LibraryIndex:
     return LibraryIndex(folder, embedder or BatchEmbedder(), texts, tuning=FEW_CELLS)
-
-
-def stored(folder: Path) -> dict[str, bytes]:
-    """Every byte of the current version, but for the locks that tantivy leaves behind."""
-    version = folder / "versions" / (folder / "current").read_text().strip()
-    files = (path for path in version.rglob("*") if path.is_file() and path.suffix != ".lock")
-    return {path.relative_to(version).as_posix(): path.read_bytes() for path in files}
 
 
 # What is found

@@ -15,8 +15,8 @@ import pytest
 from core.errors import IndexUnavailable
 from kb.library_index import LibraryIndex, Tuning
 from kb.library_index.versions import Versions
-from tests.fakes.paragraphs import BatchEmbedder, entries, text_of, texts
-from tests.kills import build, builds_with_kills, stored
+from tests.fakes.paragraphs import BatchEmbedder, entries, stored, text_of, texts
+from tests.kills import build, builds_with_kills
 
 ROWS = range(1, 301)
 TUNING = Tuning(exact_up_to=200)

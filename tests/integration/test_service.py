@@ -25,12 +25,12 @@ from core.ports import EvidenceSource
 from core.review import CaseState
 from core.roles import Role
 from tests.fakes import suggestion_for
-from tests.fakes.brief import EXPLAINED, PATIENT
+from tests.fakes.brief import PATIENT
 from tests.fakes.decisions import approve, one_row
-from tests.fakes.model import FakeModel
 from tests.fakes.patience import until
 from tests.fakes.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.roles import FakeRoles
+from tests.fakes.suggesting import hate_finding
 
 
 def _settings(place: Path | URL, folder: Path) -> Settings:
@@ -44,10 +44,7 @@ def _settings(place: Path | URL, folder: Path) -> Settings:
 @pytest.fixture
 def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
     """An engine whose language model is a fake."""
-    model = FakeModel(
-        texts={"reading": EXPLAINED, "draft": "Everybody here was a newcomer once."},
-        shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
-    )
+    model = hate_finding(draft="Everybody here was a newcomer once.")
     return Engine(model, knowledge, heads)
 
 
