@@ -6,23 +6,13 @@ import asyncio
 import signal
 from pathlib import Path
 
-from adapters.sample.community import SampleCommunity
 from bot.desk import Desk
-from bot.store.cases import Case
 from bot.store.database import Database
 from bot.store.secret import load_secret
 from bot.store.suggestions import StoredSuggestion
 from core.review import CaseState
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon
-
-
-async def flag(data: Path) -> Case:
-    """A post, flagged by another process."""
-    database = await Database.open(data / "antiphon.db", secret=load_secret(data / "secret"))
-    try:
-        return await Desk(database).flag(SampleCommunity().flag("103", "mill_pond"))
-    finally:
-        await database.close()
+from tests.fakes.installation import flag_in
 
 
 async def when_reviewed(data: Path, case_id: str) -> StoredSuggestion | None:
@@ -42,7 +32,7 @@ def test_a_worker_drafts_what_another_process_flagged(drafter: Antiphon) -> None
     """Over the database alone; SIGTERM ends it well."""
     data = drafter.home / "data" / "antiphon"
     data.mkdir(parents=True)
-    case = asyncio.run(flag(data))
+    case = asyncio.run(flag_in(data))
     with drafter.started("worker", "--slots", "2") as process:
         stored = asyncio.run(when_reviewed(data, case.id))
         process.send_signal(signal.SIGTERM)

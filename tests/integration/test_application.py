@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
@@ -16,7 +15,6 @@ from bot.desk import Desk
 from bot.draft_queue import DraftQueue
 from bot.outbox import Outbox
 from bot.service import Application, admit, open_application
-from bot.settings import DeskSettings, Settings
 from bot.store.cases import Case
 from bot.store.database import Database
 from bot.store.suggestions import PostedReply
@@ -28,6 +26,7 @@ from core.review import CaseState
 from tests.fakes.brief import PATIENT
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import approve, drafted
+from tests.fakes.installation import settings_of
 from tests.fakes.model import FakeModel
 from tests.fakes.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.suggesting import hate_finding
@@ -85,21 +84,12 @@ async def test_what_was_not_posted_is_not_remembered(community: _Community) -> N
     assert await community.remembers() == []
 
 
-def _settings(place: Path | URL, folder: Path) -> Settings:
-    """Those of an installation whose cases are at ``place``."""
-    secret_file = str(folder / "secret")
-    if isinstance(place, Path):
-        return Settings(desk=DeskSettings(database=str(place), secret_file=secret_file))
-    address = SecretStr(place.render_as_string(hide_password=False))
-    return Settings(desk=DeskSettings(database_url=address, secret_file=secret_file))
-
-
 @asynccontextmanager
 async def _running(
     engine: Engine, platform: SampleCommunity, place: Path | URL, folder: Path
 ) -> AsyncIterator[Application]:
     """The application over the test's database, as another start of it finds it; the moderator is let in."""
-    settings = _settings(place, folder)
+    settings = settings_of(place, folder)
     async with open_application(engine, settings, platform, PATIENT, lambda _: None, undo_seconds=0) as application:
         await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
         yield application

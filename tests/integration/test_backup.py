@@ -20,7 +20,7 @@ from bot.store.backup import backup, check, restore
 from bot.store.database import Database
 from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost
-from tests.fakes.chains import broken_chains
+from tests.fakes.audit_log import broken_chains
 from tests.fakes.decisions import one_row
 from tests.fakes.people import MODERATOR, SECRET
 from tests.fakes.postgres import new_database

@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from adapters.sample.community import SampleCommunity
 from bot.community_commands import community
-from bot.desk import Desk
-from bot.store.database import Database
+from tests.fakes.installation import flag_in
 from tests.fakes.people import COMMUNITY_ID, SECRET
 
 
@@ -27,12 +25,7 @@ class Terminal:
         self._config.write_text(f'[desk]\ndatabase = "{database}"\nsecret_file = "{secret}"\n', encoding="utf-8")
         secret.write_text(SECRET.hex(), encoding="utf-8")
         secret.chmod(0o600)
-        asyncio.run(self._flag(database))
-
-    async def _flag(self, place: Path) -> None:
-        database = await Database.open(place, secret=SECRET)
-        await Desk(database).flag(SampleCommunity().flag("103", "mill_pond"))
-        await database.close()
+        asyncio.run(flag_in(folder))
 
     def run(self, *words: str) -> Result:
         """What a command says and how it ends."""

@@ -11,23 +11,13 @@ from typer.testing import CliRunner, Result
 
 from adapters.sample.community import SampleCommunity
 from bot.cli import app
-from bot.desk import Desk
-from bot.store.database import Database
-from bot.store.secret import load_secret
+from tests.fakes.installation import flag_in
 
 OLD = Path(__file__).parents[1] / "data" / "databases" / "0001.sql"
 
 
 def _run(config: Path, *words: str) -> Result:
     return CliRunner().invoke(app, [*words, "--config", str(config)])
-
-
-async def _flag(folder: Path, message: str) -> None:
-    database = await Database.open(folder / "antiphon.db", secret=load_secret(folder / "secret"))
-    try:
-        await Desk(database).flag(SampleCommunity().flag(message, "mill_pond"))
-    finally:
-        await database.close()
 
 
 def _cases(folder: Path) -> int:
@@ -57,11 +47,11 @@ def test_an_old_database_is_upgraded_after_a_backup(config: Path, tmp_path: Path
 
 def test_a_backup_brings_back_what_there_was(config: Path, tmp_path: Path) -> None:
     """Never over a database that stands there, unless somebody says so; then that one is kept aside."""
-    asyncio.run(_flag(tmp_path, "103"))
+    asyncio.run(flag_in(tmp_path))
     made = _run(config, "db", "backup")
     assert made.exit_code == 0, made.output
     (kept,) = (tmp_path / "backups").iterdir()
-    asyncio.run(_flag(tmp_path, "105"))
+    asyncio.run(flag_in(tmp_path, "105"))
     assert _run(config, "db", "restore", str(kept)).exit_code == 2
     assert _cases(tmp_path) == 2
     done = _run(config, "db", "restore", "--force", str(kept))
@@ -71,7 +61,7 @@ def test_a_backup_brings_back_what_there_was(config: Path, tmp_path: Path) -> No
 
 def test_an_audit_asks_for_every_promise(config: Path, tmp_path: Path) -> None:
     """A healthy database keeps all 18; one that somebody meddled with is found, without a word of a post."""
-    asyncio.run(_flag(tmp_path, "103"))
+    asyncio.run(flag_in(tmp_path))
     healthy = _run(config, "doctor", "--audit", "--json")
     assert healthy.exit_code == 0, healthy.output
     document = json.loads(healthy.stdout)

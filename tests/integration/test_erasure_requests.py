@@ -17,10 +17,11 @@ from bot.desk import Desk
 from bot.draft_queue import DraftQueue
 from bot.privacy import ERASURE, ERASURES, Erased, Erasure
 from bot.store.database import Database, Session
-from bot.store.schema import AuditRow, JobRow, JobState
+from bot.store.schema import JobRow, JobState
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost
 from core.review import CaseState
+from tests.fakes.audit_log import lines_of
 from tests.fakes.canary import AUTHOR, CANARY, approved, canary_post, erase, move, quoting, reviewed
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import drafted, execute
@@ -85,13 +86,9 @@ async def test_the_audit_log_says_that_somebody_was_erased_and_not_who(
     await drafted(desk, queue, post)
     await Erasure(database).erase(PLATFORM, AUTHOR, by=ADMIN, community_id=COMMUNITY_ID)
     await erase(database, "mill_pond")
-
-    async def lines(session: Session) -> list[tuple[int, bool, str]]:
-        rows = await session.scalars(select(AuditRow).filter_by(stream=ERASURES).order_by(AuditRow.seq))
-        return [(row.seq, row.actor.startswith("p-"), row.reason) for row in rows]
-
+    lines = await lines_of(database, ERASURES)
     said = "a person was erased on request"
-    assert await database.run("read lines", lines) == [(1, True, said), (2, False, said)]
+    assert [(row.seq, row.actor.startswith("p-"), row.reason) for row in lines] == [(1, True, said), (2, False, said)]
 
 
 async def test_only_an_administrator_may_erase_somebody(database: Database, desk: Desk, post: FlaggedPost) -> None:

@@ -16,10 +16,11 @@ from bot.draft_queue import DraftQueue
 from bot.export import COLUMNS, EXPORTS, IDENTIFYING, Format, Row, export, text_of, write_export
 from bot.store import people
 from bot.store.database import Database, Session
-from bot.store.schema import AuditRow, CaseRow
+from bot.store.schema import CaseRow
 from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost
 from core.roles import Person
+from tests.fakes.audit_log import lines_of
 from tests.fakes.decisions import approve, drafted, execute
 from tests.fakes.people import AUDITOR, COMMUNITY_ID, MANAGER, MODERATOR, VOLUNTEER
 
@@ -139,12 +140,7 @@ async def test_the_audit_log_says_who_was_given_an_export(database: Database, de
     await desk.flag(post)
     await _rows(database)
     await _rows(database, by=MANAGER, is_identified=True)
-
-    async def lines(session: Session) -> list[tuple[str, str]]:
-        rows = await session.scalars(select(AuditRow).filter_by(stream=EXPORTS).order_by(AuditRow.seq))
-        return [(row.actor[:2], row.reason) for row in rows]
-
-    assert await database.run("read lines", lines) == [
+    assert [(row.actor[:2], row.reason) for row in await lines_of(database, EXPORTS)] == [
         ("te", f"exported {COMMUNITY_ID}, pseudonymised"),
         ("p-", f"exported {COMMUNITY_ID}, with names and places"),
     ]

@@ -18,7 +18,7 @@ from bot.store.database import Database, Session
 from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, ThreadMessage
 from core.review import CaseState
-from tests.fakes.chains import broken_chains
+from tests.fakes.audit_log import broken_chains
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import one_row
 from tests.fakes.people import SECRET

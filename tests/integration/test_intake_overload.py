@@ -14,7 +14,7 @@ from bot.intake import Intake
 from bot.store.database import Database
 from core.models import FlaggedPost, Priority
 from core.review import CaseState
-from tests.fakes.chains import broken_chains
+from tests.fakes.audit_log import broken_chains
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import take
 from tests.fakes.people import SECRET, VOLUNTEER

@@ -20,7 +20,7 @@ from bot.store.database import Database, Session
 from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost, Priority
 from core.review import CaseState
-from tests.fakes.chains import broken_chains
+from tests.fakes.audit_log import broken_chains
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import one_row, take
 from tests.fakes.people import MODERATOR, SECRET, VOLUNTEER

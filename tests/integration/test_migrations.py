@@ -22,7 +22,7 @@ from bot.store.database import Database, connected
 from bot.store.schema import Base, UtcDateTime
 from core.errors import StoreUnavailable
 from core.review import TRANSITIONS, CaseState
-from tests.fakes.chains import broken_chains
+from tests.fakes.audit_log import broken_chains
 from tests.fakes.decisions import execute, one_row
 from tests.fakes.people import SECRET
 from tests.fakes.postgres import new_database

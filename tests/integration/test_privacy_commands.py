@@ -13,11 +13,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 from adapters.sample.community import SampleCommunity
-from bot.desk import Desk
 from bot.privacy_commands import privacy
-from bot.store.database import Database
-from bot.store.secret import load_secret
 from core.models import FlaggedPost
+from tests.fakes.installation import flag_in
 
 app = typer.Typer()
 app.add_typer(privacy)
@@ -28,17 +26,8 @@ def flagged(config: Path) -> Callable[[datetime], FlaggedPost]:
     """Flags a post of the sample community at a time."""
 
     def flag(at: datetime) -> FlaggedPost:
-        post = SampleCommunity().flag("103", "mill_pond")
-
-        async def work() -> None:
-            folder = config.parent
-            secret = load_secret(folder / "secret")
-            database = await Database.open(folder / "antiphon.db", secret=secret, clock=lambda: at)
-            await Desk(database).flag(post)
-            await database.close()
-
-        asyncio.run(work())
-        return post
+        asyncio.run(flag_in(config.parent, clock=lambda: at))
+        return SampleCommunity().flag("103", "mill_pond")
 
     return flag
 

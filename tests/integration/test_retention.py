@@ -15,8 +15,9 @@ from bot.proposals import Proposals
 from bot.store.cases import Case
 from bot.store.database import Database, Session
 from bot.store.erasing import DELETED, has_words
-from bot.store.schema import AuditRow, CaseRow, SuggestionRow
+from bot.store.schema import CaseRow, SuggestionRow
 from core.models import FlaggedPost
+from tests.fakes.audit_log import lines_of
 from tests.fakes.chores import DAY, NOW, closed, job, other, posted
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import approve, one_row
@@ -46,7 +47,7 @@ async def test_thirteen_months_of_retention(
             if not is_there:
                 gone_at.setdefault(what, day)
     assert gone_at == {"words": 30, "drafts": 30, "note": 30, "statistics": 365}
-    assert [entry.reason for entry in await _lines(database, case.id)][lines:] == [DELETED]
+    assert [entry.reason for entry in await lines_of(database, case.id)][lines:] == [DELETED]
     assert await check(database, limits=Limits(lease=None)) == {}
 
 
@@ -56,13 +57,6 @@ async def _count(database: Database, table: type[CaseRow] | type[SuggestionRow])
 
 async def _all(session: Session, table: type[CaseRow] | type[SuggestionRow]) -> list[object]:
     return list(await session.scalars(select(table)))
-
-
-async def _lines(database: Database, stream: str) -> list[AuditRow]:
-    async def work(session: Session) -> list[AuditRow]:
-        return list(await session.scalars(select(AuditRow).filter_by(stream=stream).order_by(AuditRow.seq)))
-
-    return await database.run("read lines", work)
 
 
 async def test_what_can_be_counted_is_kept_without_the_words(

@@ -9,13 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot import service
 from bot.service import admit, open_application, open_workers, serve
-from bot.settings import DeskSettings, Settings
 from core.engine import Engine, OnProgress, Request
 from core.errors import NotAllowed, StoreUnavailable
 from core.evidence import Sources
@@ -27,18 +25,11 @@ from core.roles import Role
 from tests.fakes import suggestion_for
 from tests.fakes.brief import PATIENT
 from tests.fakes.decisions import approve, one_row
+from tests.fakes.installation import settings_of
 from tests.fakes.patience import until
 from tests.fakes.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.roles import FakeRoles
 from tests.fakes.suggesting import hate_finding
-
-
-def _settings(place: Path | URL, folder: Path) -> Settings:
-    places = {"secret_file": str(folder / "secret"), "backup_folder": str(folder / "backups")}
-    if isinstance(place, Path):
-        return Settings(desk=DeskSettings(database=str(place), **places))
-    address = SecretStr(place.render_as_string(hide_password=False))
-    return Settings(desk=DeskSettings(database_url=address, **places))
 
 
 @pytest.fixture
@@ -53,7 +44,7 @@ async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
 ) -> None:
     """Only the moderator does anything; what one flag cannot become does not end the others; all ends when told to."""
     platform, stop = SampleCommunity(), asyncio.Event()
-    settings = _settings(place, tmp_path)
+    settings = settings_of(place, tmp_path)
     async with open_application(engine, settings, platform, PATIENT, lambda _: None, undo_seconds=0) as application:
         await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
         serving = asyncio.create_task(serve(application, platform, stop, drain_seconds=20))
@@ -85,7 +76,7 @@ async def test_a_flag_waits_for_a_database_that_is_away(
     """What somebody flagged meanwhile is not lost (invariant I3)."""
     monkeypatch.setattr("bot.service._AGAIN_SECONDS", 0.01)
     platform, stop = SampleCommunity(), asyncio.Event()
-    settings = _settings(place, tmp_path)
+    settings = settings_of(place, tmp_path)
     async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:
         flag, answers = application.desk.flag, iter([StoreUnavailable("Away."), NotAllowed("Not this one.")])
 
@@ -126,7 +117,7 @@ async def test_each_community_is_spoken_for_in_its_own_voice(
     place: Path | URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     """Its settings over the configured ones, as they are when the case is drafted, and what was wished over both."""
-    platform, engine, settings = SampleCommunity(), ListeningEngine(), _settings(place, tmp_path)
+    platform, engine, settings = SampleCommunity(), ListeningEngine(), settings_of(place, tmp_path)
 
     @asynccontextmanager
     async def opened(*_: object) -> AsyncIterator[ListeningEngine]:
@@ -168,7 +159,7 @@ async def test_each_community_is_spoken_for_in_its_own_voice(
 async def test_the_roles_of_the_platform_count_for_who_asks(place: Path | URL, tmp_path: Path) -> None:
     """The application gives its role sources to all that decide."""
     platform, source = SampleCommunity(), FakeRoles(mill_pond=Role.VOLUNTEER)
-    settings, engine = _settings(place, tmp_path), ListeningEngine()
+    settings, engine = settings_of(place, tmp_path), ListeningEngine()
     async with open_application(
         engine,  # type: ignore[arg-type]
         settings,

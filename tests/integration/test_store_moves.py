@@ -17,7 +17,7 @@ from bot.store.schema import AuditRow, CaseRow
 from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost
 from core.review import TRANSITIONS, CaseState
-from tests.fakes.chains import broken_chains
+from tests.fakes.audit_log import broken_chains
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import approve, execute
 from tests.fakes.people import SECRET

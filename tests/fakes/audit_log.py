@@ -1,4 +1,4 @@
-"""Whether the chains of the audit log hold: every line bound to the one before it."""
+"""The audit log: its lines, and whether its chains hold, every line bound to the one before it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from sqlalchemy import select
 from bot.store.audit import line_hash
 from bot.store.database import Database, Session
 from bot.store.schema import AuditRow
+
+
+async def lines_of(database: Database, stream: str) -> list[AuditRow]:
+    """The lines of a stream, oldest first."""
+
+    async def work(session: Session) -> list[AuditRow]:
+        return list(await session.scalars(select(AuditRow).filter_by(stream=stream).order_by(AuditRow.seq)))
+
+    return await database.run("read lines", work)
 
 
 async def broken_chains(database: Database) -> list[str]:
