@@ -22,7 +22,7 @@ from tests.fakes.people import SECRET, settle
 from tests.fakes.postgres import execute, new_database
 from tests.torture.figures import TickingClock
 from tests.torture.platform import LoggedPlatform
-from tests.torture.world import World
+from tests.torture.world import World, approve_first_post, opened_world
 
 _PATIENCE = 0.3  # seconds that a transaction waits for another one
 
@@ -30,17 +30,9 @@ _PATIENCE = 0.3  # seconds that a transaction waits for another one
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     """A desk over a SQLite file, with one approved reply whose window is over."""
-    clock = TickingClock()
-    database = await Database.open(tmp_path / "antiphon.sqlite", secret=SECRET, clock=clock, busy_seconds=_PATIENCE)
-    await settle(database)
-    made = World(database, clock, LoggedPlatform(clock=clock))
-    await made.flag(0)
-    await made.take(0)
-    await made.store(0, 1)
-    await made.approve((await made.cases(CaseState.IN_REVIEW))[0])
-    clock.advance(16)
-    yield made
-    await database.close()
+    async with opened_world(tmp_path / "antiphon.sqlite", busy_seconds=_PATIENCE) as made:
+        await approve_first_post(made)
+        yield made
 
 
 def _holder(path: Path) -> sqlite3.Connection:

@@ -8,7 +8,6 @@ import json
 import shutil
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,12 +19,11 @@ from bot.invariants import INVARIANTS, Closed, Limits, Record, Revoked, Sent, as
 from bot.store.database import Database, Session
 from core.models import PostRef
 from core.review import CaseState, text_hash
-from tests.fakes.people import COMMUNITY_ID, SECRET, settle
+from tests.fakes.people import COMMUNITY_ID, SECRET
 from tests.fakes.postgres import new_database
-from tests.torture.figures import TickingClock
-from tests.torture.platform import LoggedPlatform, Outcome
+from tests.torture.platform import Outcome
 from tests.torture.posts import drafted, numbered_post
-from tests.torture.world import World
+from tests.torture.world import World, opened_world
 
 PERSON = "SELECT id FROM persons ORDER BY created_at DESC LIMIT 1"
 APPROVER = "SELECT moderator FROM approvals ORDER BY approved_at LIMIT 1"
@@ -37,7 +35,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, World]:
     file = tmp_path_factory.mktemp("lived") / "antiphon.sqlite"
 
     async def live() -> World:
-        async with _opened(file) as world:
+        async with opened_world(file) as world:
             await _live(world)
             return world
 
@@ -54,15 +52,6 @@ async def world(lived: tuple[Path, World], tmp_path: Path) -> AsyncIterator[Worl
     made = World(database, clock, platform)
     made.acknowledged = acknowledged
     yield made
-    await database.close()
-
-
-@asynccontextmanager
-async def _opened(place: Path | URL) -> AsyncIterator[World]:
-    clock = TickingClock()
-    database = await Database.open(place, secret=SECRET, clock=clock)
-    await settle(database)
-    yield World(database, clock, LoggedPlatform(clock=clock))
     await database.close()
 
 
@@ -101,7 +90,7 @@ async def _broken(world: World, record: Record | None = None, limits: Limits | N
 
 async def test_a_healthy_database_keeps_every_promise(place: Path | URL) -> None:
     """On both databases, with the schema looked at, the owners of all work asked for, and a record from outside."""
-    async with _opened(place) as world:
+    async with opened_world(place) as world:
         await _live(world)
         states = {case.state for case in await world.cases()}
         assert {
@@ -124,7 +113,7 @@ async def test_a_healthy_database_keeps_every_promise(place: Path | URL) -> None
 )
 async def test_what_was_tampered_with_in_postgresql_is_caught(postgresql: URL, statement: str, broken: str) -> None:
     """Its triggers and constraints are looked at as those of SQLite are."""
-    async with new_database(postgresql) as address, _opened(address) as world:
+    async with new_database(postgresql) as address, opened_world(address) as world:
         await world.flag(0)
         assert await audit_is_clean(world)
         await world.database.run("tamper", lambda session: session.execute(text(statement)))

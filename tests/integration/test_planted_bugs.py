@@ -19,35 +19,26 @@ from bot.sending.rows import Claim, Delivery
 from bot.store import cases, jobs, people
 from bot.store import sending as store
 from bot.store.cases import Case
-from bot.store.database import Database, Session
+from bot.store.database import Session
 from bot.store.schema import JobRow
 from bot.store.sending import Entry
 from core.errors import AmbiguousSend
 from core.models import Posted
 from core.review import ApprovedReply, CaseState, approve, text_hash
-from tests.fakes.people import COMMUNITY_ID, MODERATOR, SECRET, settle
+from tests.fakes.people import COMMUNITY_ID, MODERATOR
 from tests.torture import scene
 from tests.torture.crashes import Enumerated, first_of_each, points, run
-from tests.torture.figures import TickingClock
 from tests.torture.ground import Ground
-from tests.torture.platform import LoggedPlatform, Outcome
-from tests.torture.world import World
+from tests.torture.platform import Outcome
+from tests.torture.world import World, approve_first_post, opened_world
 
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     """A desk with one approved reply, whose window is over, and a platform without keys."""
-    clock = TickingClock()
-    database = await Database.open(tmp_path / "antiphon.sqlite", secret=SECRET, clock=clock)
-    await settle(database)
-    made = World(database, clock, LoggedPlatform(clock=clock, has_keys=False))
-    await made.flag(0)
-    await made.take(0)
-    await made.store(0, 1)
-    await made.approve((await made.cases(CaseState.IN_REVIEW))[0])
-    clock.advance(16)
-    yield made
-    await database.close()
+    async with opened_world(tmp_path / "antiphon.sqlite", has_keys=False) as made:
+        await approve_first_post(made)
+        yield made
 
 
 @pytest.fixture

@@ -6,14 +6,20 @@ desk, so that all of them do what an application does.
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
-from bot.store.database import Session
+from sqlalchemy import URL, select
+
+from bot.store.database import Database, Session
 from bot.store.schema import JobRow
 from core.review import CaseState
-from tests.fakes.people import COMMUNITY_ID
+from tests.fakes.people import COMMUNITY_ID, SECRET, settle
+from tests.torture.figures import TickingClock
 from tests.torture.keepers import Keepers
 from tests.torture.people import People
+from tests.torture.platform import LoggedPlatform
 from tests.torture.posts import drafted, numbered_post
 from tests.torture.scene import LEASE_SECONDS, OPEN
 
@@ -109,3 +115,30 @@ class World(People, Keepers):
                 break
         if await self.cases(CaseState.FOLDED):
             await self.close_folded()
+
+
+@asynccontextmanager
+async def opened_world(place: Path | URL, *, has_keys: bool = True, busy_seconds: float = 30.0) -> AsyncIterator[World]:
+    """A world over a new database in which the people are settled.
+
+    Args:
+        place: a SQLite file, or the address of a PostgreSQL database.
+        has_keys: whether its platform posts nothing twice under one key.
+        busy_seconds: how long a transaction waits for another one.
+    """
+    clock = TickingClock()
+    database = await Database.open(place, secret=SECRET, clock=clock, busy_seconds=busy_seconds)
+    try:
+        await settle(database)
+        yield World(database, clock, LoggedPlatform(clock=clock, has_keys=has_keys))
+    finally:
+        await database.close()
+
+
+async def approve_first_post(world: World) -> None:
+    """Bring the first post to an approved reply whose window is over."""
+    await world.flag(0)
+    await world.take(0)
+    await world.store(0, 1)
+    await world.approve((await world.cases(CaseState.IN_REVIEW))[0])
+    world.clock.advance(16)
