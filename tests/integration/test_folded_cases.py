@@ -25,8 +25,7 @@ from tests.fakes.chores import DAY, NOW, posted
 from tests.fakes.clock import FakeClock
 from tests.fakes.decisions import approve, execute, one_row, take
 from tests.fakes.people import MODERATOR, PLATFORM
-
-RAID = "They come here, take our houses, and nobody in the town hall dares to say a word about it."
+from tests.fakes.raids import RAID
 
 
 def _raid(post: FlaggedPost, count: int) -> list[FlaggedPost]:
