@@ -1,4 +1,4 @@
-"""What several tests share: the models and the index, loaded once; a desk and its database, new for each test."""
+"""What several tests share: the models and the index, loaded once; a desk and what is around it, new for each test."""
 
 from __future__ import annotations
 
