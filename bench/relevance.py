@@ -135,14 +135,19 @@ def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch,
     }
 
 
-def hits(name: str, search: Search, posts: Sequence[Post]) -> Row:
-    """How often an answering fact comes first, and among the first three; ``none`` is the share without evidence."""
+def hits(name: str, search: Search, posts: Sequence[Post], norms: frozenset[str]) -> Row:
+    """How often an answering fact comes first, and among the first three; ``none`` is the share without evidence.
+
+    ``beside it`` is how often what comes first neither answers the post nor is one of ``norms``, which hold whatever a
+    post says.
+    """
     found = [(search(post), post) for post in posts]
     return {
         "ranking": name,
         "posts": len(posts),
         "first": _share(bool(ids) and ids[0] in post.answers for ids, post in found),
         f"in the first {FIRST}": _share(bool(post.answers.intersection(ids)) for ids, post in found),
+        "beside it": _share(bool(ids) and ids[0] not in post.answers | norms for ids, post in found),
         "none": _share(not ids for ids, _ in found),
     }
 
@@ -170,12 +175,16 @@ def main() -> None:
         index = KnowledgeIndex(facts, embedder, settings.cache_folder)
         search = open_starter(settings.cache_folder, embedder, language_of=lambda text: detect(text, "en"))
         ways = rankings(facts, index, search, heads)
+        norms = frozenset(fact.id for fact in facts if fact.is_universal)
         samples = read_samples(options.posts)
         posts = [post_of(one.post, "en", one.post, one, facts, heads) for one in samples]
         posts = [post for post in posts if post.answers]
-        tables = {"posts": [hits(name, way, posts) for name, way in ways.items()]}
+        tables = {"posts": [hits(name, way, posts, norms) for name, way in ways.items()]}
         tables["by group"] = [
-            {"group": group.value, **hits("reranked to a vetted claim", ways["reranked to a vetted claim"], some)}
+            {
+                "group": group.value,
+                **hits("reranked to a vetted claim", ways["reranked to a vetted claim"], some, norms),
+            }
             for group in TargetGroup
             if (some := [post for post in posts if post.label is group])
         ]
@@ -191,6 +200,7 @@ def main() -> None:
 
 def _multilingual(file: Path, facts: Sequence[Fact], heads: Heads, ways: dict[str, Search]) -> dict[str, list[Row]]:
     """The same for each language; what a post shows is read off its English version."""
+    norms = frozenset(fact.id for fact in facts if fact.is_universal)
     rows = list(zip(read_rows(file), read_samples(file), strict=True))
     english = {row["pair"]: sample.post for row, sample in rows if row["language"] == "en"}
     posts = [
@@ -199,7 +209,7 @@ def _multilingual(file: Path, facts: Sequence[Fact], heads: Heads, ways: dict[st
         if row["pair"] in english
     ]
     return {
-        f"the same posts in {language}": [hits(name, way, own) for name, way in ways.items()]
+        f"the same posts in {language}": [hits(name, way, own, norms) for name, way in ways.items()]
         for language in sorted({post.language for post in posts})
         if (own := [post for post in posts if post.language == language and post.answers])
     }

@@ -56,6 +56,7 @@ BAD = {
         "How can we help them to behave better?",
         "Will they ever integrate into our town?",
         "Is it fair that we pay for everyone?",
+        "It is not acceptable to use a faith as a justification for violence and aggression.",
     ],
     "labels a person": [
         "Our women are as capable as anyone.",
@@ -81,6 +82,8 @@ BAD = {
         "As a refugee, I feel hurt by this.",
         "As a proud Muslim mother, I feel hurt by this.",
         "I am a migrant and this hurts me.",
+        "Our religion has a rich history of kindness.",
+        "We, as Muslims, want to live in peace.",
     ],
     "hidden characters": ["Many people\u200b work hard.", "Many people \u202ework\u202c hard."],
     "link or mention": [
