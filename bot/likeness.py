@@ -50,15 +50,23 @@ class Likeness:
 def likeness_of(text: str) -> Likeness:
     """What of a text is compared with other texts."""
     normal = normal_form(text)
-    if not normal:
-        return Likeness((), frozenset())
-    runs = frozenset(normal[at : at + _SHINGLE] for at in range(len(normal) - _SHINGLE + 1))
-    if len(runs) < _LEAST_SHINGLES:
-        return Likeness((b"=" + normal.encode(),), frozenset({normal}))
+    shingles = _shingles(normal)
+    if len(shingles) < _LEAST_SHINGLES:
+        return Likeness((b"=" + normal.encode(),) if normal else (), shingles)
     minhash = _minhash().copy()
-    minhash.update_batch([run.encode() for run in runs])
+    minhash.update_batch([run.encode() for run in shingles])
     rows = minhash.hashvalues.reshape(_BANDS, _ROWS)
-    return Likeness(tuple(bytes([band]) + rows[band].tobytes() for band in range(_BANDS)), runs)
+    return Likeness(tuple(bytes([band]) + rows[band].tobytes() for band in range(_BANDS)), shingles)
+
+
+def unbanded_likeness_of(text: str) -> Likeness:
+    """The same without bands, in an eighth of the time: of a text that was found by its bands."""
+    return Likeness((), _shingles(normal_form(text)))
+
+
+def _shingles(normal: str) -> frozenset[str]:
+    runs = frozenset(normal[at : at + _SHINGLE] for at in range(len(normal) - _SHINGLE + 1))
+    return runs if len(runs) >= _LEAST_SHINGLES else frozenset({normal} if normal else ())
 
 
 @lru_cache(maxsize=1)

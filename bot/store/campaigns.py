@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from sqlalchemy import delete, insert, select, update
 
-from bot.likeness import NEAR_IDENTICAL, Likeness, likeness_of
+from bot.likeness import NEAR_IDENTICAL, Likeness, unbanded_likeness_of
 from bot.store.captures import NewCase
 from bot.store.cases import Case, touch
 from bot.store.database import Session
@@ -159,7 +159,7 @@ async def _candidates(
             )
         )
         for begun, campaign, community, lead, text in await session.execute(query):
-            found.append((begun, _Open(campaign, community, lead, likeness_of(text), hashes=marks[campaign])))
+            found.append((begun, _Open(campaign, community, lead, unbanded_likeness_of(text), hashes=marks[campaign])))
     return [own for _, own in sorted(found, key=lambda pair: (pair[0], pair[1].id))]
 
 
