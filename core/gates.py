@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 
+from core.accusations import raised_in, said_of
 from core.figures import Kind
 from core.grounding import NAME, unsupported
 from core.injection import obeys
@@ -104,6 +105,7 @@ def _wording_fault(text: str, context: GateContext) -> str | None:
         or ("obeys an instruction" if obeys(own) else None)
         or _echo_fault(own, context.brief)
         or _mirror_fault(own, context.brief.language)
+        or _accusation_fault(own, context.brief)
         or _unsupported_fault(own, context)
         or _credit_fault(own, context.brief)
         or _language_fault(own, context.brief)
@@ -145,6 +147,12 @@ def _mirror_fault(own: str, language: str) -> str | None:
     wordings = wordings_of(language)
     below = {stem(word) for match in wordings.above.finditer(own) for word in words(match.group("whom"))}
     return "sets one group above another" if below & (wordings.group_stems - _EVERYBODY) else None
+
+
+def _accusation_fault(own: str, brief: Brief) -> str | None:
+    """A reply that speaks of terror or crime where the post does not ties the group to it."""
+    brought_up = said_of(own, brief.reading.target_group) - raised_in(brief.post.text)
+    return "brings up what nobody said" if brought_up else None
 
 
 def _unsupported_fault(own: str, context: GateContext) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
+from core.accusations import raised_in, said_of
 from core.models import Evidence, TargetGroup
 from core.ports import Embedder, EvidenceQuery
 from kb.facts import Fact
@@ -39,20 +40,24 @@ class FactSearch:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._facts = tuple(facts)
+        self._says = [frozenset() if fact.is_universal else said_of(fact.text, fact.target_group) for fact in facts]
         self._index = index
         self._embedder = embedder
         self._clock = clock
 
     def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
-        """The facts that bear on the claim, best first. Raises ``IndexUnavailable``."""
+        """The facts that bear on the claim, best first; none ties a group to what neither post nor claim speaks of.
+
+        Raises ``IndexUnavailable``.
+        """
         directions = wanted.directions(self._embedder)
         if directions is None:
             return self._by_words(wanted.texts, query)
         by_words = [self._index.bm25(text, CANDIDATES) for text in wanted.texts]
         by_vectors = [self._index.dense(vector, CANDIDATES) for vector in directions.queries]
-        found = []
+        found, raised = [], raised_in(*wanted.known[:1], query.queries[0] if query.queries else "", wanted.claim or "")
         for one in candidates(by_words, by_vectors):
-            if not _is_wanted(self._facts[one.row], query):
+            if not _is_wanted(self._facts[one.row], query) or self._says[one.row] - raised:
                 continue
             near = self._nearness(one.row, directions)
             order = near + self._preference(one.row, query.target_group)

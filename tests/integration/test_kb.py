@@ -64,7 +64,7 @@ def test_a_norm_for_everybody_is_shipped(facts: tuple[Fact, ...]) -> None:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ("Does having newcomers in the country push down locals' pay?", "migrants-015"),
+        ("Does having newcomers in the country push down locals' pay?", "migrants-021"),
         ("Do foreigners pay in more than they cost the public purse?", "migrants-001"),
         ("Are refugees bringing illnesses to the people of Europe?", "migrants-003"),
         ("Homosexuality was removed from the list of mental illnesses long ago", "lgbt-002"),
@@ -83,6 +83,26 @@ def test_a_norm_for_everybody_is_shipped(facts: tuple[Fact, ...]) -> None:
 async def test_known_items_are_found(search: EvidenceSource, words: str, wanted: str) -> None:
     """Protects that a question in other words finds its fact among the first three, no group given."""
     assert wanted in [evidence.id for evidence in await passages(search, about(words))]
+
+
+@pytest.mark.parametrize(
+    ("post", "group", "word"),
+    [
+        ("Take the vote away from Muslims, they do not belong here.", TargetGroup.MUSLIMS, "terror"),
+        ("Immigrants: get out!", TargetGroup.MIGRANTS, "crime"),
+        ("Black people are nothing but trouble.", TargetGroup.PEOPLE_OF_COLOUR, "prison"),
+    ],
+)
+async def test_a_fact_brings_up_no_more_than_the_post(
+    search: EvidenceSource, post: str, group: TargetGroup, word: str
+) -> None:
+    """Protects a group from being tied to terror or crime by the answer; who raises it is answered with such facts."""
+    found = await passages(search, about(post, group))
+    assert not any(word in evidence.text for evidence in found)
+    raised = await passages(
+        search, about(f"{post} They are criminals, rapists and terrorists, send them to jail.", group)
+    )
+    assert any(word in evidence.text for evidence in raised)
 
 
 async def test_evidence_carries_all_that_is_shown(search: EvidenceSource, facts: tuple[Fact, ...]) -> None:

@@ -85,6 +85,10 @@ BAD = {
         "Our religion has a rich history of kindness.",
         "We, as Muslims, want to live in peace.",
     ],
+    "brings up what nobody said": [
+        "Newcomers commit fewer crimes than their neighbours, and they are welcome.",
+        "Nobody should be called a rapist for where they come from.",
+    ],
     "hidden characters": ["Many people\u200b work hard.", "Many people \u202ework\u202c hard."],
     "link or mention": [
         "Read more at https://example.org about kindness.",
