@@ -55,9 +55,9 @@ class FactSearch:
             return self._by_words(wanted.texts, query)
         by_words = [self._index.bm25(text, CANDIDATES) for text in wanted.texts]
         by_vectors = [self._index.dense(vector, CANDIDATES) for vector in directions.queries]
-        found, raised = [], raised_in(*wanted.known[:1], query.queries[0] if query.queries else "", wanted.claim or "")
+        found, allowed = [], self._raised(wanted, query)
         for one in candidates(by_words, by_vectors):
-            if not _is_wanted(self._facts[one.row], query) or self._says[one.row] - raised:
+            if not _is_wanted(self._facts[one.row], query) or self._says[one.row] - allowed:
                 continue
             near = self._nearness(one.row, directions)
             order = near + self._preference(one.row, query.target_group)
@@ -93,6 +93,11 @@ class FactSearch:
             and max(self._index.shared_words(text, one.row) for text in queries) >= _MIN_SHARED_WORDS
         ]
         return self._of_today((one, None, one.fused) for one in found)
+
+    def _raised(self, wanted: Asked, query: EvidenceQuery) -> frozenset[str]:
+        """What the facts may speak of: what the post, the first query, raises, and what the claim says outright."""
+        said = said_of(wanted.claim or "", query.target_group)
+        return said | raised_in(*query.queries[:1], *wanted.known[:1])
 
     def _nearness(self, row: int, directions: Directions) -> float:
         claim = directions.claim
