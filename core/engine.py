@@ -17,7 +17,7 @@ from core.assessing import MAX_DRAFTS, Assessor, vetted_sentences
 from core.budget import Budget, MeteredModel
 from core.claims import propose_claims, vote
 from core.drafting import Candidate, compose, weakest, write
-from core.evidence import ANY_SOURCES, Sources, find_evidence, summarise, write_queries
+from core.evidence import ANY_SOURCES, Sources, far_from, find_evidence, summarise, write_queries
 from core.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
 from core.heads import Heads
 from core.judge import judge, ranked
@@ -305,7 +305,9 @@ class _Run:
         self.degraded += lost
         unscored = missing([candidate.scores for candidate in judged])
         self.degraded += [f"rewards: no draft has a score for {name}; it is unverified" for name in unscored]
-        best = ranked(judged, by_judge_alone=self.request.profile.is_published_loop)[:MAX_DRAFTS]
+        is_published = self.request.profile.is_published_loop
+        far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
+        best = ranked(judged, far=far, by_judge_alone=is_published)[:MAX_DRAFTS]
         self._report("judge", f"{self.budget.judge_calls} comparisons")
         return [_draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
 

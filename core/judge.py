@@ -110,8 +110,12 @@ def _with_judge(candidate: Candidate, score: float, spread: float | None) -> Can
     return replace(candidate, scores=replace(candidate.scores, judge=round(score, 3), judge_spread=shown))
 
 
-def ranked(candidates: Sequence[Candidate], *, by_judge_alone: bool = False) -> list[Candidate]:
+def ranked(
+    candidates: Sequence[Candidate], *, far: frozenset[str] = frozenset(), by_judge_alone: bool = False
+) -> list[Candidate]:
     """Best first: drafts with an unsupported sentence come last, then by the mean of reward and judge.
+
+    A draft that rests on a passage of ``far``, which may be beside the point, comes after those that do without.
 
     The mean, since the verdicts of a small judge carry little: where it is unsure the rewards decide. They decide alone
     where the judge did not score every candidate, since its marks are lower than the rewards. In the published
@@ -119,11 +123,12 @@ def ranked(candidates: Sequence[Candidate], *, by_judge_alone: bool = False) -> 
     """
     all_judged = all(candidate.scores.judge is not None for candidate in candidates)
 
-    def order(candidate: Candidate) -> tuple[bool, float]:
+    def order(candidate: Candidate) -> tuple[bool, bool, float]:
         scores = candidate.scores
         judged = scores.judge if all_judged else None
         reward = None if by_judge_alone and judged is not None else scores.total
         marks = [mark for mark in (reward, judged) if mark is not None]
-        return candidate.is_unsupported, -(fmean(marks) if marks else 0.0)
+        is_far = any(receipt.evidence_id in far for receipt in candidate.receipts)
+        return candidate.is_unsupported, is_far, -(fmean(marks) if marks else 0.0)
 
     return sorted(candidates, key=order)

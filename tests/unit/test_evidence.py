@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.evidence import KEPT, QUERIES, Sources, find_evidence, summarise, write_queries
+from core.evidence import KEPT, NEAR, QUERIES, Sources, far_from, find_evidence, summarise, write_queries
 from core.models import TargetGroup
 from core.profiles import QUICK
 from tests.fakes.brief import CLAIM, PATIENT, POST, metered, passage, post_of, reading_of
@@ -147,3 +147,10 @@ async def test_a_summary_that_could_not_be_asked_for_is_cut() -> None:
     assert degraded == [
         "evidence: migrants-001 is cut, not summarised (The model call limit of the quick profile is reached.)"
     ]
+
+
+def test_passages_far_from_the_post_are_told_from_near_ones_and_norms() -> None:
+    """Closeness that nobody measured, as that of a norm, is no distance."""
+    far, near, norm = passage(id_="far"), passage(id_="near"), passage(id_="norm")
+    found = [replace(far, scores={"claim": NEAR - 0.01}), replace(near, scores={"claim": NEAR}), norm]
+    assert far_from(found) == {"far"}

@@ -190,6 +190,18 @@ def test_unsupported_drafts_come_last() -> None:
     assert _texts(ranked(drafts)) == ["no facts", "carried", "wrong", "unchecked"]
 
 
+def test_a_draft_whose_fact_may_be_beside_the_point_does_not_lead() -> None:
+    """It is shown, after those that need no such fact, and before a wrong one."""
+    drafts = [
+        _candidate("far", 10.0, judge=10.0, receipts=(Receipt("x", "far off", Verdict.SUPPORTED, 0.9),)),
+        _candidate("near", 3.0, judge=3.0, receipts=(Receipt("x", "near by", Verdict.SUPPORTED, 0.9),)),
+        _candidate("no facts", 2.0, judge=2.0),
+        _candidate("wrong", 9.0, judge=9.0, receipts=UNSUPPORTED),
+    ]
+    assert _texts(ranked(drafts, far=frozenset({"far off"}))) == ["near", "no facts", "far", "wrong"]
+    assert _texts(ranked(drafts))[0] == "far"
+
+
 def test_the_rewards_decide_where_not_all_were_judged() -> None:
     """A judge's marks lie around 5: a draft that it did not reach must not win by that."""
     drafts = [_candidate("unjudged", 7.0), _candidate("judged", 8.0, judge=5.5)]
