@@ -50,14 +50,14 @@ class FactSearch:
 
         Raises ``IndexUnavailable``.
         """
-        directions = wanted.directions(self._embedder)
+        directions, allowed = wanted.directions(self._embedder), self._raised(wanted, query)
         if directions is None:
-            return self._by_words(wanted.texts, query)
+            return self._by_words(wanted.texts, query, allowed)
         by_words = [self._index.bm25(text, CANDIDATES) for text in wanted.texts]
         by_vectors = [self._index.dense(vector, CANDIDATES) for vector in directions.queries]
-        found, allowed = [], self._raised(wanted, query)
+        found = []
         for one in candidates(by_words, by_vectors):
-            if not _is_wanted(self._facts[one.row], query) or self._says[one.row] - allowed:
+            if not _is_wanted(self._facts[one.row], query) or not self._says[one.row] <= allowed:
                 continue
             near = self._nearness(one.row, directions)
             order = near + self._preference(one.row, query.target_group)
@@ -84,11 +84,12 @@ class FactSearch:
             (Candidate(rows[name], None, None, 0.0), None, 1.0 - at / 10) for at, name in enumerate(ids)
         )
 
-    def _by_words(self, queries: Sequence[str], query: EvidenceQuery) -> list[Ranked]:
+    def _by_words(self, queries: Sequence[str], query: EvidenceQuery, allowed: frozenset[str]) -> list[Ranked]:
         found = [
             one
             for one in candidates([self._index.bm25(text, CANDIDATES) for text in queries], [])
             if _is_wanted(self._facts[one.row], query)
+            and self._says[one.row] <= allowed
             and self._preference(one.row, query.target_group) >= 0
             and max(self._index.shared_words(text, one.row) for text in queries) >= _MIN_SHARED_WORDS
         ]

@@ -89,8 +89,8 @@ async def test_known_items_are_found(search: EvidenceSource, words: str, wanted:
     ("post", "group", "word"),
     [
         ("Take the vote away from Muslims, they do not belong here.", TargetGroup.MUSLIMS, "terror"),
-        ("Immigrants: get out!", TargetGroup.MIGRANTS, "crime"),
-        ("Black people are nothing but trouble.", TargetGroup.PEOPLE_OF_COLOUR, "prison"),
+        ("More foreigners in our town, and everything gets worse.", TargetGroup.MIGRANTS, "crime"),
+        ("Black people always play the innocent.", TargetGroup.PEOPLE_OF_COLOUR, "prison"),
     ],
 )
 async def test_a_fact_brings_up_no_more_than_the_post(
