@@ -5,7 +5,8 @@
 ``FILE`` holds JSON lines with ``post`` and, for the comparisons, ``id``, ``target_group`` and ``human_reply``. Posts
 are drawn by seed, spread over the target groups; a system with a lower limit gets the first of the same posts. Every
 answer is added to ``LOG`` at once, and a run that was killed goes on from there. One post that is not counted is
-answered first, to warm the prompts.
+answered first, to warm the prompts. With ``--at-once N`` a server gets N posts at a time: what it does in a minute is
+said at the end, and a post's seconds hold its waiting for others.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ Rewards = Mapping[tuple[str, str], float]
 """The composite reward by system and post."""
 
 
-async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, seed: int) -> None:
+async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, seed: int, at_once: int = 1) -> None:
     """Ask whatever the log does not hold yet: answers first, then the referee. A full log needs no model."""
     missing = unanswered(limits, samples, limits, log)
     if not (missing or unrewarded(limits, samples, log) or unfought(list(limits), samples, log)):
@@ -60,7 +61,7 @@ async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, se
             warming = samples[min(max(limits.values()), len(samples) - 1)]
             await answer("warm", system_named(LIVE.name, profiles), engine, warming)
         systems = {name: system_named(name, profiles) for name in limits}
-        await answer_all(engine, systems, samples, limits, log)
+        await answer_all(engine, systems, samples, limits, log, at_once)
         note("All answers are there; the referee reads them.")
         referee = Referee(engine.model, seed)
         await referee_all(referee, samples, limits, log)
@@ -70,7 +71,9 @@ async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, se
 def costs(system: str, outcomes: Sequence[Outcome]) -> Row:
     """What one system took for a post; ``own ms`` is the engine's time while no model worked."""
     own = [outcome for outcome in outcomes if outcome.system == system]
-    seconds, overhead = [o.seconds for o in own], [1000 * o.overhead_seconds for o in own]
+    seconds = [o.seconds for o in own]
+    overhead = [1000 * o.overhead_seconds for o in own if o.overhead_seconds is not None]
+    embedding = [1000 * o.embedding_seconds for o in own if o.embedding_seconds is not None]
     first = [outcome.first_draft_seconds for outcome in own if outcome.first_draft_seconds is not None]
     return {
         "system": system,
@@ -81,7 +84,7 @@ def costs(system: str, outcomes: Sequence[Outcome]) -> Row:
         "first draft p95": percentile(first, 0.95),
         "own ms p50": percentile(overhead, 0.5),
         "own ms p95": percentile(overhead, 0.95),
-        "embedding ms p50": percentile([1000 * o.embedding_seconds for o in own], 0.5),
+        "embedding ms p50": percentile(embedding, 0.5),
         "calls": _mean([o.calls for o in own]),
         "tokens in": _mean([o.prompt_tokens for o in own]),
         "tokens out": _mean([o.completion_tokens for o in own]),
@@ -226,6 +229,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--profiles", default="live,plain", help="profiles, and plain, with commas between them")
     parser.add_argument("--limit", type=int, default=POSTS, help="posts for each system")
     parser.add_argument("--limits", default="", help="posts for some systems: live=40,paper=8")
+    parser.add_argument("--at-once", type=int, default=1, help="posts at once; seconds then are those of a busy server")
     parser.add_argument("--resume", type=Path, help="a log that is added to, and gone on from")
     parser.add_argument("--seed", type=int, default=0, help="draws the posts and the referee's names")
     parser.add_argument("--failures", action="store_true", help="list the first replies that a person should look at")
@@ -238,10 +242,12 @@ def main() -> None:
     """Run, print the tables, and write JSON and picture."""
     options = _options()
     try:
+        if options.at_once < 1:
+            raise BadInput(f"--at-once {options.at_once} is wrong.", remedy="Name a number above 0.")
         limits = limits_of(options.profiles, options.limit, options.limits)
         samples = spread(read_samples(options.posts), options.seed)
         log = Log(options.resume, {"bench": "engine", "posts": options.posts.name, "seed": options.seed})
-        asyncio.run(run(samples, limits, log, options.seed))
+        asyncio.run(run(samples, limits, log, options.seed, options.at_once))
     except AntiphonError as err:
         raise SystemExit(str(err)) from err
     found = results(list(limits), samples, log, TokenMatcher().f1)

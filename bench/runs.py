@@ -1,4 +1,4 @@
-"""Systems over posts, one post after the other, kept as they go; then the referee over what they said.
+"""Systems over posts, one post after the other or several at once, kept as they go; then the referee on what they said.
 
 The referee comes after all answers: its prompts would push the engine's out of the model's slots, and the engine would
 then be charged for reading them again.
@@ -6,6 +6,9 @@ then be charged for reading them again.
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, fields
@@ -50,14 +53,36 @@ def unanswered(systems: Iterable[str], samples: Sequence[Sample], limits: Mappin
 
 
 async def answer_all(
-    engine: Engine, systems: Mapping[str, Answering], samples: Sequence[Sample], limits: Mapping[str, int], log: Log
+    engine: Engine,
+    systems: Mapping[str, Answering],
+    samples: Sequence[Sample],
+    limits: Mapping[str, int],
+    log: Log,
+    at_once: int = 1,
 ) -> None:
-    """Every answer that the log does not hold yet."""
+    """Every answer that the log does not hold yet, ``at_once`` at a time.
+
+    Raises:
+        AntiphonError: the first error of a system; the answers in flight are given up.
+    """
     turns = unanswered(systems, samples, limits, log)
-    for place, (name, sample) in enumerate(turns, start=1):
-        outcome = await answer(name, systems[name], engine, sample)
+    free, came, started = asyncio.Semaphore(at_once), itertools.count(1), time.monotonic()
+
+    async def take(name: str, sample: Sample) -> None:
+        async with free:
+            outcome = await answer(name, systems[name], engine, sample, alone=at_once == 1)
         log.add({"kind": ANSWER, **asdict(outcome)})
-        note(f"{place}/{len(turns)} {name}: {outcome.seconds:.1f} s, {outcome.calls} calls")
+        note(f"{next(came)}/{len(turns)} {name}: {outcome.seconds:.1f} s, {outcome.calls} calls")
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for name, sample in turns:
+                group.create_task(take(name, sample))
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
+    if turns:
+        took = time.monotonic() - started
+        note(f"{len(turns)} answers in {took:.0f} s, {at_once} at once: {60 * len(turns) / took:.2f} a minute.")
 
 
 def unrewarded(systems: Iterable[str], samples: Sequence[Sample], log: Log) -> list[tuple[Sample, str]]:

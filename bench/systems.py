@@ -50,8 +50,8 @@ class Outcome:
     """What one system made of one post, and what that took.
 
     ``model_seconds`` is the time in which a call of the language model was in flight, ``embedding_seconds`` that in
-    which the embedding model worked, ``dropped`` the drafts that a gate stopped on the way, ``facts`` the factual
-    sentences of the reply, ``flags`` why a person should look at it.
+    which the embedding model worked (``None`` where it worked for other posts meanwhile), ``dropped`` the drafts that a
+    gate stopped on the way, ``facts`` the factual sentences of the reply, ``flags`` why a person should look at it.
     """
 
     system: str
@@ -60,7 +60,7 @@ class Outcome:
     seconds: float
     first_draft_seconds: float | None
     model_seconds: float
-    embedding_seconds: float
+    embedding_seconds: float | None
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -71,16 +71,16 @@ class Outcome:
     flags: list[str]
 
     @property
-    def overhead_seconds(self) -> float:
-        """The engine's own time: all but that in which a model worked."""
-        return self.seconds - self.model_seconds - self.embedding_seconds
+    def overhead_seconds(self) -> float | None:
+        """The engine's own time: all but that in which a model worked; ``None`` where that is not known."""
+        return None if self.embedding_seconds is None else self.seconds - self.model_seconds - self.embedding_seconds
 
 
 Answering = Callable[[Engine, Sample], Awaitable[Said]]
 
 
-async def answer(name: str, answering: Answering, engine: Engine, sample: Sample) -> Outcome:
-    """One system's answer to one post, measured."""
+async def answer(name: str, answering: Answering, engine: Engine, sample: Sample, *, alone: bool = True) -> Outcome:
+    """One system's answer to one post, measured; ``alone`` says that the engine answers no other one meanwhile."""
     counted, meter = measured(engine)
     embedded = seconds_of(engine.heads.embedder)
     async with watched_memory() as peak:
@@ -94,7 +94,7 @@ async def answer(name: str, answering: Answering, engine: Engine, sample: Sample
         seconds=said.seconds,
         first_draft_seconds=said.first_draft_seconds,
         model_seconds=meter.seconds,
-        embedding_seconds=embedded,
+        embedding_seconds=embedded if alone else None,
         calls=meter.calls,
         prompt_tokens=meter.prompt_tokens,
         completion_tokens=meter.completion_tokens,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from dataclasses import asdict, replace
@@ -21,7 +22,7 @@ from bench.samples import Log, Sample, read_samples, spread
 from bench.systems import Outcome, answer, plain, under
 from core import rewards
 from core.engine import Engine
-from core.errors import BadInput
+from core.errors import BadInput, ModelUnavailable
 from core.ports import Answer
 from core.profiles import LIVE
 from core.prompting import load_prompt
@@ -191,6 +192,44 @@ async def test_a_run_that_goes_on_asks_only_what_is_missing(tmp_path: Path) -> N
     await answer_all(engine, systems, samples, {"a": 3, "b": 1}, Log(path, {}))
     assert asked[3:] == [("a", "2")]
     assert [outcome.id for outcome in outcomes_of(Log(path, {}))] == ["0", "0", "1", "2"]
+
+
+async def test_posts_are_answered_at_once_as_often_as_asked_and_the_rest_waits(tmp_path: Path) -> None:
+    """With two at once two are in flight, never three; the engine's own time is not known then."""
+    in_flight, seen = 0, []
+
+    async def answering(engine, sample):
+        nonlocal in_flight
+        in_flight += 1
+        seen.append(in_flight)
+        await asyncio.sleep(0)
+        in_flight -= 1
+        return await plain(engine, sample)
+
+    engine = Engine(Spoken(), FakeEvidence(), heads_saying())
+    log = Log(tmp_path / "log.jsonl", {})
+    await answer_all(engine, {"a": answering}, _samples(5), {"a": 5}, log, at_once=2)
+    assert max(seen) == 2
+    assert {outcome.id for outcome in outcomes_of(log)} == set("01234")
+    assert {outcome.overhead_seconds for outcome in outcomes_of(log)} == {None}
+    assert costs("a", outcomes_of(log))["own ms p50"] is None
+
+
+async def test_error_of_one_post_ends_the_run_as_itself(tmp_path: Path) -> None:
+    """What was answered before stays in the log; the failed post is asked again by the next run."""
+
+    async def answering(engine, sample):
+        if sample.id == "1":
+            raise ModelUnavailable("Gone.", remedy="Start it.")
+        return await plain(engine, sample)
+
+    engine = Engine(Spoken(), FakeEvidence(), heads_saying())
+    log = Log(tmp_path / "log.jsonl", {})
+    with pytest.raises(ModelUnavailable, match="Gone"):
+        await answer_all(engine, {"a": answering}, _samples(3), {"a": 3}, log)
+    kept = {outcome.id for outcome in outcomes_of(log)}
+    assert "0" in kept
+    assert "1" not in kept
 
 
 async def test_the_referee_asks_both_orders_and_a_liking_for_a_place_cancels() -> None:
