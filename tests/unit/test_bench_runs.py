@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from bench import ablations
 from bench.engine import costs, duels, failures, limits_of, panels, ratios, results
 from bench.failures import FIGURE, MIRROR, NO_STANCE, SLUR, flags_of, strange_figures
 from bench.meter import Meter, seconds_of, watched_memory
@@ -18,23 +15,20 @@ from bench.metrics import rouge_l
 from bench.plots import plot
 from bench.referee import Referee
 from bench.runs import ANSWER, REWARD, answer_all, duel_all, outcomes_of, referee_all, rewards_of
-from bench.samples import Log, Sample, read_samples, spread
+from bench.samples import Log, Sample
 from bench.systems import Outcome, answer, plain, under
-from core import rewards
 from core.engine import Engine
 from core.errors import BadInput, ModelUnavailable
 from core.ports import Answer
 from core.profiles import LIVE
 from core.prompting import load_prompt
 from core.slurs import slurs_in
-from tests.fakes.brief import CLAIM, EXPLAINED, POST, brief_of, passage
+from tests.fakes.bench import OUTCOME, REPLY, bench_engine, samples_of
+from tests.fakes.brief import POST, brief_of, passage
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.evidence import FakeEvidence
 from tests.fakes.heads import heads_saying
 from tests.fakes.model import FakeModel
-
-REPLY = "Newcomers open shops and pay rent like all of us."
-OUTCOME = Outcome("live", "1", REPLY, 4.0, 0.5, 3.5, 0.4, 10, 900, 100, 1500.0, 2, 1, 1, [])
 
 
 class Letters(FakeModel):
@@ -51,67 +45,6 @@ class Letters(FakeModel):
         logit = 1.0 * (self.best in first) - 1.0 * (self.best in second) + 0.5
         share = 1 / (1 + 2.718281828**-logit)
         return {options[0]: share, options[1]: 1 - share}, Answer(("",), 10, 1)
-
-
-def _engine() -> tuple[Engine, FakeModel]:
-    """An engine whose model finds the post hateful and writes nothing of use."""
-    model = FakeModel(
-        texts={"reading": EXPLAINED, "claims": CLAIM},
-        shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
-    )
-    return Engine(model, FakeEvidence([passage()]), heads_saying(hate=0.3)), model
-
-
-def _samples(count: int, groups: int = 2) -> list[Sample]:
-    return [Sample(str(at), f"Post {at}.", f"group {at % groups}", f"Answer {at}.") for at in range(count)]
-
-
-def test_every_beginning_holds_the_groups_evenly_and_the_seed_decides() -> None:
-    """So the eight posts of one system are the first of another's forty, and no group is left out."""
-    samples = _samples(12, groups=3)
-    dealt = spread(samples, seed=1)
-    assert sorted(dealt, key=lambda sample: int(sample.id)) == samples
-    assert set(Counter(sample.target_group for sample in dealt[:6]).values()) == {2}
-    assert dealt == spread(samples, seed=1) != spread(samples, seed=2)
-
-
-def test_a_log_goes_on_after_a_torn_line(tmp_path: Path) -> None:
-    """The row that was being written when the run was killed is dropped, and the next one stands on its own line."""
-    path = tmp_path / "log.jsonl"
-    log = Log(path, {"seed": 0})
-    log.add({"kind": "answer", "id": "1"})
-    with path.open("a", encoding="utf-8") as file:
-        file.write('{"kind": "ans')
-    again = Log(path, {"seed": 0})
-    again.add({"kind": "answer", "id": "2"})
-    assert [row["id"] for row in Log(path, {"seed": 0}).of_kind("answer")] == ["1", "2"]
-
-
-def test_a_log_torn_at_its_first_line_begins_again(tmp_path: Path) -> None:
-    """Nothing was kept yet, so nothing is lost."""
-    path = tmp_path / "log.jsonl"
-    path.write_text('{"abo', encoding="utf-8")
-    Log(path, {"seed": 0}).add({"kind": "answer"})
-    assert Log(path, {"seed": 0}).rows == [{"kind": "answer"}]
-
-
-def test_a_log_of_another_run_is_refused(tmp_path: Path) -> None:
-    """Figures of two seeds must not be mixed."""
-    path = tmp_path / "log.jsonl"
-    Log(path, {"seed": 0})
-    with pytest.raises(BadInput, match="another run"):
-        Log(path, {"seed": 1})
-
-
-def test_a_file_without_posts_is_refused(tmp_path: Path) -> None:
-    """With the name of the field that is missing."""
-    path = tmp_path / "posts.jsonl"
-    path.write_text(json.dumps({"text": "no post"}) + "\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="no post"):
-        read_samples(path)
-    path.write_text("", encoding="utf-8")
-    with pytest.raises(BadInput):
-        read_samples(path)
 
 
 def test_limits_name_systems_that_run() -> None:
@@ -151,7 +84,7 @@ def test_the_engines_own_time_is_that_of_no_model() -> None:
 
 async def test_an_answer_counts_every_call_at_the_port() -> None:
     """What reached the model: every call, the tokens of each, and time within the whole."""
-    engine, model = _engine()
+    engine, model = bench_engine()
     found = await answer("live", under(LIVE), engine, Sample("1", POST))
     assert found.calls == len(model.asked) > 0
     assert found.prompt_tokens == 10 * found.calls
@@ -184,7 +117,7 @@ async def test_a_run_that_goes_on_asks_only_what_is_missing(tmp_path: Path) -> N
 
         return answering
 
-    samples, path = _samples(3), tmp_path / "log.jsonl"
+    samples, path = samples_of(3), tmp_path / "log.jsonl"
     engine = Engine(Spoken(), FakeEvidence(), heads_saying())
     systems = {"a": system("a"), "b": system("b")}
     await answer_all(engine, systems, samples, {"a": 2, "b": 1}, Log(path, {}))
@@ -208,7 +141,7 @@ async def test_posts_are_answered_at_once_as_often_as_asked_and_the_rest_waits(t
 
     engine = Engine(Spoken(), FakeEvidence(), heads_saying())
     log = Log(tmp_path / "log.jsonl", {})
-    await answer_all(engine, {"a": answering}, _samples(5), {"a": 5}, log, at_once=2)
+    await answer_all(engine, {"a": answering}, samples_of(5), {"a": 5}, log, at_once=2)
     assert max(seen) == 2
     assert {outcome.id for outcome in outcomes_of(log)} == set("01234")
     assert {outcome.overhead_seconds for outcome in outcomes_of(log)} == {None}
@@ -226,7 +159,7 @@ async def test_error_of_one_post_ends_the_run_as_itself(tmp_path: Path) -> None:
     engine = Engine(Spoken(), FakeEvidence(), heads_saying())
     log = Log(tmp_path / "log.jsonl", {})
     with pytest.raises(ModelUnavailable, match="Gone"):
-        await answer_all(engine, {"a": answering}, _samples(3), {"a": 3}, log)
+        await answer_all(engine, {"a": answering}, samples_of(3), {"a": 3}, log)
     kept = {outcome.id for outcome in outcomes_of(log)}
     assert "0" in kept
     assert "1" not in kept
@@ -247,7 +180,7 @@ async def test_the_referee_asks_both_orders_and_a_liking_for_a_place_cancels() -
     assert again.texts == model.texts[:6]
 
 
-async def test_the_referee_uses_no_prompt_of_the_engine() -> None:
+async def test_the_referee_uses_no_prompt_of_thebench_engine() -> None:
     """Not the judge's, nor any that the loop climbs."""
     model = Letters("kind")
     await Referee(model).share("A post.", "One.", "Other.")
@@ -293,7 +226,7 @@ def test_the_engine_s_own_time_is_what_no_call_explains() -> None:
 
 def test_all_tables_and_the_picture_come_from_the_log_alone(tmp_path: Path) -> None:
     """So that a finished log can be shown again without a model; flagged replies are listed by id, without text."""
-    samples, log = _samples(4), Log(None, {})
+    samples, log = samples_of(4), Log(None, {})
     for outcome in [*_paired(), replace(OUTCOME, id="0", flags=["slur", "gate: empty"])]:
         log.add({"kind": ANSWER, **asdict(outcome)})
     log.add({"kind": REWARD, "id": "1", "reply": REPLY, "share": 0.75})
@@ -328,55 +261,3 @@ def test_figures_of_the_evidence_are_not_strange() -> None:
     assert strange_figures("In 2021, 340 of 900 jobs; counted in 2022.", held, "en") == set()
     assert strange_figures("About 341 jobs.", held, "en") == {"341"}
     assert strange_figures("340 jobs.", [], "en") == {"340"}
-
-
-def test_every_stage_and_every_reward_can_be_left_out() -> None:
-    """And the weights stand as before afterwards, also after an error."""
-    before = dict(rewards.WEIGHTS)
-    names = list(ablations.variants(LIVE))
-    assert names[0] == ablations.AS_IS
-    assert {f"no {name}" for name in before} < set(names)
-    with pytest.raises(RuntimeError), ablations.without_weight("stance"):
-        assert "stance" not in rewards.WEIGHTS
-        raise RuntimeError
-    assert before == rewards.WEIGHTS
-
-
-@pytest.mark.parametrize(
-    ("variant", "kinds"),
-    [("no judge", {"judge"}), ("no claim guidance", {"claims", "vote"}), ("no annealing", {"rewrite"})],
-)
-async def test_what_is_left_out_costs_no_call(variant: str, kinds: set[str]) -> None:
-    """The engine as it is asks for all of it, and replies either way."""
-    asked = []
-    for name in (ablations.AS_IS, variant):
-        engine, model = _engine()
-        found = await ablations.variants(LIVE)[name](engine, Sample("1", POST))
-        assert found.reply
-        asked.append({kind for kind, _, _ in model.asked})
-    assert kinds <= asked[0]
-    assert not kinds & asked[1]
-
-
-async def test_without_evidence_none_is_found() -> None:
-    """The engine as it is finds the passage."""
-    variants = ablations.variants(LIVE)
-    found = [await variants[name](_engine()[0], Sample("1", POST)) for name in (ablations.AS_IS, "no evidence")]
-    assert [len(said.brief.evidence) for said in found] == [1, 0]
-
-
-def test_an_ablation_is_compared_with_the_engine_as_it_is_post_by_post() -> None:
-    """What the part adds is the mean gap over the posts that both replied to."""
-    log = Log(None, {})
-    for at in range(3):
-        for name, calls in ((ablations.AS_IS, 20), ("no judge", 12)):
-            reply = f"{name} {at}"
-            log.add({"kind": ANSWER, **asdict(replace(OUTCOME, system=name, id=str(at), reply=reply, calls=calls))})
-            share = 0.7 if name == ablations.AS_IS else 0.5
-            log.add({"kind": REWARD, "id": str(at), "reply": reply, "share": share})
-    names = [ablations.AS_IS, "no judge"]
-    as_is, less = ablations.summary(names, outcomes_of(log), log)
-    assert (as_is["the part adds"], as_is["other reply"]) == (0, 0)
-    assert (less["the part adds"], less["other reply"], less["calls"]) == (pytest.approx(0.2), 1, 12)
-    tests = {row["measure"]: row for row in ablations.tests(names, outcomes_of(log), log)}
-    assert (tests["calls"]["median gap"], tests["seconds"]["p"]) == (8, 1)
