@@ -29,12 +29,13 @@ async def pages(samples: Sequence[Sample], profile: str) -> list[str]:
     async with open_bench_engine() as engine:
         for place, sample in enumerate(samples, start=1):
             suggestion = await engine.suggest(Request(post_of(sample), chosen))
-            found.append("\n".join(_section(sample, suggestion)))
+            found.append("\n".join(section(sample, suggestion)))
             note(f"{place}/{len(samples)} {sample.id}: {suggestion.cost.seconds:.0f} s")
     return found
 
 
-def _section(sample: Sample, suggestion: Suggestion) -> Iterator[str]:
+def section(sample: Sample, suggestion: Suggestion) -> Iterator[str]:
+    """The lines of one post: the advice and its cost, the replies with what carries them, what could not be done."""
     cost, reading = suggestion.cost, suggestion.reading
     yield f"### {sample.id}\n"
     yield f"> {sample.post}\n"
@@ -50,12 +51,12 @@ def _section(sample: Sample, suggestion: Suggestion) -> Iterator[str]:
 
 
 def _carried(draft: Draft, suggestion: Suggestion) -> str:
-    """The documents that carry the draft's facts, or that something is not carried."""
+    """The documents that carry the draft's facts, or that one of its facts is not carried."""
     if any(receipt.verdict is not Verdict.SUPPORTED for receipt in draft.receipts):
         return "; a sentence that no evidence carries"
     used = {receipt.evidence_id for receipt in draft.receipts}
-    sources = [f"{p.source.publisher}, {p.source.year}" for p in suggestion.evidence if p.id in used]
-    return "".join(f"; {source}" for source in sources)
+    sources = [p.source for p in suggestion.evidence if p.id in used]
+    return "".join(f"; {source.publisher}, {source.year or 'no year'}" for source in sources)
 
 
 def main() -> None:
