@@ -41,14 +41,30 @@ ORDINARY_TEXTS = (
     "The co-op on the corner re-opened, and the well-being of all grew.",
     "Gracias a todos por estar aquí con vuestros niños.",
     "È una città bellissima, e ci vivono persone di ogni età.",
-    "Ongi etorri gure auzora, lagunok!",
+    "Ongi etorri gure auzora, lagunok! Jende asko dago hemen.",
+    "A spoof is no proof, and I thought of a wool coat.",
 )
+
+IN_FOUR_LANGUAGES = {
+    "en": "downies asshole libtards spaz rapefugees sodomites illegals",
+    "es": "negratas subnormales maricas travelos panchitos",
+    "it": "froci culattoni ricchioni terroni zoccola",
+    "eu": "maritxu marikoi mongoliko",
+}
 
 
 @pytest.mark.parametrize(("how", "text"), [(how, text) for how, texts in DISGUISED.items() for text in texts])
 def test_a_disguise_is_undone(how: str, text: str) -> None:
     """A slur stays one however it is spelled."""
     assert slurs_in(f"Only an {text} would say so."), how
+
+
+@pytest.mark.parametrize(
+    ("language", "slur"), [(language, slur) for language, all_ in IN_FOUR_LANGUAGES.items() for slur in all_.split()]
+)
+def test_slurs_of_each_language_are_known(language: str, slur: str) -> None:
+    """In a text of their language as in one whose language nobody could tell."""
+    assert slurs_in(f"«{slur}», 123.", language) == slurs_in(slur) == {slur}
 
 
 def test_the_slur_is_named() -> None:
