@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from itertools import permutations
 from typing import Any
 
 from bench.output import note
@@ -18,7 +17,7 @@ from core.evidence import find_evidence
 from core.models import Brief, Intent
 from core.profiles import PAPER
 from core.rewards import embedded_scorers, evaluate
-from core.verdicts import Judge
+from core.verdicts import Comparison, Judge
 from core.vetted import load_themes, matching_themes
 
 MATRIX = "matrix"
@@ -26,6 +25,8 @@ MATRIX = "matrix"
 
 async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log) -> None:
     """The logits of all ordered pairs of ``size`` drafts for each post, with their rewards as seeds.
+
+    In the order of ``itertools.permutations``: those of one first draft stand together.
 
     A post that the log holds already is not asked about again; one with fewer drafts is left out. The log holds
     rewards and logits, no text.
@@ -41,7 +42,10 @@ async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log)
         scores, _ = await evaluate(brief, texts, embedded_scorers(engine.heads))
         model = MeteredModel(engine.model, Budget(PAPER))
         judge = Judge(model)
-        said = [await judge.compare(brief, texts[a], texts[b]) for a, b in permutations(range(size), 2)]
+        said: list[Comparison | None] = []
+        for first in texts:  # together: a server reads what they share once
+            others = [other for other in texts if other != first]
+            said += await asyncio.gather(*(judge.compare(brief, first, other) for other in others))
         logits = [comparison.logit for comparison in said if comparison]
         if len(logits) < len(said):
             note(f"{place}/{len(samples)} {sample.id}: an unreadable answer, left out")
