@@ -16,7 +16,7 @@ from typing import Any
 
 from core.budget import MeteredModel
 from core.errors import BadAnswer, BadInput, BudgetExhausted, ModelUnavailable
-from core.groups import groups_named
+from core.groups import groups_named, undisguised
 from core.heads import Heads
 from core.injection import instructs
 from core.language import NAMES, detect
@@ -167,14 +167,15 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
         notes.append("reading: the post's language could not be told")
     violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
     addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
+    open_text = undisguised(text, language)
     if not heads.knows(language):
         if language is not None:
             notes.append(
                 f"reading: no built-in scorer knows {NAMES.get(language, language)}; "
                 "whether the post is hateful is the language model's word alone"
             )
-        return Signals(language, None, attacked(text, language, {}), violent, tuple(notes), *addressed)
-    group = attacked(text, language, heads.target_groups(text))
+        return Signals(language, None, attacked(open_text, language, {}), violent, tuple(notes), *addressed)
+    group = attacked(open_text, language, heads.target_groups(open_text))
     worst = float(heads.hateful([text, *sentences(text)]).max())  # one hateful sentence among friendly ones is enough
     return Signals(language, worst, group, violent, tuple(notes), *addressed)
 

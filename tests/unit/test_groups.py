@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.groups import groups_named, words_for_groups
+from core.groups import groups_named, undisguised, words_for_groups
 from core.language import NAMES
 from core.models import TargetGroup
 from core.reading import attacked
@@ -32,6 +32,39 @@ from core.reading import attacked
 )
 def test_names_groups(text: str, language: str | None, expected: set[TargetGroup]) -> None:
     assert groups_named(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "plain"),
+    [
+        ("They are led by the J*ws.", "en", "They are led by the Jews."),
+        ("the m*slims and the musl1ms", "en", "the muslims and the muslims"),
+        ("bl@cks, w0men, g@ys", "en", "blacks, women, gays"),
+        ("los jud*os", "es", "los judíos"),
+        ("gli ebr3i e i m*sulmani", "it", "gli ebrei e i musulmani"),
+        ("emak*meak", "eu", "emakumeak"),
+        ("les musulm4ns, the J*ws", None, "les musulmans, the Jews"),
+    ],
+)
+def test_a_disguised_name_is_spelled_out(text: str, language: str | None, plain: str) -> None:
+    """Stars, digits and signs stand for letters; what follows the known part of a name stays."""
+    assert undisguised(text, language) == plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "COVID19 and 5G",
+        "a 5* hotel, 2 * 3",
+        "what the f*ck",
+        "j**",
+        "A1B2@example.org",
+        "x" * 40 + "*",
+        "**bold** text",
+    ],
+)
+def test_what_hides_no_group_is_left_as_it_stands(text: str) -> None:
+    assert undisguised(text, "en") == text
 
 
 def test_takes_a_known_language_at_its_word() -> None:

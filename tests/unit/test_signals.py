@@ -7,7 +7,8 @@ import pytest
 from core.models import Action, TargetGroup
 from core.reading import decide, parse_explanations, read_post, read_signals
 from tests.fakes.brief import EXPLAINED, metered, post_of
-from tests.fakes.heads import heads_saying
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.heads import FakeHeads, heads_saying
 from tests.fakes.model import FakeModel
 
 NO = {"yes": 0.1, "no": 0.9}
@@ -106,6 +107,21 @@ async def test_signals_of_a_known_language() -> None:
     assert signals.notes == ()
     unsure = await read_signals(post_of("They must all go."), heads_saying(sure=0.4), expected="en", language="en")
     assert unsure.target_group is None
+
+
+@pytest.mark.parametrize(("text", "language"), [("The J*ws must all go.", "en"), ("Los jud*os mandan aquí.", "es")])
+async def test_a_disguised_group_is_told(text: str, language: str) -> None:
+    """Neither the words nor the head would know it under its stars."""
+    seen = []
+
+    class Seeing(FakeHeads):
+        def target_groups(self, text: str) -> dict[TargetGroup, float]:
+            seen.append(text)
+            return super().target_groups(text)
+
+    heads = Seeing(FakeEmbedder(["en"]), {}, sure=0.3)
+    assert (await read_signals(post_of(text), heads, expected="en", language=language)).target_group is TargetGroup.JEWS
+    assert seen == (["The Jews must all go."] if language == "en" else [])
 
 
 async def test_signals_where_the_heads_know_nothing() -> None:
