@@ -49,12 +49,13 @@ def undisguised(text: str, language: str | None = None) -> str:
 def _spelled_out(token: str, language: str | None) -> str:
     if sum(character.isalpha() for character in token) < _LEAST_LETTERS or len(token) > _LONGEST:
         return token
-    letters = [_LETTERS_OF.get(character, re.escape(character)) for character in token.casefold()]
+    folded = token.casefold()
+    letters = [_LETTERS_OF.get(character, re.escape(character)) for character in folded]
     hidden: dict[TargetGroup, str] = {}
     for group, name, is_beginning in _names(language):
-        ends = min(len(name), len(token)) if is_beginning else len(token)
+        ends = min(len(name), len(folded)) if is_beginning else len(folded)
         if re.fullmatch("".join(letters[:ends]), name):
-            hidden.setdefault(group, name + token[ends:].casefold().rstrip("*"))
+            hidden.setdefault(group, name + folded[ends:].rstrip("*"))
     if len(hidden) != 1:
         return token
     (word,) = hidden.values()
