@@ -5,8 +5,7 @@ Every change is made at a port, in a profile or in the rewards' weights, so that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -17,21 +16,23 @@ from bench.runs import column, rewards_of
 from bench.samples import Log, Sample
 from bench.significance import compare
 from bench.systems import Answering, Outcome, Said, under
-from core import rewards
 from core.engine import Engine
 from core.ports import Answer, EvidenceQuery, Found, Generation, LanguageModel, Message
 from core.profiles import Profile
 from core.prompting import load_prompt
+from core.rewards import WEIGHTS
 
 AS_IS = "as is"
 PATIENCE_SECONDS = 3600.0
 SAME_CLAIM = "People deserve to be judged by what they do."
 """What is argued where no claim guides: the same for every post, as a moderator might set it."""
 MEASURES: Mapping[str, Callable[[Outcome], float]] = {
+    "flagged": lambda outcome: bool(outcome.flags),
     "facts supported": lambda outcome: outcome.facts_supported,
+    "facts unsupported": lambda outcome: outcome.facts - outcome.facts_supported,
     "dropped": lambda outcome: outcome.dropped,
-    "seconds": lambda outcome: outcome.seconds,
     "calls": lambda outcome: outcome.calls,
+    "tokens": lambda outcome: outcome.prompt_tokens + outcome.completion_tokens,
 }
 
 
@@ -69,17 +70,6 @@ def judging_prompts() -> frozenset[str]:
     return frozenset(load_prompt(name).messages[0].content for name in files if name.startswith("judge"))
 
 
-@contextmanager
-def without_weight(name: str) -> Iterator[None]:
-    """Leave one reward out of the weighted sum."""
-    before = rewards.WEIGHTS
-    rewards.WEIGHTS = {own: weight for own, weight in before.items() if own != name}
-    try:
-        yield
-    finally:
-        rewards.WEIGHTS = before
-
-
 def variants(profile: Profile) -> dict[str, Answering]:
     """The engine under a profile as it is, without each stage, and without each reward.
 
@@ -96,11 +86,8 @@ def variants(profile: Profile) -> dict[str, Answering]:
         return suggest
 
     def unweighted(name: str) -> Answering:
-        async def suggest(engine: Engine, sample: Sample) -> Said:
-            with without_weight(name):
-                return await as_is(engine, sample)
-
-        return suggest
+        weights = {own: weight for own, weight in WEIGHTS.items() if own != name}
+        return with_parts(lambda engine: replace(engine, scorers=replace(engine.scorers, weights=weights)))
 
     return {
         AS_IS: as_is,
@@ -108,7 +95,7 @@ def variants(profile: Profile) -> dict[str, Answering]:
         "no evidence": with_parts(lambda engine: replace(engine, evidence=NoEvidence())),
         "no annealing": under(replace(patient, target_score=0.0)),
         "no judge": with_parts(lambda engine: with_models(engine, UnheardJudge)),
-        **{f"no {name}": unweighted(name) for name in rewards.WEIGHTS},
+        **{f"no {name}": unweighted(name) for name in WEIGHTS},
     }
 
 

@@ -242,8 +242,6 @@ def main() -> None:
     """Run, print the tables, and write JSON and picture."""
     options = _options()
     try:
-        if options.at_once < 1:
-            raise BadInput(f"--at-once {options.at_once} is wrong.", remedy="Name a number above 0.")
         limits = limits_of(options.profiles, options.limit, options.limits)
         samples = spread(read_samples(options.posts), options.seed)
         log = Log(options.resume, {"bench": "engine", "posts": options.posts.name, "seed": options.seed})

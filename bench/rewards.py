@@ -4,7 +4,8 @@
     python -m bench.rewards --posts FILE --ablate --limit 8 --resume LOG      the engine with one part less each time
 
 The posts must not be those that the heads were trained on. ``LOG`` grows answer by answer, one file for each of the
-two; the same command goes on where it was killed.
+two; the same command goes on where it was killed. Nothing is asked twice: engines that part only after the drafts share
+what the model said until then, so that what differs is what the part does, and not the model's mood.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from bench.remembered import RememberedModel
 from bench.runs import answer_all, open_bench_engine, outcomes_of, referee_all, unanswered, unrewarded
 from bench.samples import Log, read_rows, read_samples, spread
 from bench.scorers import every_scorer
-from bench.systems import answer
 from bot.settings import load_settings
 from core.errors import AntiphonError, BadInput
 from kb.facts import STARTER_FACTS, load_facts
@@ -54,13 +54,12 @@ async def _ablate(options: argparse.Namespace) -> dict[str, list[Row]]:
     about = {"bench": "ablations", "posts": options.posts.name, "profile": options.profile, "seed": options.seed}
     log = Log(options.resume, about)
     limits = dict.fromkeys(names, options.limit)
-    missing = unanswered(names, samples, limits, log)
-    if missing or unrewarded(names, samples, log):
+    if unanswered(names, samples, limits, log) or unrewarded(names, samples, log):
         async with open_bench_engine() as engine:
-            if missing:
-                await answer("warm", chosen[AS_IS], engine, samples[min(options.limit, len(samples) - 1)])
-            await answer_all(engine, {name: chosen[name] for name in names}, samples, limits, log)
-            await referee_all(Referee(engine.model, options.seed), samples, names, log)
+            remembering = with_models(engine, lambda model: RememberedModel(model, log))
+            systems = {name: chosen[name] for name in names}
+            await answer_all(remembering, systems, samples, limits, log, options.at_once)
+            await referee_all(Referee(remembering.model, options.seed), samples, names, log)
     outcomes = outcomes_of(log)
     return {"ablations": summary(names, outcomes, log), "tests": tests(names, outcomes, log)}
 
@@ -73,6 +72,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--variants", default="", help="some variants only, with commas between them")
     parser.add_argument("--profile", default="live", help="the profile that parts are taken from")
     parser.add_argument("--limit", type=int, default=POSTS, help="posts, and for the scorers facts too")
+    parser.add_argument("--at-once", type=int, default=1, help="answers at once: a server takes several")
     parser.add_argument("--resume", type=Path, help="a log that is added to, and gone on from")
     parser.add_argument("--seed", type=int, default=0, help="draws posts, pairs and names")
     parser.add_argument("--out", type=Path, help="write the JSON here instead of standard output")

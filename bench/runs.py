@@ -22,6 +22,7 @@ from bench.systems import Answering, Outcome, answer
 from bot.app import open_engine
 from bot.settings import load_settings
 from core.engine import Engine
+from core.errors import BadInput
 
 ANSWER, REWARD, DUEL = "answer", "reward", "duel"
 Turn = tuple[str, Sample]
@@ -64,7 +65,10 @@ async def answer_all(
 
     Raises:
         AntiphonError: the first error of a system; the answers in flight are given up.
+        BadInput: ``at_once`` is below 1.
     """
+    if at_once < 1:
+        raise BadInput(f"--at-once {at_once} is wrong.", remedy="Name a number above 0.")
     turns = unanswered(systems, samples, limits, log)
     free, came, started = asyncio.Semaphore(at_once), itertools.count(1), time.monotonic()
 

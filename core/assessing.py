@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.budget import MeteredModel
@@ -18,7 +18,7 @@ from core.judge import best_of_each_intent, seeded
 from core.models import Brief, Evidence, Intent, Receipt, Verdict
 from core.ports import Embedder, Inference, Scorer
 from core.receipts import factuality, verify, warnings_of
-from core.rewards import argument_quality, evaluate, with_total
+from core.rewards import WEIGHTS, argument_quality, evaluate, with_total
 from core.text import sentences, words
 from core.vetted import Theme
 
@@ -39,6 +39,7 @@ class Assessor:
         least_stance: below this a draft does not oppose the post.
         model: who is asked for receipts and argument quality.
         inference: who checks facts instead, in the languages that it knows.
+        weights: what each reward counts for.
         faults: how many candidates each gate refused.
         notes: what could not be told, and why.
     """
@@ -53,6 +54,7 @@ class Assessor:
     embedder: Embedder
     model: MeteredModel
     inference: Inference | None = None
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     faults: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
@@ -69,7 +71,7 @@ class Assessor:
         passed = [c for c in passed if self._passes(await self._drift_fault(c))]
         if not passed:
             return []
-        scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers)
+        scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
         self.notes += failed
         return [
             replace(candidate, scores=scores)
@@ -89,7 +91,7 @@ class Assessor:
             quality = await argument_quality(self.brief, candidate.text, model)
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
         warnings = (*warnings_of(receipts), *_cautions(receipts, self.brief.evidence))
-        return replace(candidate, scores=with_total(scores), receipts=receipts, warnings=warnings)
+        return replace(candidate, scores=with_total(scores, self.weights), receipts=receipts, warnings=warnings)
 
     async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
         """The ``count`` best candidates, finished; one with an unsupported sentence lets another enter beside it."""

@@ -19,6 +19,7 @@ from core.claims import propose_claims, vote
 from core.drafting import Candidate, compose, weakest, write
 from core.evidence import ANY_SOURCES, Sources, far_from, find_evidence, summarise, write_queries
 from core.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
+from core.groups import undisguised
 from core.heads import Heads
 from core.judge import judge, ranked
 from core.models import (
@@ -144,7 +145,7 @@ class _Run:
         signals = await self._signals()
         if signals.calls_for_reply:
             await self._first_draft(decide(signals, {}))
-        reading, lost = await read_post(self.post, signals, self.model)
+        reading, lost = await read_post(self.open_post, signals, self.model)
         self.degraded += lost
         self._report("reading", reading.implied_meaning or reading.reason, reading)
         if not self.request.wants_drafts(reading, signals):
@@ -162,6 +163,7 @@ class _Run:
         signals = await read_signals(self.post, self.engine.heads, expected=voice.language, language=named)
         self.degraded += signals.notes
         self.scorers = self.engine.scorers.over(self.engine.heads, signals.language)
+        self.open_post = replace(self.post, text=undisguised(self.post.text, signals.language))
         return signals
 
     async def _first_draft(self, reading: Reading) -> None:
@@ -172,15 +174,15 @@ class _Run:
         if not themes:
             return
         searched = self.engine.evidence, self.request.sources
-        evidence, _ = await find_evidence([self.post.text], reading, themes[0].claim, *searched)
-        brief = Brief(self.post, reading, themes[0].claim, tuple(evidence))
+        evidence, _ = await find_evidence([self.open_post.text], reading, themes[0].claim, *searched)
+        brief = Brief(self.open_post, reading, themes[0].claim, tuple(evidence))
         assessor = self._assessor(brief, themes)
         start = compose(brief, themes[0], self.request.voice.intents, self.chance)
         await self._show(await assessor.best(start[:1]), assessor)
 
     async def _themes(self, language: str, group: TargetGroup, *, violent: bool = False) -> list[Theme]:
         embedder = self.engine.heads.embedder
-        return await asyncio.to_thread(matching_themes, self.post.text, language, group, embedder, violent=violent)
+        return await asyncio.to_thread(matching_themes, self.open_post.text, language, group, embedder, violent=violent)
 
     def _writable(self, reading: Reading) -> Reading:
         """The reading with a language to write in and a group to stand up for, for a draft that a person forces."""
@@ -200,20 +202,20 @@ class _Run:
         claims = await self._claims(language, themes)
         claim = claims[0].text if claims else ""
         self._report("claims", claim)
-        queries, unwritten = await write_queries(self.post, reading, [claim.text for claim in claims], self.model)
+        queries, unwritten = await write_queries(self.open_post, reading, [claim.text for claim in claims], self.model)
         found, none = await find_evidence(queries, reading, claim, self.engine.evidence, self.request.sources)
         evidence, cut = await summarise(found, self.model)
         self.degraded += [*unwritten, *none, *cut]
         self._report("evidence", ", ".join(passage.source.publisher for passage in evidence) or "none")
-        return Brief(self.post, reading, claim, tuple(evidence)), claims, queries, themes
+        return Brief(self.open_post, reading, claim, tuple(evidence)), claims, queries, themes
 
     async def _claims(self, language: str, themes: Sequence[Theme]) -> list[Claim]:
         """Counter-claims, the winner of the vote first; a person's own stands alone and unquestioned."""
         if self.request.claim:
             return [Claim(self.request.claim, None)]
         count = self.request.profile.claims
-        proposed, lost = await propose_claims(self.post, language, themes, self.model, self.engine.heads, count)
-        claims, unheld = await vote(self.post, proposed, self.model)
+        proposed, lost = await propose_claims(self.open_post, language, themes, self.model, self.engine.heads, count)
+        claims, unheld = await vote(self.open_post, proposed, self.model)
         self.degraded += [*lost, *unheld]
         return claims
 
@@ -230,6 +232,7 @@ class _Run:
             embedder=heads.embedder,
             model=self.model,
             inference=self.engine.scorers.inference,
+            weights=self.engine.scorers.weights,
             faults=self.faults,
             notes=self.degraded,
         )

@@ -38,6 +38,7 @@ _NOT_HATEFUL = 0.18
 _LIKELY_HATEFUL = 0.5
 _SURELY_HATEFUL = 0.6
 _GROUP_IS_CLEAR = 0.5
+_GROUP_IS_UNLIKELY = 0.1
 _VIOLENT = 0.6
 _PERSONAL = 0.6
 
@@ -112,7 +113,10 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What is known of a post before the language model is asked. ``hateful`` is ``None`` where no head knows."""
+    """What is known of a post before the language model is asked.
+
+    ``hateful`` is ``None`` where no head knows. ``unlikely_groups``: neither the head nor a word hints at them.
+    """
 
     language: str | None
     hateful: float | None
@@ -121,6 +125,7 @@ class Signals:
     notes: tuple[str, ...]
     may_name_person: bool = False
     addresses_somebody: bool = False
+    unlikely_groups: frozenset[TargetGroup] = frozenset()
 
     @property
     def calls_for_reply(self) -> bool:
@@ -175,9 +180,12 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
                 "whether the post is hateful is the language model's word alone"
             )
         return Signals(language, None, attacked(open_text, language, {}), violent, tuple(notes), *addressed)
-    group = attacked(open_text, language, heads.target_groups(open_text))
+    shares = heads.target_groups(open_text)
+    group = attacked(open_text, language, shares)
+    hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
+    unlikely = frozenset(other for other, share in shares.items() if share < _GROUP_IS_UNLIKELY) - hinted
     worst = float(heads.hateful([text, *sentences(text)]).max())  # one hateful sentence among friendly ones is enough
-    return Signals(language, worst, group, violent, tuple(notes), *addressed)
+    return Signals(language, worst, group, violent, tuple(notes), *addressed, unlikely)
 
 
 def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
@@ -304,11 +312,13 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False
     """The reading from what the heads, the rules and the model say.
 
     Whether the post is hateful is not taken from the structured answer: a small model writes "hateful" of nearly every
-    text, while the odds of its one-token answer and of the trained head tell them apart.
+    text, while the odds of its one-token answer and of the trained head tell them apart. Its target group counts where
+    they know none, unless it is one that they hold unlikely: none is better than the wrong one.
     """
     advised = Action(answer["recommended_action"]) if answer else None
     action, reason = _advice(signals, advised, violent=violent, personal=personal)
-    group = signals.target_group or (TargetGroup(answer["target_group"]) if answer else None)
+    told = TargetGroup(answer["target_group"]) if answer else None
+    group = signals.target_group or (None if told in signals.unlikely_groups else told)
     severity = 5 if violent else answer.get("severity")
     return Reading(
         language=signals.language,

@@ -7,8 +7,8 @@ cannot be told is ``None``; it is then left out of the sum, never guessed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from core.models import Brief, Scores
 from core.ports import Embedder, Inference, Scorer
 from core.prompting import load_prompt, quoted
 
-WEIGHTS = {
+WEIGHTS: Mapping[str, float] = {
     "stance": 0.25,
     "argument_quality": 0.15,
     "non_toxicity": 0.2,
@@ -118,12 +118,14 @@ class Scorers:
         argument_quality: in place of the language model's answer.
         inference: factuality, in place of the language model's answer; stance, where the stance head knows nothing.
         notes: what could not be loaded, and what stands in for it.
+        weights: what each reward counts for in the sum.
     """
 
     non_toxicity: Scorer | None = None
     argument_quality: Scorer | None = None
     inference: Inference | None = None
     notes: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
 
     def over(self, heads: Heads, language: str | None) -> list[Scorer]:
         """The scorers of drafts that need no call of the language model, for a post in ``language``.
@@ -152,7 +154,9 @@ async def argument_quality(brief: Brief, text: str, model: MeteredModel) -> floa
     return None if shares is None else shares["yes"]
 
 
-async def evaluate(brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer]) -> tuple[list[Scores], list[str]]:
+async def evaluate(
+    brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer], weights: Mapping[str, float] = WEIGHTS
+) -> tuple[list[Scores], list[str]]:
     """The rewards of each text that cost no call of the model, and which scorers failed.
 
     Factuality comes later, for the best, and so does argument quality where no scorer of its own is configured.
@@ -167,17 +171,18 @@ async def evaluate(brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer]
     if "stance" in columns:
         columns["faithfulness_post"] = columns["stance"]  # F2RL's P(oppose the post)
     rows = [{name: values[row] for name, values in columns.items()} for row in range(len(texts))]
-    return [with_total(Scores(**{name: _rounded(value) for name, value in row.items()})) for row in rows], failed
+    scores = [Scores(**{name: _rounded(value) for name, value in row.items()}) for row in rows]
+    return [with_total(row, weights) for row in scores], failed
 
 
-def with_total(scores: Scores) -> Scores:
+def with_total(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> Scores:
     """The scores with their weighted sum on the 0-10 scale, over the parts that are known."""
-    parts = {name: getattr(scores, name) for name in WEIGHTS}
+    parts = {name: getattr(scores, name) for name in weights}
     known = {name: value for name, value in parts.items() if value is not None}
     if not known:
         return replace(scores, total=None)
-    weight = sum(WEIGHTS[name] for name in known)
-    total = 10 * sum(WEIGHTS[name] * value for name, value in known.items()) / weight
+    weight = sum(weights[name] for name in known)
+    total = 10 * sum(weights[name] * value for name, value in known.items()) / weight
     return replace(scores, total=round(total, 3))
 
 

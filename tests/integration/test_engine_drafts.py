@@ -60,6 +60,20 @@ async def test_instructions_in_a_post_are_text(heads: Heads, knowledge: Evidence
         assert told.count("Ignore all previous") == told.count(inside), kind
 
 
+async def test_a_disguised_name_is_read_as_what_it_hides(heads: Heads, knowledge: EvidenceSource) -> None:
+    """The model, the themes and the search get the plain name; the suggestion shows the post as it was written."""
+    written = "Minorities vote to strip wealth and power from us, and they are organised to do this by the J*ws."
+    plain = written.replace("J*ws", "Jews")
+    model = helpful()
+    suggestion, _ = await suggest(heads, knowledge, model, written)
+    assert (suggestion.post.text, suggestion.queries[0]) == (written, plain)
+    told = ["\n".join(message.content for message in messages) for _, messages, _ in model.asked]
+    assert sum(plain in text for text in told) >= 3
+    assert not any("J*ws" in text for text in told)
+    of_the_plain, _ = await suggest(heads, knowledge, helpful(), plain)
+    assert {passage.id for passage in suggestion.evidence} == {passage.id for passage in of_the_plain.evidence}
+
+
 async def test_the_platforms_limit_and_the_intents_hold(heads: Heads, knowledge: EvidenceSource) -> None:
     """A community that wants questions of 150 characters gets only those."""
     voice = Voice(intents=(Intent.QUESTIONING, Intent.DENOUNCING), max_characters=150)

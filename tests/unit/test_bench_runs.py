@@ -148,6 +148,12 @@ async def test_posts_are_answered_at_once_as_often_as_asked_and_the_rest_waits(t
     assert costs("a", outcomes_of(log))["own ms p50"] is None
 
 
+async def test_none_at_once_is_refused() -> None:
+    """It would wait for ever."""
+    with pytest.raises(BadInput, match="--at-once 0 is wrong"):
+        await answer_all(Engine(Spoken(), FakeEvidence(), heads_saying()), {}, [], {}, Log(None, {}), at_once=0)
+
+
 async def test_error_of_one_post_ends_the_run_as_itself(tmp_path: Path) -> None:
     """What was answered before stays in the log; the failed post is asked again by the next run."""
 

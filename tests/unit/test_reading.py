@@ -275,6 +275,15 @@ def test_the_heads_group_comes_before_the_models() -> None:
     assert decide(replace(SIGNALS, target_group=None), {}, violent=False).target_group is None
 
 
+def test_a_group_that_the_heads_hold_unlikely_is_not_taken_from_the_model() -> None:
+    """To stand up for the wrong people is worse than to stand up for people in general."""
+    unlikely = frozenset({TargetGroup.PEOPLE_OF_COLOUR, TargetGroup.JEWS})
+    unsure = replace(SIGNALS, target_group=None, unlikely_groups=unlikely)
+    told = {group: decide(unsure, READ | {"target_group": group.value}).target_group for group in TargetGroup}
+    assert {group for group, taken in told.items() if taken is None} == unlikely
+    assert all(taken in {None, group} for group, taken in told.items())
+
+
 def test_two_opinions_are_pooled_by_their_odds() -> None:
     """Two that agree are surer than either, two that differ cancel out, and a certain one cannot silence the other."""
     assert pooled(0.8, 0.8) == pytest.approx(16 / 17)

@@ -74,6 +74,15 @@ def test_full_scores_give_the_weighted_sum() -> None:
         assert alone.total == pytest.approx(10 * weight)
 
 
+async def test_other_weights_weigh_otherwise() -> None:
+    """What has none does not count, in the rewards of the loop either."""
+    scores = Scores(stance=1.0, non_toxicity=0.5)
+    assert with_total(scores, {"non_toxicity": 1.0}).total == 5
+    scorers = [_Constant("stance", 1.0), _Constant("non_toxicity", 0.5)]
+    rows, _ = await evaluate(brief_of(), TEXTS, scorers, {"stance": 0.2, "non_toxicity": 0.8})
+    assert {row.total for row in rows} == {6.0}
+
+
 def test_missing_parts_are_left_out_of_the_sum() -> None:
     """The weights of what is known are scaled up: a part that nobody computed is neither 0 nor 1."""
     scores = with_total(Scores(non_toxicity=1.0, factuality=0.5))

@@ -109,6 +109,16 @@ async def test_signals_of_a_known_language() -> None:
     assert unsure.target_group is None
 
 
+async def test_what_neither_head_nor_word_hints_at_is_unlikely() -> None:
+    """A group that is named stays possible, and so do people in general; without a head all are."""
+    heads = heads_saying(sure=0.45, group=TargetGroup.MIGRANTS)
+    unsure = await read_signals(post_of("They sneer at women and Jews."), heads, expected="en", language="en")
+    possible = {TargetGroup.MIGRANTS, TargetGroup.WOMEN, TargetGroup.JEWS, TargetGroup.OTHER}
+    assert unsure.unlikely_groups == set(TargetGroup) - possible
+    abroad = await read_signals(post_of("Nos quitan el sitio."), heads, expected="es", language="es")
+    assert abroad.unlikely_groups == frozenset()
+
+
 @pytest.mark.parametrize(("text", "language"), [("The J*ws must all go.", "en"), ("Los jud*os mandan aquí.", "es")])
 async def test_a_disguised_group_is_told(text: str, language: str) -> None:
     """Neither the words nor the head would know it under its stars."""
