@@ -42,6 +42,9 @@ logger = logging.getLogger(__name__)
 
 OnPreparing = Callable[[str, int, int], None]
 """Called with "weights" and bytes, or with "prompts" and their number: what is done, and of how much."""
+EMBEDDED_AT_ONCE = 2
+"""Calls that the embedded model gets at once: on two cores two answers take a fifth less than one after the other. More
+would not fit its context where posts are long."""
 Loadable = TypeVar("Loadable", DetoxifyScorer, QualityCrossEncoder, NliCrossEncoder)
 _WARMED = (
     "reading", "claims", "vote", "draft", "rewrite", "judge", "quality", "entailment", "hateful", "queries", "violent",
@@ -166,8 +169,15 @@ async def open_model(settings: Settings, on_preparing: OnPreparing | None = None
             )
             await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
             base_url, api_key, model = server.base_url, server.api_key, server.model
-        concurrency = 1 if llm.backend == "embedded" else llm.parallel
-        chat = ChatModel(base_url, api_key, model, timeout_seconds=llm.timeout_seconds, concurrency=concurrency)
+        is_embedded = llm.backend == "embedded"
+        chat = ChatModel(
+            base_url,
+            api_key,
+            model,
+            timeout_seconds=llm.timeout_seconds,
+            concurrency=min(EMBEDDED_AT_ONCE, llm.parallel) if is_embedded else llm.parallel,
+            is_one_of_a_kind=is_embedded,
+        )
         stack.push_async_callback(chat.close)
         yield chat
 

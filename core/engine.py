@@ -44,7 +44,11 @@ from core.text import join
 from core.verdicts import Judge, JudgeFormat
 from core.vetted import Theme, load_themes, matching_themes
 
+MOST_CHARACTERS_BESIDE = 1_000
+"""The longest post whose claims are written beside its reading."""
 OnProgress = Callable[[Progress], None]
+_Claims = tuple[list[Claim], list[str]]
+"""Claims, and what was lost on the way to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +147,22 @@ class _Run:
         self.degraded += notes
         self.post = replace(self.request.post, text=text)
         signals = await self._signals()
-        if signals.calls_for_reply:
-            await self._first_draft(decide(signals, {}))
-        reading, lost = await read_post(self.open_post, signals, self.model)
-        self.degraded += lost
-        self._report("reading", reading.implied_meaning or reading.reason, reading)
-        if not self.request.wants_drafts(reading, signals):
-            return self._suggestion(reading, stopped="a reply is advised against")
+        likely = decide(signals, {}) if signals.calls_for_reply else None
+        if likely:
+            await self._first_draft(likely)
+        try:
+            async with asyncio.TaskGroup() as group:
+                early = group.create_task(self._early_claims(likely))
+                reading, lost = await read_post(self.open_post, signals, self.model)
+                self.degraded += lost
+                self._report("reading", reading.implied_meaning or reading.reason, reading)
+                if not self.request.wants_drafts(reading, signals):
+                    early.cancel()
+                    return self._suggestion(reading, stopped="a reply is advised against")
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
         await self._first_draft(reading)
-        brief, claims, queries, themes = await self._argue(self._writable(reading))
+        brief, claims, queries, themes = await self._argue(self._writable(reading), early.result())
         assessor = self._assessor(brief, themes)
         search = self._search_as_published if self.request.profile.is_published_loop else self._draft
         pool, rounds, stopped = await search(assessor, themes)
@@ -195,11 +206,26 @@ class _Run:
             self.degraded.append("reading: no target group could be told; the drafts stand up for people in general")
         return replace(reading, language=language, target_group=group)
 
-    async def _argue(self, reading: Reading) -> tuple[Brief, list[Claim], list[str], list[Theme]]:
-        """Stages 2 and 3: a counter-claim and the evidence for it."""
+    async def _early_claims(self, likely: Reading | None) -> tuple[list[Theme], _Claims] | None:
+        """The claims that the reading will most likely ask for, of the first two themes, written beside it.
+
+        Two answers at once take less than one after the other; but reading a long post takes longer than writing, and
+        the advice should not wait for it.
+        """
+        is_long = len(self.open_post.text) > MOST_CHARACTERS_BESIDE
+        if is_long or likely is None or likely.target_group is None or likely.language is None:
+            return None
+        themes = await self._themes(likely.language, likely.target_group)
+        return (themes[:2], await self._claims(likely.language, themes)) if themes else None
+
+    async def _argue(
+        self, reading: Reading, early: tuple[list[Theme], _Claims] | None
+    ) -> tuple[Brief, list[Claim], list[str], list[Theme]]:
+        """Stages 2 and 3: a counter-claim and the evidence for it. ``early`` holds if it is for the same themes."""
         language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
         themes = await self._themes(language, group, violent=reading.severity == 5)
-        claims = await self._claims(language, themes)
+        claims, lost = early[1] if early and early[0] == themes[:2] else await self._claims(language, themes)
+        self.degraded += lost
         claim = claims[0].text if claims else ""
         self._report("claims", claim)
         queries, unwritten = await write_queries(self.open_post, reading, [claim.text for claim in claims], self.model)
@@ -209,15 +235,14 @@ class _Run:
         self._report("evidence", ", ".join(passage.source.publisher for passage in evidence) or "none")
         return Brief(self.open_post, reading, claim, tuple(evidence)), claims, queries, themes
 
-    async def _claims(self, language: str, themes: Sequence[Theme]) -> list[Claim]:
+    async def _claims(self, language: str, themes: Sequence[Theme]) -> _Claims:
         """Counter-claims, the winner of the vote first; a person's own stands alone and unquestioned."""
         if self.request.claim:
-            return [Claim(self.request.claim, None)]
+            return [Claim(self.request.claim, None)], []
         count = self.request.profile.claims
         proposed, lost = await propose_claims(self.open_post, language, themes, self.model, self.engine.heads, count)
         claims, unheld = await vote(self.open_post, proposed, self.model)
-        self.degraded += [*lost, *unheld]
-        return claims
+        return claims, [*lost, *unheld]
 
     def _assessor(self, brief: Brief, themes: Sequence[Theme]) -> Assessor:
         heads, voice = self.engine.heads, self.request.voice

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 import openai
 import stamina
@@ -35,8 +37,9 @@ class ChatModel:
         api_key: a secret; "" where the server asks for none.
         model: the name that the server knows the model by.
         timeout_seconds: no call takes longer than this, whatever its caller would allow.
-        concurrency: calls that are sent at once; the others wait, within their time. 1 for llama.cpp on a CPU: only
-            one after the other do calls reuse the prompt that they share.
+        concurrency: calls that are sent at once; the others wait, within their time.
+        is_one_of_a_kind: whether calls with the same first message are sent one after the other, as llama.cpp wants
+            it on a CPU: only so do they reuse the beginning that they share.
         remedy: how to start this server, for the errors of an unreachable one.
         section: the table of config.toml that describes this server, for what errors name.
     """
@@ -49,6 +52,7 @@ class ChatModel:
         *,
         timeout_seconds: float = 120,
         concurrency: int = 16,
+        is_one_of_a_kind: bool = False,
         remedy: str = "",
         section: str = "llm",
     ) -> None:
@@ -58,6 +62,7 @@ class ChatModel:
         self._remedy = remedy or f"Start the server, or correct {section}.base_url."
         self._longest_seconds = timeout_seconds
         self._free = asyncio.Semaphore(concurrency)
+        self._kinds: WeakValueDictionary[str, asyncio.Lock] | None = WeakValueDictionary() if is_one_of_a_kind else None
         self._client = openai.AsyncOpenAI(
             base_url=base_url,
             api_key=api_key or NO_KEY,
@@ -104,7 +109,7 @@ class ChatModel:
     ) -> Read:
         seconds = min(timeout_seconds, self._longest_seconds)
         try:
-            async with asyncio.timeout(seconds), self._free:
+            async with asyncio.timeout(seconds), self._turn(request), self._free:
                 completion = await self._send(request)
         except TimeoutError as err:
             raise ModelUnavailable(
@@ -117,6 +122,12 @@ class ChatModel:
             return read(completion)
         except (AttributeError, IndexError, TypeError, ValueError) as err:  # the client does not check what it parses
             raise self._not_openai() from err
+
+    def _turn(self, request: Mapping[str, Any]) -> AbstractAsyncContextManager[object]:
+        """Wait for the calls with the same first message, where they are to follow one another."""
+        if self._kinds is None:
+            return nullcontext()
+        return self._kinds.setdefault(request["messages"][0]["content"], asyncio.Lock())
 
     async def _send(self, request: Mapping[str, Any]) -> ChatCompletion:
         """Send, and once more if no connection came about."""

@@ -34,6 +34,7 @@ class FakeServer:
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     arrived: threading.Event = field(default_factory=threading.Event)
+    arrivals: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     released: threading.Event = field(default_factory=threading.Event)
     url: str = ""
 
@@ -74,6 +75,7 @@ def server() -> Iterator[FakeServer]:
             fake.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             fake.keys.append(self.headers["Authorization"])
             fake.arrived.set()
+            fake.arrivals.release()
             if fake.hangs:
                 fake.released.wait()
                 return
@@ -242,6 +244,26 @@ async def test_longest_call_is_the_settings(server: FakeServer):
     server.hangs = True
     chat = ChatModel(server.url, "", "m", timeout_seconds=0.2)
     assert "within 0.2 seconds" in (await refusal(chat, timeout_seconds=3600)).message
+    await chat.close()
+
+
+async def test_one_of_a_kind_waits_for_the_other_and_not_for_other_kinds(server: FakeServer):
+    """Two calls that begin alike follow one another; beside them goes one that begins otherwise."""
+    server.hangs = True
+    chat = ChatModel(server.url, "", "m", is_one_of_a_kind=True)
+    others = [Message("system", "Answer in verse."), ASK[1]]
+    tasks = [asyncio.create_task(chat.generate(ask, Generation(max_tokens=5), 30)) for ask in (ASK, ASK, others)]
+    for _ in range(2):
+        await asyncio.to_thread(server.arrivals.acquire)
+    await asyncio.sleep(0.1)  # a third would be here by now
+    assert {asked["messages"][0]["content"] for asked in server.asked} == {ASK[0].content, others[0].content}
+    assert len(server.asked) == 2
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    server.hangs = False
+    server.answers("Fine.")
+    assert (await chat.generate(ASK, Generation(max_tokens=5), 30)).texts == ("Fine.",)
     await chat.close()
 
 

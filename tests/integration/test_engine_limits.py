@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine import Engine, Request, Voice
+from core.engine import MOST_CHARACTERS_BESIDE, Engine, Request, Voice
 from core.errors import BadInput, ModelUnavailable
 from core.heads import Heads
-from core.models import Intent, Progress, Suggestion, Verdict
+from core.models import Action, Intent, Progress, Suggestion, Verdict
 from core.ports import EvidenceSource, Generation, Message
 from core.profiles import Profile
 from core.text import numbers
@@ -25,16 +25,20 @@ FACT = "Newcomers find jobs and add to the economy of the whole town."
 
 
 class _Stuck(FakeModel):
-    """A model that never answers one kind of prompt; ``reached`` is set when it is asked."""
+    """A model that never answers one kind of prompt; ``reached`` is set when it is asked. Violence is judged after."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(texts={"reading": EXPLAINED, "draft": FACT}, shares={"hateful": SURELY})
-        self.kind, self.reached = kind, asyncio.Event()
+    def __init__(self, kind: str, **shares: Shares) -> None:
+        super().__init__(texts={"reading": EXPLAINED, "draft": FACT}, shares={"hateful": SURELY, **shares})
+        self.kind, self.reached, self.voted = kind, asyncio.Event(), asyncio.Event()
 
     async def _ask(self, messages: Sequence[Message], how: Generation | None) -> str:
         if kind_of(messages) == self.kind:
             self.reached.set()
             await asyncio.Event().wait()
+        if kind_of(messages) == "vote":
+            self.voted.set()
+        if kind_of(messages) == "violent":
+            await self.reached.wait()
         return await super()._ask(messages, how)
 
 
@@ -69,7 +73,7 @@ async def test_a_short_deadline_still_gives_vetted_drafts(heads: Heads, knowledg
     suggestion = await _suggest(heads, knowledge, model, replace(PATIENT, deadline_seconds=0.05))
     assert suggestion.drafts
     assert suggestion.cost.stopped_because == "deadline"
-    assert suggestion.cost.model_calls == model.calls.total() <= 1
+    assert suggestion.cost.model_calls == model.calls.total() <= 2  # the reading, and the claims beside it
     for draft in suggestion.drafts:
         assert draft.text != FACT
         assert draft.scores.total is not None
@@ -77,6 +81,33 @@ async def test_a_short_deadline_still_gives_vetted_drafts(heads: Heads, knowledg
     for stage in ("claims", "evidence", "drafts", "judge"):
         reasons = [reason for reason in suggestion.degraded if reason.startswith(f"{stage}: ")]
         assert any("deadline" in reason for reason in reasons), stage
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+async def test_claims_are_written_beside_the_reading(heads: Heads, knowledge: EvidenceSource, *, is_long: bool) -> None:
+    """A server answers both at once sooner than one after the other; the advice on a long post waits for nothing."""
+    model = _Stuck("reading")
+    post = post_of(POST * (1 + MOST_CHARACTERS_BESIDE // len(POST)) if is_long else POST)
+    task = asyncio.create_task(Engine(model, knowledge, heads).suggest(Request(post, PATIENT)))
+    await model.reached.wait()
+    if not is_long:
+        await model.voted.wait()
+    assert model.calls["claims"] == (0 if is_long else 1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_claims_are_given_up_where_the_reading_advises_against_a_reply(
+    heads: Heads, knowledge: EvidenceSource
+) -> None:
+    """What was written beside it is not waited for, and no task is left behind."""
+    model, before = _Stuck("claims", violent=SURELY), asyncio.all_tasks()
+    post = post_of("Migrants come here to murder people and to live off our welfare.")
+    suggestion = await Engine(model, knowledge, heads).suggest(Request(post, PATIENT))
+    assert model.reached.is_set()
+    assert suggestion.reading.recommended_action is Action.REPORT
+    assert asyncio.all_tasks() == before
 
 
 @pytest.mark.parametrize("limit", ["max_model_calls", "max_tokens"])
