@@ -114,7 +114,7 @@ def _wording_fault(text: str, context: GateContext) -> str | None:
 
 
 def _echo_fault(own: str, brief: Brief) -> str | None:
-    """Restating the stereotype strengthens it, also when it is negated."""
+    """Restating the stereotype strengthens it, also when it is negated or told as another's claim."""
     language = brief.reading.language
     post = content_stems(brief.post.text, language)
     mine = content_stems(own, language)
@@ -125,7 +125,7 @@ def _echo_fault(own: str, brief: Brief) -> str | None:
         return "repeats the post"
     if any(stem(match.group(1).casefold()) in shared - groups for match in _EMPHASIS.finditer(own)):
         return "repeats the post"
-    if any(_denies(part, shared, language) for part in sentences(own)):
+    if any(_denies(part, shared, language) or _retells(part, shared, language) for part in sentences(own)):
         return "restates the stereotype"
     counted = {stem(word.casefold()) for match in _SHARE_OF_GROUP.finditer(own) for word in match.groups("")}
     return "softens or concedes" if counted & (shared | (groups - _EVERYBODY)) else None
@@ -140,6 +140,13 @@ def _denies(sentence: str, shared: set[str], language: str | None) -> bool:
     within = " ".join(sentence[negation.end() :].split()[:_REACH_OF_NEGATION])
     negated = set(content_stems(within, language)) & shared - wordings.group_stems
     return bool(negated) or len(set(content_stems(sentence, language)) & shared) > 1
+
+
+def _retells(sentence: str, shared: set[str], language: str | None) -> bool:
+    """Whether a sentence speaks of "the claim that" and then has a word of the post."""
+    wordings = wordings_of(language)
+    told = wordings.retells.search(sentence) is not None
+    return told and bool(set(content_stems(sentence, language)) & shared - wordings.group_stems)
 
 
 def _mirror_fault(own: str, language: str) -> str | None:

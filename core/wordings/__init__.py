@@ -28,6 +28,7 @@ class Wordings:
         negation: a word that denies what follows.
         mirror: one group set above another, by its mere words: for claims.
         above: somebody set above others, the group ``whom``: for drafts.
+        retells: somebody else's claim told again.
         credits: somebody credited with a finding.
         absolutes: what is said of all, of none or of most.
         group_stems: the stems of the words for the groups themselves.
@@ -37,6 +38,7 @@ class Wordings:
     negation: re.Pattern[str]
     mirror: re.Pattern[str]
     above: re.Pattern[str]
+    retells: re.Pattern[str]
     credits: re.Pattern[str]
     absolutes: re.Pattern[str]
     group_stems: frozenset[str]
@@ -52,6 +54,7 @@ def wordings_of(language: str | None) -> Wordings:
         negation=_any(rows["negation"]),
         mirror=_any(rows["mirror"]),
         above=_any(rows["above"]),
+        retells=_any(rows["retells"]),
         credits=_any(rows["credits"]),
         absolutes=_any(*rows["absolutes"]),
         group_stems=frozenset(stem(word) for word in rows["groups"]),

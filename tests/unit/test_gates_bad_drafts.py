@@ -46,6 +46,8 @@ BAD = {
     "restates the stereotype": [
         "They never come for welfare.",
         "Newcomers aren't here for our welfare.",
+        "The idea that newcomers live at our cost is hurtful.",
+        "The claim that people move here for welfare is offensive.",
         "Nobody I know is on welfare, and it was not why we came.",
     ],
     "presupposes the claim": [

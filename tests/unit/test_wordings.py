@@ -12,7 +12,7 @@ from core.text import content_stems
 from core.vetted import load_themes
 from core.wordings import FALLBACK, fault_in, wordings_of
 
-KEYS = {"negation", "mirror", "above", "credits", "absolutes", "groups", "faults"}
+KEYS = {"negation", "mirror", "above", "credits", "retells", "absolutes", "groups", "faults"}
 
 
 def rows(language: str) -> dict[str, object]:
