@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 OnPreparing = Callable[[str, int, int], None]
 """Called with "weights" and bytes, or with "prompts" and their number: what is done, and of how much."""
 EMBEDDED_AT_ONCE = 2
-"""Calls that the embedded model gets at once: on two cores two answers take a fifth less than one after the other. More
+"""Calls that the embedded model gets at once: on two cores two answers take a sixth less than one after the other. More
 would not fit its context where posts are long."""
 Loadable = TypeVar("Loadable", DetoxifyScorer, QualityCrossEncoder, NliCrossEncoder)
 _WARMED = (

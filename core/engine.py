@@ -160,7 +160,8 @@ class _Run:
                     early.cancel()
                     return self._suggestion(reading, stopped="a reply is advised against")
         except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None
+            first = failed.exceptions[0]
+            raise first from first.__cause__
         await self._first_draft(reading)
         brief, claims, queries, themes = await self._argue(self._writable(reading), early.result())
         assessor = self._assessor(brief, themes)

@@ -42,6 +42,13 @@ class _Stuck(FakeModel):
         return await super()._ask(messages, how)
 
 
+class _Unreachable(FakeModel):
+    """A model whose server refuses every connection."""
+
+    async def _ask(self, messages: Sequence[Message], how: Generation | None) -> str:
+        raise ModelUnavailable("The server is unreachable.") from ConnectionRefusedError()
+
+
 class _Dying(FakeModel):
     """A model that answers some calls and is gone then."""
 
@@ -108,6 +115,14 @@ async def test_claims_are_given_up_where_the_reading_advises_against_a_reply(
     assert model.reached.is_set()
     assert suggestion.reading.recommended_action is Action.REPORT
     assert asyncio.all_tasks() == before
+
+
+async def test_an_unreachable_model_is_told_with_its_cause(heads: Heads, knowledge: EvidenceSource) -> None:
+    """The error of the reading, not of what was asked beside it, and what the client raised it from."""
+    model = _Unreachable()
+    with pytest.raises(ModelUnavailable, match="unreachable") as caught:
+        await _suggest(heads, knowledge, model)
+    assert isinstance(caught.value.__cause__, ConnectionError)
 
 
 @pytest.mark.parametrize("limit", ["max_model_calls", "max_tokens"])
