@@ -21,7 +21,7 @@ GOOD = [
     ("en", "What would you want strangers to say about your own family?"),
     ("en", "Every person who reads this deserves to feel at home."),
     ("en", "The idea that everyone belongs is what keeps a street together."),
-    ("eu", "Horrelako iritziekin nekez bizi gara elkarrekin."),
+    ("eu", "Nondik datoz horrelako iritziak?"),
     ("en", "A warm welcome costs little and stays with a family for life."),
     ("en", "That hurts to read, because these are our friends and colleagues."),
     ("en", "Migrants are nurses, bakers and parents. We are lucky to have them."),
