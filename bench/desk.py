@@ -28,11 +28,11 @@ import numpy as np
 import psutil
 from sqlalchemy import URL, make_url, text
 
-from bench.children import in_child, peak_mib
-from bench.output import Row, note, save, show
-from bot.intake import Intake
-from bot.store import jobs
-from bot.store.database import Database, Session
+from bench.measuring.children import in_child, peak_mib
+from bench.measuring.output import Row, note, save, show
+from bot.intake.intake import Intake
+from bot.store.engine.database import Database, Session
+from bot.store.work import jobs
 from core.models import FlaggedPost, PostRef
 
 Place = Path | URL

@@ -12,16 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.anneal import anneal
-from core.assessing import MAX_DRAFTS, Assessor, vetted_sentences
-from core.budget import Budget, MeteredModel
-from core.claims import propose_claims, vote
-from core.drafting import Candidate, compose, weakest, write
-from core.evidence import ANY_SOURCES, Sources, far_from, find_evidence, summarise, write_queries
-from core.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
-from core.groups import undisguised
-from core.heads import Heads
-from core.judge import judge, ranked
+from core.llm.budget import Budget, MeteredModel
+from core.llm.profiles import Profile
 from core.models import (
     Action,
     Brief,
@@ -36,13 +28,21 @@ from core.models import (
     TargetGroup,
 )
 from core.ports import EvidenceSource, LanguageModel
-from core.profiles import Profile
-from core.published import search, word_list
-from core.reading import Signals, check_text, decide, is_debatable, read_post, read_signals
-from core.rewards import BUILT_IN, Scorers, missing
-from core.text import join
-from core.verdicts import Judge, JudgeFormat
-from core.vetted import Theme, load_themes, matching_themes
+from core.scoring.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
+from core.scoring.heads.heads import Heads
+from core.scoring.rewards import BUILT_IN, Scorers, missing
+from core.stages.anneal import anneal
+from core.stages.assessing import MAX_DRAFTS, Assessor, vetted_sentences
+from core.stages.claims import propose_claims, vote
+from core.stages.codeofconduct import search, word_list
+from core.stages.drafting import Candidate, compose, weakest, write
+from core.stages.evidence import ANY_SOURCES, Sources, far_from, find_evidence, summarise, write_queries
+from core.stages.judge import judge, ranked
+from core.stages.judge_formats import Judge, JudgeFormat
+from core.stages.reading import Signals, check_text, decide, is_debatable, read_post, read_signals
+from core.wording.prepared.bank import Theme, load_themes, matching_themes
+from core.wording.targets.groups import undisguised
+from core.wording.text import join
 
 MOST_CHARACTERS_BESIDE = 1_000
 """The longest post whose claims are written beside its reading."""
@@ -69,7 +69,7 @@ class Request:
         language: a language that a person named; ``None`` to detect it.
         force: make drafts even where a reply is advised against, whatever the reason.
         is_asked: make drafts even where silence is advised, but none for what is not to be debated: threats, posts
-            about one person, and what cannot be read (``core.reading.is_debatable``).
+            about one person, and what cannot be read (``core.stages.reading.is_debatable``).
         sources: which evidence is preferred.
         claim: the counter-claim that a moderator chose; ``None`` to write some and vote.
         recent: replies posted lately, so that a draft does not sound the same.

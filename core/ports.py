@@ -12,10 +12,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from core.cards import Card
 from core.models import Brief, Evidence, FlaggedPost, Posted, PostRef, TargetGroup
-from core.review import ApprovedReply
-from core.roles import Role
+from core.moderation.approval import ApprovedReply
+from core.moderation.cards import Card
+from core.moderation.roles import Role
 
 
 @dataclass(frozen=True, slots=True)

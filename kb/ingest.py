@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from core.errors import DocumentRefused
-from core.injection import instructs
-from core.language import detect
+from core.wording.injection.injection import instructs
+from core.wording.language import detect
 from kb.documents import DocumentSource, Fetched, Listed, Page, Parsed, Span, Wanted
-from kb.library import Library, State, Trust
+from kb.library.library import Library, State, Trust
 
 MAX_PARAGRAPHS = 2000
 """The most paragraphs of one document: no document may answer everything."""

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from core.errors import IndexUnavailable, ScorerUnavailable
 from core.ports import Embedder, EvidenceQuery, Found, Reranker
-from kb.fact_search import FactSearch
-from kb.facts import STARTER_FACTS, load_facts
-from kb.gaps import STARTER_GAPS, Gaps, Instead, load_gaps
-from kb.index import KnowledgeIndex, NamedEmbedder
-from kb.kept_vectors import KeptVectors
-from kb.queries import Asked, LanguageOf, asked
-from kb.ranked import Norms, Part, Ranked, distinct
+from kb.ranking.fusion import Norms, Part, Ranked, distinct
+from kb.ranking.queries import Asked, LanguageOf, asked
+from kb.starter.fact_search import FactSearch
+from kb.starter.facts import STARTER_FACTS, load_facts
+from kb.starter.gaps import STARTER_GAPS, Gaps, Instead, load_gaps
+from kb.starter.index import KnowledgeIndex, NamedEmbedder
+from kb.starter.vector_cache import KeptVectors
 
 _EACH_SOURCE = 2  # of three passages: no source answers everything
 _RERANKED = 20  # a cross-encoder reads some 20 pairs a second on two cores
@@ -49,7 +49,7 @@ class HybridSearch:
             embedder knows.
 
     **Languages.** Of a text in a language that the embedder does not know, a gloss in English is looked up beside it
-    (``kb.gloss``). If nothing is found, or only that cannot be read, the answer is the norms nearest to equal rights
+    (``kb.ranking.gloss``). If nothing is found, or only that cannot be read, the answer is the norms nearest to equal rights
     for that group, such as the Universal Declaration of Human Rights: they hold whatever the post says.
     """
 

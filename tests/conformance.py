@@ -15,8 +15,8 @@ import pytest
 
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost, PostRef
+from core.moderation.approval import ApprovedReply, approve, text_hash
 from core.ports import ChatPlatform
-from core.review import ApprovedReply, approve, text_hash
 
 EXACT_TEXTS = {
     "mention": "@everyone and @here, please read this twice.",

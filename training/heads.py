@@ -1,4 +1,4 @@
-"""Trains the heads of ``core/heads`` on pairs of hateful posts and replies, and measures them on others.
+"""Trains the heads of ``core/scoring/heads`` on pairs of hateful posts and replies, and measures them on others.
 
     python -m training.heads --train pairs.jsonl --test other_pairs.jsonl --intents replies.jsonl
 
@@ -25,10 +25,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
-from core.backends.embeddings import SentenceEmbedder
-from core.heads import LABELLED_INTENTS, Heads, intent_features, stance_features, text_features
+from core.llm.backends.embeddings import SentenceEmbedder
 from core.models import Intent, TargetGroup
 from core.ports import Embedder
+from core.scoring.heads.heads import LABELLED_INTENTS, Heads, intent_features, stance_features, text_features
 
 Row = dict[str, str]
 SEED = 7
@@ -155,7 +155,7 @@ def main() -> None:
     parser.add_argument("--train", type=Path, required=True)
     parser.add_argument("--test", type=Path, required=True)
     parser.add_argument("--intents", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=Path("core/heads/heads.npz"))
+    parser.add_argument("--out", type=Path, default=Path("core/scoring/heads/heads.npz"))
     options = parser.parse_args()
     test, intents = read_rows(options.test), read_rows(options.intents)
     held_out = {row["post"] for row in test}

@@ -16,7 +16,7 @@ from discord import app_commands
 
 from adapters.discord.client import log_failure
 from core.errors import AntiphonError
-from core.i18n import gettext, translated
+from core.i18n.catalogs import gettext, translated
 
 _LOG = logging.getLogger(__name__)
 MAX_CHARACTERS: Final = 2000

@@ -13,7 +13,7 @@ import discord
 
 from adapters.discord.requests import ChannelClosed, RequestFailed
 from core.errors import AmbiguousSend, AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable
-from core.sentences import Sentence, sentence
+from core.i18n.sentences import Sentence, sentence
 
 FAULTS: Final = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
 """What a call of discord.py may raise when Discord, or the way to it, is at fault."""

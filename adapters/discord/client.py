@@ -24,8 +24,8 @@ from adapters.discord.answers import FAULTS, PORTAL, is_passing, of_connection
 from adapters.discord.policies import Policies
 from adapters.discord.refs import NAME
 from adapters.discord.requests import Requests
-from core.casework import Casework, Governance
 from core.errors import AntiphonError, BadSettings
+from core.moderation.desk_ports import Casework, Governance
 
 __all__ = ["NAME", "AntiphonClient", "AntiphonTree", "DiscordOptions", "Installer", "log_failure"]
 

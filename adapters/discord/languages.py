@@ -13,7 +13,7 @@ import discord
 from discord import app_commands
 from discord.app_commands import TranslationContextLocation as Location
 
-from core.i18n import LANGUAGES, gettext, language_of
+from core.i18n.catalogs import LANGUAGES, gettext, language_of
 
 _LOG = logging.getLogger(__name__)
 _UNKNOWN_TO_DISCORD: Final = frozenset({"eu"})

@@ -19,9 +19,9 @@ from adapters.discord.client import AntiphonClient
 from adapters.discord.refs import NAME, Place, place_of, ref_of, revision_of
 from adapters.discord.texts import MAX_CHARACTERS, check_bytes
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, TextHidden
+from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Posted, PostRef
-from core.review import ApprovedReply
-from core.sentences import sentence
+from core.moderation.approval import ApprovedReply
 
 RESEND_SECONDS: Final = 120.0
 """Discord keeps a key for "the past few minutes"."""

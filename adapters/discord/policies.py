@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Final
 
 from adapters.discord.refs import NAME
-from core.casework import Governance
-from core.community_policy import CommunityPolicy
 from core.errors import AntiphonError
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.desk_ports import Governance
 
 _LOG = logging.getLogger(__name__)
 KEPT_SECONDS: Final = 30.0

@@ -12,8 +12,8 @@ from typing import Final
 import discord
 
 from core.errors import PlatformUnavailable
+from core.i18n.sentences import sentence
 from core.models import PostRef
-from core.sentences import sentence
 
 NAME: Final = "discord"
 """``PostRef.platform`` of Discord's posts."""

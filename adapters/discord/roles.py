@@ -14,10 +14,10 @@ import discord
 
 from adapters.discord.answers import FAULTS, UNKNOWN_MEMBER, UNKNOWN_USER, of_question
 from adapters.discord.client import AntiphonClient
-from core.community_policy import CommunityPolicy
 from core.errors import PlatformUnavailable
-from core.roles import Role
-from core.sentences import sentence
+from core.i18n.sentences import sentence
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import Role
 
 _REQUESTS: Final = 2
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from core.errors import PlatformUnavailable
-from core.sentences import sentence
+from core.i18n.sentences import sentence
 
 MAX_CHARACTERS: Final = 2000
 """In code points, as Discord counts them; in UTF-16 units, too, as some of its apps do."""

@@ -15,7 +15,7 @@ from typing import Final
 from adapters.sample.posts import SAMPLE_THREAD, SamplePost
 from core.errors import BadInput, PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost, Posted, PostRef, ThreadMessage
-from core.review import ApprovedReply
+from core.moderation.approval import ApprovedReply
 
 _COMMUNITY: Final = "brenmoor"
 _CHANNEL: Final = "town-square"

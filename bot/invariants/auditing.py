@@ -13,7 +13,7 @@ from bot.invariants import keeping, sending, working
 from bot.invariants.facts import Facts, Limits, read_facts
 from bot.invariants.record import Record
 from bot.invariants.violation import Violation
-from bot.store.database import Database
+from bot.store.engine.database import Database
 
 _SHOWN = 5
 _REMEDY: Final = "Pause all posting, keep a copy of the database, and look at these in the audit log before you go on."

@@ -18,10 +18,9 @@ from sqlalchemy import Connection, select, text
 from sqlalchemy.orm import Session as SyncSession
 
 from bot.invariants.record import Record
-from bot.store.database import Session
-from bot.store.documents import suggestion_from_json
-from bot.store.erasing import DELETED
-from bot.store.migrate import newest, revision
+from bot.store.cases.documents import suggestion_from_json
+from bot.store.engine.database import Session
+from bot.store.engine.migrate import newest, revision
 from bot.store.schema import (
     ApprovalRow,
     AuditRow,
@@ -42,9 +41,10 @@ from bot.store.schema import (
     ProposalRow,
     SuggestionRow,
 )
+from bot.store.upkeep.erasing import DELETED
 from core.errors import StoreUnavailable
 from core.models import Suggestion
-from core.review import CaseState
+from core.moderation.approval import CaseState
 
 _Row = TypeVar("_Row", bound=Base)
 

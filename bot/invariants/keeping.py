@@ -7,11 +7,11 @@ from typing import Final
 
 from bot.invariants.facts import Facts
 from bot.invariants.violation import Violation
-from bot.store.audit import heads_hash, line_hash, note_hash
-from bot.store.erasing import has_words
+from bot.store.people.audit import heads_hash, line_hash, note_hash
 from bot.store.schema import AuditRow
-from core.review import TRANSITIONS, CaseState, text_hash
-from core.text import is_unseen
+from bot.store.upkeep.erasing import has_words
+from core.moderation.approval import TRANSITIONS, CaseState, text_hash
+from core.wording.text import is_unseen
 
 _SHOWN: Final = frozenset("\n\t\u200d")
 _GUARDS: Final = (

@@ -15,11 +15,11 @@ from typing import Final
 from bot.invariants.facts import Facts
 from bot.invariants.record import Sent
 from bot.invariants.violation import Violation
-from bot.store.communities import EVERYWHERE
-from bot.store.erasing import FORGOTTEN
+from bot.store.people.communities import EVERYWHERE
 from bot.store.schema import ApprovalRow, AuditRow, CaseRow, OutboxState
+from bot.store.upkeep.erasing import FORGOTTEN
 from core.models import PostRef
-from core.review import CaseState, text_hash
+from core.moderation.approval import CaseState, text_hash
 
 _BEGUN: Final = frozenset(
     {OutboxState.SENDING, OutboxState.POSTED, OutboxState.UNKNOWN, OutboxState.FAILED, OutboxState.RETRACTED}
@@ -30,7 +30,7 @@ _POSTING: Final = ("posting on", "posting off")
 _SHADOW: Final = "posting off: shadow mode"
 _STOPPED_HERE: Final = "posting stopped"
 _SWITCHED: Final = (_STOPPED_HERE, "posting allowed again")
-"""What ``bot.community_desk`` writes into the audit log when it changes what may be posted."""
+"""What ``bot.communities.decisions`` writes into the audit log when it changes what may be posted."""
 _LEAVES_RULES: Final = re.compile(r"^settings changed: |^roles by the platform: |^\w+ granted to p-\w+$")
 """What is written there when something is changed that no approval hangs on."""
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from bot.invariants.facts import Facts
 from bot.invariants.violation import Violation
-from bot.store.cases import DRAFT
+from bot.store.cases.cases import DRAFT
 from bot.store.schema import JobRow, JobState, OutboxState
 from core.models import PostRef
-from core.review import CLOSED, CaseState
+from core.moderation.approval import CLOSED, CaseState
 
 
 def nothing_is_lost(facts: Facts) -> Iterator[Violation]:

@@ -12,15 +12,15 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, and_
 
-from bot.store import communities
-from bot.store.communities import EVERYWHERE, Community
-from bot.store.database import Session
-from bot.store.people import roles_of
+from bot.store.cases.sending import Entry, reached
+from bot.store.engine.database import Session
+from bot.store.people import communities
+from bot.store.people.communities import EVERYWHERE, Community
+from bot.store.people.people import roles_of
 from bot.store.schema import ApprovalRow, CaseRow
-from bot.store.sending import Entry, reached
 from core.errors import NotAllowed
-from core.review import CaseState
-from core.roles import OnCase, may_on_case
+from core.moderation.approval import CaseState
+from core.moderation.roles import OnCase, may_on_case
 
 _AUTHOR: Final = timedelta(hours=24)
 

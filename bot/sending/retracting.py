@@ -14,20 +14,20 @@ from uuid import uuid4
 from sqlalchemy import select, update
 
 from bot.sending.gate import Gate, cause
-from bot.sending.rows import Delivery, Rules, end
-from bot.store import jobs
-from bot.store import sending as store
-from bot.store.cases import load, load_expected
-from bot.store.database import Database, Session
-from bot.store.jobs import Job
-from bot.store.people import require_on_case
+from bot.sending.outbox_rows import Delivery, Rules, end
+from bot.store.cases import sending as store
+from bot.store.cases.cases import load, load_expected
+from bot.store.cases.sending import entry_of
+from bot.store.engine.database import Database, Session
+from bot.store.people.people import require_on_case
 from bot.store.schema import JobRow, JobState, OutboxState
-from bot.store.sending import entry_of
+from bot.store.work import jobs
+from bot.store.work.jobs import Job
 from core.errors import Conflict, NotAllowed, PlatformBusy, PlatformUnavailable
+from core.i18n.sentences import sentence
 from core.models import PostRef
-from core.review import CaseState
-from core.roles import OnCase, Person
-from core.sentences import sentence
+from core.moderation.approval import CaseState
+from core.moderation.roles import OnCase, Person
 
 _KIND: Final = "retract:{}"
 """The kind of the job that a retraction is, by platform: only a process that is connected to it can carry it out."""

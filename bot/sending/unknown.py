@@ -10,19 +10,19 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from bot.sending.checks import obstacle
-from bot.sending.rows import Claim, Delivery, Rules, end, intend, mine
-from bot.store import communities
-from bot.store import sending as store
-from bot.store.cases import load, load_expected
-from bot.store.database import Database, Session
-from bot.store.people import require_on_case
+from bot.sending.outbox_rows import Claim, Delivery, Rules, end, intend, mine
+from bot.store.cases import sending as store
+from bot.store.cases.cases import load, load_expected
+from bot.store.cases.sending import Entry, entry_of
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities
+from bot.store.people.people import require_on_case
 from bot.store.schema import OutboxState
-from bot.store.sending import Entry, entry_of
 from core.errors import NotAllowed
+from core.i18n.sentences import sentence
 from core.models import PostRef
-from core.review import CaseState
-from core.roles import OnCase, Person
-from core.sentences import sentence
+from core.moderation.approval import CaseState
+from core.moderation.roles import OnCase, Person
 
 
 class UnknownSends:

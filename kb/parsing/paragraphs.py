@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from core.text import sentence_spans
+from core.wording.text import sentence_spans
 from kb.documents import Page, Span
 
 MOST_WORDS = 180

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from core.errors import DocumentRefused
 from kb.parsing.cleaning import clean_line, cleaned
-from kb.parsing.kinds import Kind, decoded, kind_of
+from kb.parsing.formats.kinds import Kind, decoded, kind_of
 from kb.parsing.limits import Limits
 from kb.parsing.raw import Raw
 
@@ -47,15 +47,15 @@ def _raw(data: bytes, media_type: str, *, language: str | None, limits: Limits, 
     # A reader's library is loaded only where it is needed: every document has a process of its own
     match kind_of(data, media_type):
         case Kind.PDF:
-            from kb.parsing import pdf
+            from kb.parsing.formats import pdf
 
             return pdf.read(data, limits, language=language, deadline=deadline)
         case Kind.DOCX:
-            from kb.parsing import docx
+            from kb.parsing.formats import docx
 
             return docx.read(data, limits)
         case Kind.HTML:
-            from kb.parsing import html
+            from kb.parsing.formats import html
 
             return html.read(data, media_type)
         case Kind.TEXT:

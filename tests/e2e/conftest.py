@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.model import FakeModel
-from tests.fakes.server import ChatServer, serving
+from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.server import ChatServer, serving
 
 COMMAND = Path(sys.executable).with_name("antiphon")
 GUARD_SECONDS = 480  # only bounds a hang

@@ -6,13 +6,13 @@ import asyncio
 import signal
 from pathlib import Path
 
-from bot.desk import Desk
-from bot.store.database import Database
-from bot.store.secret import load_secret
-from bot.store.suggestions import StoredSuggestion
-from core.review import CaseState
+from bot.review.decisions import Desk
+from bot.store.cases.suggestions import StoredSuggestion
+from bot.store.engine.database import Database
+from bot.store.engine.secret import load_secret
+from core.moderation.approval import CaseState
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon
-from tests.fakes.installation import flag_in
+from tests.fakes.machine.installation import flag_in
 
 
 async def when_reviewed(data: Path, case_id: str) -> StoredSuggestion | None:

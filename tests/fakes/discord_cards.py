@@ -10,7 +10,6 @@ from typing import Any
 
 from discord import ui
 
-from core.cards import Card, Holder, ProposedReply, Waiting
 from core.models import (
     Action,
     Draft,
@@ -25,7 +24,8 @@ from core.models import (
     ThreadMessage,
     Verdict,
 )
-from core.review import CaseState, text_hash
+from core.moderation.approval import CaseState, text_hash
+from core.moderation.cards import Card, Holder, ProposedReply, Waiting
 
 CASE_ID = "0123456789abcdef0123456789abcdef"
 AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -14,13 +14,13 @@ from simcord.env import Env
 
 from adapters.discord.client import AntiphonClient, DiscordOptions
 from adapters.discord.review import DiscordReviewSurface, install
-from core.cards import Card
-from core.community_policy import CommunityPolicy
 from core.models import PostRef
-from core.roles import Role
-from tests.fakes.casework import MemoryCasework
+from core.moderation.cards import Card
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import Role
 from tests.fakes.discord_cards import REVIEWED, buttons_of, read_as_discord_shows, texts_of
-from tests.fakes.governance import FakeGovernance
+from tests.fakes.ports.casework import MemoryCasework
+from tests.fakes.ports.governance import FakeGovernance
 
 ROLES = {
     "moderator": Role.MODERATOR,

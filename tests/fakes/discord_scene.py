@@ -10,10 +10,10 @@ import discord
 
 from adapters.discord import DiscordOptions, DiscordPlatform
 from core.models import PostRef
-from tests.fakes.clock import FakeClock
 from tests.fakes.discord_server import DiscordServer, LoopbackClient, World, connected
 from tests.fakes.discord_server.faults import Fault
 from tests.fakes.discord_server.world import CHANNEL_ID, GUILD_ID
+from tests.fakes.machine.clock import FakeClock
 
 MESSAGES = r"/channels/\d+/messages"
 """The paths under which messages are sent and read."""

@@ -14,13 +14,13 @@ from adapters.discord.capture import install as install_capture
 from adapters.discord.client import AntiphonClient, DiscordOptions
 from adapters.discord.manage import install as install_manage
 from adapters.discord.manage import sync_commands
-from core.casework import Casework
-from core.community_policy import CommunityPolicy
 from core.errors import ScorerUnavailable
 from core.models import FlaggedPost
-from core.roles import Role
-from tests.fakes.flag_desk import FlagDesk
-from tests.fakes.governance import FakeGovernance
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.desk_ports import Casework
+from core.moderation.roles import Role
+from tests.fakes.ports.flag_desk import FlagDesk
+from tests.fakes.ports.governance import FakeGovernance
 
 HATE = "they are vermin and should go"
 """A post that ``WordDetector`` is sure of."""

@@ -13,33 +13,33 @@ import pytest
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
-from bot.desk import Desk
-from bot.draft_queue import DraftQueue
-from bot.front_desk import FrontDesk
-from bot.intake import Intake
-from bot.outbox import Outbox
-from bot.review_board import ReviewBoard
-from bot.store.cases import Case
-from bot.store.database import Database
-from bot.worker import Worker
-from core.backends.embeddings import SentenceEmbedder
-from core.backends.weight_files import PACKAGED
-from core.backends.weights import WeightsWanted, find_weights
-from core.casework import Casework
-from core.heads import Heads
-from core.language import detect
+from bot.drafting.queue import DraftQueue
+from bot.drafting.worker import Worker
+from bot.intake.intake import Intake
+from bot.review.board import ReviewBoard
+from bot.review.casework import FrontDesk
+from bot.review.decisions import Desk
+from bot.sending.outbox import Outbox
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Database
+from core.llm.backends.embeddings import SentenceEmbedder
+from core.llm.backends.weight_files import PACKAGED
+from core.llm.backends.weights import WeightsWanted, find_weights
 from core.models import FlaggedPost
+from core.moderation.desk_ports import Casework
 from core.ports import EvidenceSource
-from kb.facts import STARTER_FACTS, Fact, load_facts
-from kb.index import KnowledgeIndex
+from core.scoring.heads.heads import Heads
+from core.wording.language import detect
 from kb.search import open_starter
-from tests.fakes.boards import CHANNEL, board_of, choose_channel
-from tests.fakes.clock import FakeClock
-from tests.fakes.decisions import drafted
-from tests.fakes.people import PLATFORM, SECRET, settle
-from tests.fakes.postgres import make_templates, new_database, postgresql_server
-from tests.fakes.surface import FakeSurface
-from tests.fakes.workers import ToldEngine, worker_of
+from kb.starter.facts import STARTER_FACTS, Fact, load_facts
+from kb.starter.index import KnowledgeIndex
+from tests.fakes.desk.boards import CHANNEL, board_of, choose_channel
+from tests.fakes.desk.decisions import drafted
+from tests.fakes.desk.people import PLATFORM, SECRET, settle
+from tests.fakes.desk.workers import ToldEngine, worker_of
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.postgres import make_templates, new_database, postgresql_server
+from tests.fakes.ports.surface import FakeSurface
 
 # Loaded once for the session; tests must not change them
 

@@ -6,9 +6,9 @@ import discord
 import pytest
 
 from core.models import Intent, Priority, Wish
-from core.review import CaseState
+from core.moderation.approval import CaseState
 from tests.fakes.discord_town import HATE, Town, World
-from tests.fakes.flag_desk import DRAFT
+from tests.fakes.ports.flag_desk import DRAFT
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from typing import Any
 import discord
 import pytest
 
-from core.cards import CardTrouble
-from core.community_policy import CommunityPolicy
+from core.moderation.cards import CardTrouble
+from core.moderation.community_policy import CommunityPolicy
 from tests.fakes.discord_panels import opened
 from tests.fakes.discord_town import Town, World
 

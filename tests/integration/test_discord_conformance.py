@@ -11,10 +11,10 @@ from adapters.discord.refs import NAME
 from core.models import FlaggedPost, PostRef, ThreadMessage
 from core.ports import ChatPlatform
 from tests.conformance import PlatformConformance, PlatformHarness
-from tests.fakes.clock import FakeClock
 from tests.fakes.discord_server import DiscordServer, LoopbackClient, World, connected
 from tests.fakes.discord_server.faults import Fault
 from tests.fakes.discord_server.world import CHANNEL_ID, GUILD_ID
+from tests.fakes.machine.clock import FakeClock
 
 
 class _DiscordHarness(PlatformHarness):

@@ -13,11 +13,11 @@ import pytest
 from adapters.discord import DiscordOptions
 from core.errors import AntiphonError, BadSettings, PlatformUnavailable
 from tests.conformance import reply_to
-from tests.fakes.clock import FakeClock
 from tests.fakes.discord_scene import Scene, connected_scene
 from tests.fakes.discord_server import TOKEN, DiscordServer, LoopbackClient, World, connected
 from tests.fakes.discord_server.faults import Fault
 from tests.fakes.discord_server.world import CHANNEL_ID, GUILD_ID
+from tests.fakes.machine.clock import FakeClock
 
 
 @pytest.fixture

@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 from adapters.discord import DiscordOptions, DiscordPlatform
 from core.errors import BadInput, PlatformUnavailable
 from core.models import Evidence, PostRef, Source
-from core.sendable import check_sendable
+from core.wording.final_text import check_sendable
 from tests.conformance import reply_to
-from tests.fakes.clock import FakeClock
 from tests.fakes.discord_server import BOT_ID, LoopbackClient, World
 from tests.fakes.discord_server.rest import carry_out
 from tests.fakes.discord_server.spec import published
 from tests.fakes.discord_server.world import CHANNEL_ID, GUILD_ID, OWNER_ID
-from tests.torture.discord_sends import discord as on_loopback
+from tests.fakes.machine.clock import FakeClock
+from tests.torture.ends.discord_sends import discord as on_loopback
 
 DRAFTS = int(os.environ.get("ANTIPHON_TEST_DRAFTS", "300"))
 """How many drafts are generated; ``make torture`` takes more."""

@@ -6,12 +6,12 @@ import discord
 import pytest
 import simcord
 
-from core.community_policy import CommunityPolicy
 from core.errors import NotAllowed, StoreUnavailable
+from core.i18n.sentences import sentence
 from core.models import Priority, ThreadMessage
-from core.sentences import sentence
+from core.moderation.community_policy import CommunityPolicy
 from tests.fakes.discord_town import HATE, Town, World
-from tests.fakes.flag_desk import DRAFT
+from tests.fakes.ports.flag_desk import DRAFT
 
 
 @pytest.fixture

@@ -9,15 +9,15 @@ import pytest
 
 from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
 from adapters.discord.refs import revision_of
-from core.community_policy import CommunityPolicy
 from core.errors import AmbiguousSend, PlatformUnavailable, TextHidden
-from core.roles import Role
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import Role
 from tests.conformance import reply_to
-from tests.fakes.clock import FakeClock
 from tests.fakes.discord_scene import MESSAGES, Scene, connected_scene
 from tests.fakes.discord_server import BOT_ID, DiscordServer, LoopbackClient, World, connected
 from tests.fakes.discord_server.faults import Fault
 from tests.fakes.discord_server.world import CHANNEL_ID, GUILD_ID, OWNER_ID
+from tests.fakes.machine.clock import FakeClock
 
 _MANAGE_GUILD, _ADMINISTRATOR = 1 << 5, 1 << 3
 

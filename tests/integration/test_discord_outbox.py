@@ -10,16 +10,16 @@ from contextlib import suppress
 from typing import Final
 
 from adapters.discord import DiscordPlatform
-from bot.store.database import Database
+from bot.store.engine.database import Database
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
-from core.review import ApprovedReply
+from core.moderation.approval import ApprovedReply
 from tests.conformance import reply_to
-from tests.fakes.clock import FakeClock
 from tests.fakes.discord_server import World
 from tests.fakes.discord_server.faults import Fault
 from tests.fakes.discord_server.world import GUILD_ID
-from tests.torture import discord_sends
+from tests.fakes.machine.clock import FakeClock
+from tests.torture.ends import discord_sends
 
 SCALE = int(os.environ.get("ANTIPHON_TEST_SCALE", "1"))
 """How much longer than usual the long tests run."""

@@ -18,15 +18,15 @@ from pydantic import SecretStr
 from simcord.env import Env
 
 from adapters.discord import AntiphonClient
-from bot.discord_service import PERMISSIONS, serve_discord
-from bot.settings import DeskSettings, DiscordSettings, Settings
+from bot.compose.discord import PERMISSIONS, serve_discord
+from bot.compose.settings import DeskSettings, DiscordSettings, Settings
 from core.engine import Engine
-from tests.fakes.brief import PATIENT, passage
 from tests.fakes.discord_cards import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord_review import said_in
-from tests.fakes.evidence import FakeEvidence
-from tests.fakes.heads import heads_saying
-from tests.fakes.suggesting import hate_finding
+from tests.fakes.engine.brief import PATIENT, passage
+from tests.fakes.engine.evidence import FakeEvidence
+from tests.fakes.engine.heads import heads_saying
+from tests.fakes.engine.suggesting import hate_finding
 
 FIRST_POST = "Migrants only come here to live off our welfare."
 SECOND_POST = "They should all go back where they came from, every one of them."

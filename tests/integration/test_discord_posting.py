@@ -13,11 +13,11 @@ from adapters.discord.requests import CLOSED_SECONDS, FORBIDDEN_IN_A_ROW, MOST_I
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.conformance import reply_to
-from tests.fakes.clock import FakeClock, Seconds
 from tests.fakes.discord_scene import MESSAGES, Scene, connected_scene
 from tests.fakes.discord_server import DiscordServer, LoopbackClient, World, connected
 from tests.fakes.discord_server.faults import Fault
 from tests.fakes.discord_server.world import CHANNEL_ID, GUILD_ID, OWNER_ID
+from tests.fakes.machine.clock import FakeClock, Seconds
 
 REFUSALS = {
     "a missing right": (403, 50013),

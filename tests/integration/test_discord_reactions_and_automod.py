@@ -6,8 +6,8 @@ import discord
 import pytest
 import simcord
 
-from core.community_policy import CommunityPolicy
 from core.models import Priority
+from core.moderation.community_policy import CommunityPolicy
 from tests.fakes.discord_town import HATE, Town, World
 
 

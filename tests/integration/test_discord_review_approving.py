@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.review import CaseState
+from core.moderation.approval import CaseState
 from tests.fakes.discord_cards import CASE_ID, DRAFTS, samples, texts_of
 from tests.fakes.discord_review import ReviewWorld, quiet_review_world, said_in
 

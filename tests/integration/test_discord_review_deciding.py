@@ -7,12 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from core.cards import Holder
-from core.decline import DeclineReason
 from core.models import Intent
-from tests.fakes.casework import NOW
+from core.moderation.cards import Holder
+from core.moderation.decline import DeclineReason
 from tests.fakes.discord_cards import REVIEWED, samples, select_of
 from tests.fakes.discord_review import ReviewWorld, quiet_review_world, said_in
+from tests.fakes.ports.casework import NOW
 
 
 @pytest.fixture

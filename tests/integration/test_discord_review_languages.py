@@ -9,8 +9,8 @@ import discord
 import pytest
 
 from core.errors import Conflict, NotAllowed
-from core.review import CaseState, state_words
-from core.sentences import sentence
+from core.i18n.sentences import sentence
+from core.moderation.approval import CaseState, state_words
 from tests.fakes.discord_cards import select_of
 from tests.fakes.discord_review import ReviewWorld, review_world, said_in
 

@@ -10,11 +10,11 @@ import discord
 import pytest
 
 from adapters.discord.review import DiscordReviewSurface, install
-from core.cards import Card
 from core.errors import BadSettings, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
+from core.moderation.approval import CaseState
+from core.moderation.cards import Card
 from core.ports import ReviewSurface
-from core.review import CaseState
 from tests.fakes.discord_cards import DRAFTS, POST_TEXT, REVIEWED
 from tests.fakes.discord_review import ReviewWorld, review_world
 

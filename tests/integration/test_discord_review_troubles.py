@@ -11,7 +11,7 @@ import pytest
 from adapters.discord.policies import HURRY_SECONDS
 from adapters.discord.review import approving
 from core.errors import StoreUnavailable
-from core.review import CaseState
+from core.moderation.approval import CaseState
 from tests.fakes.discord_cards import CASE_ID, POST_TEXT, buttons_of
 from tests.fakes.discord_review import ReviewWorld, quiet_review_world, review_world, said_in
 

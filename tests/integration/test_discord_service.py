@@ -14,21 +14,21 @@ import discord
 import pytest
 from pydantic import SecretStr
 
-from bot.discord_service import serve_discord
-from bot.service import open_database
-from bot.settings import DeskSettings, DiscordSettings, Settings
-from bot.store import communities
-from bot.store.database import Session
-from core.community_policy import CommunityPolicy, to_json
+from bot.compose.application import open_database
+from bot.compose.discord import serve_discord
+from bot.compose.settings import DeskSettings, DiscordSettings, Settings
+from bot.store.engine.database import Session
+from bot.store.people import communities
 from core.engine import Engine
 from core.errors import BadSettings
-from core.heads import Heads
+from core.moderation.community_policy import CommunityPolicy, to_json
 from core.ports import EvidenceSource
-from tests.fakes.brief import PATIENT
+from core.scoring.heads.heads import Heads
 from tests.fakes.discord_server import TOKEN, DiscordServer, LoopbackClient, World
 from tests.fakes.discord_server.commands import invoke
 from tests.fakes.discord_server.world import BOT_ID, CHANNEL_ID, GUILD_ID, OWNER_ID
-from tests.fakes.suggesting import hate_finding
+from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.suggesting import hate_finding
 
 POST = "Migrants only come here to live off our welfare."
 EVERYBODY = discord.Permissions(view_channel=True, send_messages=True, read_message_history=True)

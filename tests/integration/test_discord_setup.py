@@ -5,8 +5,8 @@ from __future__ import annotations
 import discord
 import pytest
 
-from core.community_policy import CommunityPolicy
-from core.roles import Role
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import Role
 from tests.fakes.discord_panels import choose, opened, press, select_of, words_of
 from tests.fakes.discord_town import Town, World
 

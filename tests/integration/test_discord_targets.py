@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.community_policy import CommunityPolicy
 from core.models import Intent, TargetGroup
+from core.moderation.community_policy import CommunityPolicy
 from tests.fakes.discord_panels import choose, opened, parts_of_form, press, words_of
 from tests.fakes.discord_town import Town, World
 

@@ -10,11 +10,11 @@ import pytest
 from discord import app_commands
 
 from adapters.discord import AntiphonClient, DiscordOptions
-from tests.fakes.clock import FakeClock
 from tests.fakes.discord_server import DiscordServer, LoopbackClient, World, connected
 from tests.fakes.discord_server.commands import invoke
 from tests.fakes.discord_server.spec import published
 from tests.fakes.discord_server.world import CHANNEL_ID, OWNER_ID
+from tests.fakes.machine.clock import FakeClock
 
 _POST = f"/channels/{CHANNEL_ID}/messages"
 GOOD = {"content": "Hello.", "nonce": "x" * 25, "enforce_nonce": True, "allowed_mentions": {"parse": []}}

@@ -28,7 +28,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.fakes.postgres import make_templates, postgresql_server
+from tests.fakes.machine.postgres import make_templates, postgresql_server
 from tests.torture.parts import PARTS, Figures, long_tests, number, timed
 
 

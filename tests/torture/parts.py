@@ -18,14 +18,14 @@ from typing import Any, Final
 
 from sqlalchemy import URL
 
-from bot.store.database import Database
-from tests.fakes.clock import FakeClock
-from tests.fakes.people import SECRET, settle
-from tests.fakes.postgres import new_database
-from tests.torture import crashes, discord_sends, kills
-from tests.torture.child import Place
-from tests.torture.ground import Ground
-from tests.torture.machine import run_histories
+from bot.store.engine.database import Database
+from tests.fakes.desk.people import SECRET, settle
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.postgres import new_database
+from tests.torture.ends import crashes, discord_sends, kills
+from tests.torture.ends.child import Place
+from tests.torture.histories.machine import run_histories
+from tests.torture.world.ground import Ground
 
 Figures = dict[str, Any]
 _TESTS: Final = Path(__file__).parents[1] / "integration"

@@ -9,10 +9,10 @@ import pytest
 
 from adapters.discord.answering import MAX_CHARACTERS, explain
 from adapters.discord.capture.answers import is_decided, taken_in, with_drafts
-from core.cards import Card, Waiting
 from core.errors import BadInput, NotAllowed
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
-from core.review import CaseState, check_transition
+from core.moderation.approval import CaseState, check_transition
+from core.moderation.cards import Card, Waiting
 
 POST = FlaggedPost(PostRef("discord", "1", "2", "3"), "they are vermin", "4", "5", "message menu: draft")
 CARD = Card("a1", 1, CaseState.QUEUED, "1", POST, datetime(2026, 3, 2, tzinfo=UTC), waiting=Waiting(ahead=2))

@@ -20,11 +20,11 @@ from adapters.discord.emojis import is_emoji, is_same
 from adapters.discord.events import listen
 from adapters.discord.languages import reader_language
 from adapters.discord.policies import HURRY_SECONDS, KEPT_SECONDS, Policies
-from core.community_policy import CommunityPolicy
 from core.errors import StoreUnavailable
 from core.models import ThreadMessage
-from tests.fakes.clock import Seconds
-from tests.fakes.governance import FakeGovernance
+from core.moderation.community_policy import CommunityPolicy
+from tests.fakes.machine.clock import Seconds
+from tests.fakes.ports.governance import FakeGovernance
 
 START = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
 

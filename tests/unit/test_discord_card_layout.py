@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from adapters.discord.review.controls import for_menu
 from adapters.discord.review.exact import proposal_layout
 from adapters.discord.review.layout import MAX_TEXT, card_layout
-from core.cards import Card, Holder, Waiting
-from core.i18n import LANGUAGES
+from core.i18n.catalogs import LANGUAGES
 from core.models import Action, Draft, Evidence, Intent, PostRef, Receipt, Scores, Source, TargetGroup, Verdict
-from core.review import CaseState
+from core.moderation.approval import CaseState
+from core.moderation.cards import Card, Holder, Waiting
 from tests.fakes.discord_cards import (
     AT,
     CASE_ID,
@@ -29,7 +29,7 @@ from tests.fakes.discord_cards import (
     samples,
     texts_of,
 )
-from tests.render_discord_cards import PAGE, page
+from tools.discord_cards import PAGE, page
 
 _SECRET = "zqxj"
 """Stands in posts alone, so that it can be looked for."""
@@ -333,4 +333,4 @@ def test_a_proposal_says_each_thing_once() -> None:
 
 def test_the_page_of_cards_is_what_its_command_writes() -> None:
     """The page in docs shows the cards as they are."""
-    assert PAGE.read_text(encoding="utf-8") == page(), "Run: python -m tests.render_discord_cards"
+    assert PAGE.read_text(encoding="utf-8") == page(), "Run: python -m tools.discord_cards"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 from adapters.discord.answering import MAX_CHARACTERS, shortened
-from core.cards import Card
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
 from core.models import Draft, Intent, Verdict
-from core.review import CLOSED, CaseState
-from core.text import clean
+from core.moderation.approval import CLOSED, CaseState
+from core.moderation.cards import Card
+from core.wording.text import clean
 
 _RESERVE: Final = 150
 """Room for the sentence that says that there are more drafts, in any language."""

@@ -28,12 +28,12 @@ from adapters.discord.capture.posts import (
 from adapters.discord.client import NAME, AntiphonClient
 from adapters.discord.languages import reader_language
 from adapters.discord.policies import Policies
-from core.cards import Card
-from core.community_policy import MAX_TONE, CommunityPolicy
 from core.errors import BadInput, NotAllowed
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
 from core.models import FlaggedPost, Intent, Priority, Wish
-from core.roles import OnCase, Person
+from core.moderation.cards import Card
+from core.moderation.community_policy import MAX_TONE, CommunityPolicy
+from core.moderation.roles import OnCase, Person
 
 IN_SERVERS: Final = app_commands.AppCommandContext(guild=True, dm_channel=False, private_channel=False)
 INSTALLED_IN_SERVERS: Final = app_commands.AppInstallationType(guild=True, user=False)

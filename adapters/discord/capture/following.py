@@ -16,9 +16,9 @@ import discord
 from adapters.discord.answering import Interaction
 from adapters.discord.capture.answers import ended, is_decided, too_late, with_drafts
 from adapters.discord.client import AntiphonClient
-from core.cards import Card
 from core.errors import AntiphonError, Unavailable
-from core.roles import Person
+from core.moderation.cards import Card
+from core.moderation.roles import Person
 
 _LOG = logging.getLogger(__name__)
 MOST_FOLLOWED: Final = 200

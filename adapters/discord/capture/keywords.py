@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from core.text import clean, without_lookalikes
+from core.wording.text import clean, without_lookalikes
 
 
 def has_keyword(text: str, keywords: tuple[str, ...]) -> bool:

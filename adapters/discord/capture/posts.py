@@ -14,7 +14,7 @@ from adapters.discord.capture.places import Place, is_private, ref_of
 from adapters.discord.capture.thread_context import conversation_of
 from adapters.discord.refs import revision_of
 from core.errors import BadInput, NotAllowed
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
 from core.models import FlaggedPost, Priority, Wish
 
 

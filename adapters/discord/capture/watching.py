@@ -23,12 +23,12 @@ from adapters.discord.client import NAME, AntiphonClient
 from adapters.discord.emojis import is_same
 from adapters.discord.events import listen
 from adapters.discord.policies import Policies
-from core.community_policy import CommunityPolicy
 from core.errors import NotAllowed
-from core.groups import groups_named
 from core.models import FlaggedPost, Priority, TargetGroup
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import OnCase, Person
 from core.ports import HateDetector
-from core.roles import OnCase, Person
+from core.wording.targets.groups import groups_named
 
 Offer = Callable[[FlaggedPost], None]
 _HATEFUL_RULES: Final = frozenset(

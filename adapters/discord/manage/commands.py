@@ -26,8 +26,8 @@ from adapters.discord.manage.panel_actions import PanelActions
 from adapters.discord.manage.reports import Watch, help_text, statistics_text, status_text
 from adapters.discord.manage.rights import Manager, lacking, manager_of, require
 from core.errors import BadInput
-from core.i18n import gettext
-from core.roles import OnCommunity
+from core.i18n.catalogs import gettext
+from core.moderation.roles import OnCommunity
 
 _MAX_NOTE: Final = 200
 _In = discord.Interaction[AntiphonClient]

@@ -20,11 +20,11 @@ from adapters.discord.languages import reader_language
 from adapters.discord.manage import setup_panel, targets_panel
 from adapters.discord.manage.panels import field_of, form_values
 from adapters.discord.manage.rights import Manager, manager_of, require
-from core.cards import DeskStatus
-from core.community_policy import CommunityPolicy
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
-from core.i18n import gettext
-from core.roles import OnCommunity
+from core.i18n.catalogs import gettext
+from core.moderation.cards import DeskStatus
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import OnCommunity
 
 _FORM_SECONDS: Final = 2.0
 _Form = Callable[[CommunityPolicy, str], ui.Modal]

@@ -11,11 +11,11 @@ import discord
 
 from adapters.discord.capture.answers import duration, intent_words
 from adapters.discord.manage.targets_panel import group_words
-from core.cards import CardTrouble, DeskStatus, Statistics
-from core.decline import DeclineReason
-from core.i18n import gettext, translated
+from core.i18n.catalogs import gettext, translated
 from core.models import Intent
-from core.review import CaseState
+from core.moderation.approval import CaseState
+from core.moderation.cards import CardTrouble, DeskStatus, Statistics
+from core.moderation.decline import DeclineReason
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from adapters.discord.answering import Interaction, speak
 from adapters.discord.capture.places import is_private
 from adapters.discord.client import NAME, AntiphonClient
 from adapters.discord.languages import reader_language
-from core.community_policy import CommunityPolicy
 from core.errors import BadInput, NotAllowed
-from core.i18n import gettext
-from core.roles import OnCommunity, Person
+from core.i18n.catalogs import gettext
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import OnCommunity, Person
 
 FOR_REVIEW: Final = ("view_channel", "send_messages", "embed_links", "read_message_history")
 """What the bot needs in the review channel, by Discord's names."""

@@ -14,11 +14,11 @@ from discord import ui
 from adapters.discord.emojis import is_emoji
 from adapters.discord.manage.panels import custom_id, form, labelled, options, panel, typed
 from adapters.discord.manage.rights import Manager, check_review_channel, check_watched_channels, lacking
-from core.cards import DeskStatus
-from core.community_policy import CommunityPolicy
 from core.errors import BadInput
-from core.i18n import gettext
-from core.roles import Role
+from core.i18n.catalogs import gettext
+from core.moderation.cards import DeskStatus
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import Role
 
 PANEL: Final = "setup"
 ROLE_FIELDS: Final = {"moderators": Role.MODERATOR, "managers": Role.MANAGER, "volunteers": Role.VOLUNTEER}

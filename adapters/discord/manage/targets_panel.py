@@ -11,10 +11,10 @@ from discord import ui
 
 from adapters.discord.capture.answers import intent_words
 from adapters.discord.manage.panels import custom_id, form, labelled, options, panel, typed
-from core.community_policy import MAX_KEYWORDS, MAX_TONE, CommunityPolicy
 from core.errors import BadInput
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
 from core.models import Intent, TargetGroup
+from core.moderation.community_policy import MAX_KEYWORDS, MAX_TONE, CommunityPolicy
 
 PANEL: Final = "targets"
 _WORDS_IN_A_FIELD: Final = 50

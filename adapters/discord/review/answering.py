@@ -22,12 +22,12 @@ from adapters.discord.review.inert import inert
 from adapters.discord.review.items import said
 from adapters.discord.review.layout import card_layout
 from adapters.discord.review.surface import DiscordReviewSurface
-from core.cards import Card
-from core.casework import Casework
 from core.errors import AntiphonError, Conflict
-from core.i18n import gettext, translated
+from core.i18n.catalogs import gettext, translated
 from core.models import PostRef
-from core.roles import Person
+from core.moderation.cards import Card
+from core.moderation.desk_ports import Casework
+from core.moderation.roles import Person
 
 _NOBODY: Final = discord.AllowedMentions.none()
 _ERROR: Final = 1500

@@ -22,10 +22,10 @@ from adapters.discord.review.ids import Act
 from adapters.discord.review.inert import exact_block, inert
 from adapters.discord.review.items import layout, rows, said, with_file
 from adapters.discord.review.standing import paused, state_in_words
-from core.cards import Approval, Card
 from core.errors import AntiphonError, BadInput, Conflict
-from core.i18n import gettext
-from core.review import CaseState
+from core.i18n.catalogs import gettext
+from core.moderation.approval import CaseState
+from core.moderation.cards import Approval, Card
 
 READ_SECONDS: Final = 1.5
 """How long the desk may take before a modal is opened: Discord waits three seconds for it and for the language it is in

@@ -1,6 +1,6 @@
 """Which buttons a card offers: those that the case's state allows, and no others.
 
-Owns that choice, read from ``core.review.TRANSITIONS``. Who may press one is never decided here: the desk asks for the
+Owns that choice, read from ``core.moderation.approval.TRANSITIONS``. Who may press one is never decided here: the desk asks for the
 role at each press.
 """
 
@@ -13,10 +13,10 @@ from typing import Final
 from discord import ButtonStyle
 
 from adapters.discord.review.ids import Act
-from core.cards import Card
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
 from core.models import Draft
-from core.review import TRANSITIONS, CaseState
+from core.moderation.approval import TRANSITIONS, CaseState
+from core.moderation.cards import Card
 
 MAX_DRAFTS: Final = 4
 OWN_TEXT: Final = "0"

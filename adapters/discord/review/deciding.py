@@ -20,13 +20,13 @@ from adapters.discord.review.inert import inert
 from adapters.discord.review.items import choice, layout
 from adapters.discord.review.standing import state_in_words
 from adapters.discord.review.words import intent_in_words, reason_in_words
-from core.cards import Card
-from core.decline import DeclineReason
 from core.errors import BadInput, Conflict
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
 from core.models import Intent
-from core.review import CaseState
-from core.roles import Person
+from core.moderation.approval import CaseState
+from core.moderation.cards import Card
+from core.moderation.decline import DeclineReason
+from core.moderation.roles import Person
 
 _ANY = "any"
 _OPTION, _OPTIONS, _NOTE = 100, 25, 500

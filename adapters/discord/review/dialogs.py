@@ -13,7 +13,7 @@ import discord
 from discord import ui
 
 from adapters.discord.review.ids import Act, Target
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
 
 TEXT: Final = "text"
 NOTE: Final = "note"

@@ -17,8 +17,8 @@ from adapters.discord.review.fitting import Piece, fit
 from adapters.discord.review.ids import Act
 from adapters.discord.review.inert import exact_block, hidden_in, inert
 from adapters.discord.review.items import layout, rows
-from core.cards import ProposedReply
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
+from core.moderation.cards import ProposedReply
 
 _LIMIT, _SENTENCE = 3800, 300
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from adapters.discord.review.controls import MAX_DRAFTS
-from core.cards import Card
-from core.review import text_hash
+from core.moderation.approval import text_hash
+from core.moderation.cards import Card
 
 _MOST_SHOWN: Final = 2
 """With four drafts no more components fit into a message."""

@@ -28,9 +28,9 @@ from adapters.discord.review.words import (
     language_in_words,
     severity_in_words,
 )
-from core.cards import Card
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
 from core.models import Draft
+from core.moderation.cards import Card
 
 MAX_TEXT: Final = 4000
 _SPARE: Final = 60

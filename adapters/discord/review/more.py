@@ -18,8 +18,8 @@ from adapters.discord.review.items import layout, rows, with_file
 from adapters.discord.review.scoring import scores_in_words, source_link
 from adapters.discord.review.standing import places, state_in_words
 from adapters.discord.review.words import intent_in_words
-from core.cards import Card
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
+from core.moderation.cards import Card
 
 _LIMIT: Final = 3900
 _AUTHOR: Final = 40

@@ -13,7 +13,7 @@ import aiohttp
 import discord
 
 from core.errors import PlatformBusy, PlatformUnavailable
-from core.sentences import Sentence, listed, sentence
+from core.i18n.sentences import Sentence, listed, sentence
 
 FAILURES: Final = (discord.DiscordException, aiohttp.ClientError, OSError, asyncio.TimeoutError)
 """All that a call of Discord raises."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from adapters.discord.review.inert import inert, link
 from adapters.discord.review.words import verdict_in_words
-from core.i18n import gettext
+from core.i18n.catalogs import gettext
 from core.models import Draft, Evidence, Receipt, Scores, Source
 
 _SENTENCE, _TITLE, _CAUTION = 90, 110, 160

@@ -13,10 +13,10 @@ from discord.utils import format_dt
 
 from adapters.discord.review.firsts import chosen
 from adapters.discord.review.inert import inert, link
-from core.cards import Card, Waiting
-from core.i18n import gettext, language_of
+from core.i18n.catalogs import gettext, language_of
 from core.models import PostRef
-from core.review import CaseState
+from core.moderation.approval import CaseState
+from core.moderation.cards import Card, Waiting
 
 _NAME, _REASON, _NAMES = 40, 200, 5
 

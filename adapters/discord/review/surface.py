@@ -18,10 +18,10 @@ import discord
 from adapters.discord.client import NAME, AntiphonClient
 from adapters.discord.review.layout import card_layout
 from adapters.discord.review.refusals import FAILURES, GONE, is_out_of_reach, translated
-from core.cards import Card
 from core.errors import PlatformUnavailable
+from core.i18n.sentences import sentence
 from core.models import PostRef
-from core.sentences import sentence
+from core.moderation.cards import Card
 
 _REMEMBERED: Final = 2000
 _TRIES: Final = 2

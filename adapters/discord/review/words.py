@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from babel import Locale, UnknownLocaleError
 
-from core.decline import DeclineReason
-from core.i18n import gettext, language_of
+from core.i18n.catalogs import gettext, language_of
 from core.models import Action, Intent, TargetGroup, Verdict
+from core.moderation.decline import DeclineReason
 
 
 def group_in_words(group: TargetGroup | None, locale: str) -> str:

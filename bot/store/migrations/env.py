@@ -1,4 +1,4 @@
-"""What Alembic runs for every command: the steps, over the transaction that ``bot.store.migrate`` has begun."""
+"""What Alembic runs for every command: the steps, over the transaction that ``bot.store.engine.migrate`` has begun."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.store.schema.base import Base, stored
 from core.models import Priority
-from core.review import TRANSITIONS, CaseState
+from core.moderation.approval import TRANSITIONS, CaseState
 
 _CAPTURE: Final = f"from_state IS NULL AND (to_state IS NULL OR to_state = '{CaseState.CAPTURED}')"
 _DECLARED: Final = " OR ".join(
@@ -83,7 +83,7 @@ class CaseRow(Base):
 
 
 class SuggestionRow(Base):
-    """What the engine said about a case, as one JSON document (``bot.store.documents``)."""
+    """What the engine said about a case, as one JSON document (``bot.store.cases.documents``)."""
 
     __tablename__ = "suggestions"
     __table_args__ = (Index("suggestions_by_case", "case_id", "created_at"),)
@@ -140,7 +140,7 @@ class ReviewCardRow(Base):
 class BoardTroubleRow(Base):
     """Why cards of a community cannot be shown in a channel, since when; gone when one is shown there again.
 
-    ``message`` and ``remedy`` are those of an error: sentences of ours (``core.sentences``).
+    ``message`` and ``remedy`` are those of an error: sentences of ours (``core.i18n.sentences``).
     """
 
     __tablename__ = "board_troubles"

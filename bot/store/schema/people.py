@@ -9,7 +9,7 @@ from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.store.schema.base import Base, stored
-from core.roles import Role
+from core.moderation.roles import Role
 
 
 class PersonRow(Base):
@@ -35,7 +35,7 @@ class CommunityRow(Base):
 
     Without ``is_posting`` it is in shadow mode: drafts are made and reviewed, nothing is posted. The row ``*`` is no
     community: it stands for the whole installation, whose admins are members of it. ``policy`` holds what was set of
-    ``core.community_policy.CommunityPolicy``.
+    ``core.moderation.community_policy.CommunityPolicy``.
     """
 
     __tablename__ = "communities"

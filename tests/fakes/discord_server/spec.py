@@ -12,7 +12,7 @@ from jsonschema.exceptions import best_match
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from tests.specs.discord import REDUCED
+from tools.discord_spec import REDUCED
 
 _URN = "urn:discord"
 

@@ -15,7 +15,7 @@ from bot.store.schema.base import UtcDateTime
 
 revision = "0002"
 down_revision = "0001"
-released_in = None  # set it with the release, and keep a golden database: python -m tests.golden
+released_in = None  # set it with the release, and keep a golden database: python -m tools.golden
 
 STATES = "captured queued drafting in_review approved sending posted declined no_reply expired withdrawn needs_person unknown failed folded shadowed retracted".split()
 DECLARED = """(from_state IS NULL AND (to_state IS NULL OR to_state = 'captured'))

@@ -1,0 +1,74 @@
+"""Every verdict of the configured judge on real drafts: what the ranking methods are replayed on."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from bench.measuring.output import note
+from bench.measuring.samples import Log, Sample
+from bench.replies.systems import brief_of
+from core.engine import Engine
+from core.llm.budget import Budget, MeteredModel
+from core.llm.profiles import PAPER
+from core.models import Brief, Intent
+from core.scoring.rewards import embedded_scorers, evaluate
+from core.stages.drafting import compose
+from core.stages.evidence import find_evidence
+from core.stages.judge_formats import Comparison, Judge
+from core.wording.prepared.bank import load_themes, matching_themes
+
+MATRIX = "matrix"
+
+
+async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log) -> None:
+    """The logits of all ordered pairs of ``size`` drafts for each post, with their rewards as seeds.
+
+    In the order of ``itertools.permutations``: those of one first draft stand together.
+
+    A post that the log holds already is not asked about again; one with fewer drafts is left out. The log holds
+    rewards and logits, no text.
+    """
+    done = {row["id"] for row in log.of_kind(MATRIX)}
+    for place, sample in enumerate(samples, start=1):
+        if sample.id in done:
+            continue
+        brief, texts = await drafts_for(engine, sample, size)
+        if len(texts) < size:
+            note(f"{place}/{len(samples)} {sample.id}: only {len(texts)} drafts, left out")
+            continue
+        scores, _ = await evaluate(brief, texts, embedded_scorers(engine.heads))
+        model = MeteredModel(engine.model, Budget(PAPER))
+        judge = Judge(model)
+        said: list[Comparison | None] = []
+        for first in texts:  # together: a server reads what they share once
+            others = [other for other in texts if other != first]
+            said += await asyncio.gather(*(judge.compare(brief, first, other) for other in others))
+        logits = [comparison.logit for comparison in said if comparison]
+        if len(logits) < len(said):
+            note(f"{place}/{len(samples)} {sample.id}: an unreadable answer, left out")
+            continue
+        row: dict[str, Any] = {"id": sample.id, "seeds": [score.total or 0.0 for score in scores], "logits": logits}
+        log.add({"kind": MATRIX, **row})
+        note(f"{place}/{len(samples)} {sample.id}: {len(logits)} verdicts in {model.budget.seconds:.0f} s")
+
+
+async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, list[str]]:
+    """What the engine would start from: vetted sentences and evidence, of the closest theme first, then of others."""
+    brief = brief_of(sample)
+    group = brief.reading.target_group
+    if group is None:
+        return brief, []
+    close = await asyncio.to_thread(matching_themes, sample.post, "en", group, engine.heads.embedder)
+    evidence, _ = await find_evidence([sample.post], brief.reading, close[0].claim, engine.evidence)
+    brief = Brief(brief.post, brief.reading, close[0].claim, tuple(evidence))
+    rest = [theme for theme in load_themes("en") if theme.target_group is group and theme not in close]
+    found: dict[str, None] = {}
+    for theme in [*close, *rest]:
+        composed = compose(brief, theme, tuple(Intent), random.Random(sample.id))  # noqa: S311 - repeatable, no secret
+        found |= dict.fromkeys(candidate.text for candidate in composed)
+        if len(found) >= size:
+            break
+    return brief, list(found)[:size]

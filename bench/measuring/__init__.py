@@ -1,0 +1,1 @@
+"""What all benchmarks share: meters, metrics, samples, tests of significance, tables."""

@@ -1,0 +1,1 @@
+"""What a reply costs and what comes first: systems compared on the same posts."""

@@ -1,0 +1,261 @@
+"""The engine under each profile against the plain model: what a reply costs, and what comes out first.
+
+    python -m bench.replies.engine --posts FILE --profiles live,paper,plain --limits live=40,paper=8,plain=40 --resume LOG
+
+``FILE`` holds JSON lines with ``post`` and, for the comparisons, ``id``, ``target_group`` and ``human_reply``. Posts
+are drawn by seed, spread over the target groups; a system with a lower limit gets the first of the same posts. Every
+answer is added to ``LOG`` at once, and a run that was killed goes on from there. One post that is not counted is
+answered first, to warm the prompts. With ``--at-once N`` a server gets N posts at a time: what it does in a minute is
+said at the end, and a post's seconds hold its waiting for others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean, median
+
+from bench.measuring.metrics import bleu_4, distinct, novelty, repetition_rate, rouge_l
+from bench.measuring.output import Row, note, save, show
+from bench.measuring.plots import plot
+from bench.measuring.samples import Log, Sample, read_samples, spread
+from bench.measuring.significance import compare, percentile, signed_rank
+from bench.measuring.token_match import TokenMatcher
+from bench.replies.referee import Referee
+from bench.replies.runs import (
+    DUEL,
+    answer_all,
+    column,
+    duel_all,
+    open_bench_engine,
+    outcomes_of,
+    referee_all,
+    rewards_of,
+    unanswered,
+    unfought,
+    unrewarded,
+)
+from bench.replies.systems import PLAIN, Outcome, answer, system_named
+from bot.compose.settings import load_settings
+from core.errors import AntiphonError, BadInput
+from core.llm.profiles import LIVE, PAPER
+from core.wording.text import words
+
+POSTS = 8
+Likeness = Callable[[str, str], float]
+Rewards = Mapping[tuple[str, str], float]
+"""The composite reward by system and post."""
+
+
+async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, seed: int, at_once: int = 1) -> None:
+    """Ask whatever the log does not hold yet: answers first, then the referee. A full log needs no model."""
+    missing = unanswered(limits, samples, limits, log)
+    if not (missing or unrewarded(limits, samples, log) or unfought(list(limits), samples, log)):
+        return
+    profiles = load_settings().profile_named
+    async with open_bench_engine() as engine:
+        if missing:
+            warming = samples[min(max(limits.values()), len(samples) - 1)]
+            await answer("warm", system_named(LIVE.name, profiles), engine, warming)
+        systems = {name: system_named(name, profiles) for name in limits}
+        await answer_all(engine, systems, samples, limits, log, at_once)
+        note("All answers are there; the referee reads them.")
+        referee = Referee(engine.model, seed)
+        await referee_all(referee, samples, limits, log)
+        await duel_all(referee, samples, list(limits), log)
+
+
+def costs(system: str, outcomes: Sequence[Outcome]) -> Row:
+    """What one system took for a post; ``own ms`` is the engine's time while no model worked."""
+    own = [outcome for outcome in outcomes if outcome.system == system]
+    seconds = [o.seconds for o in own]
+    overhead = [1000 * o.overhead_seconds for o in own if o.overhead_seconds is not None]
+    embedding = [1000 * o.embedding_seconds for o in own if o.embedding_seconds is not None]
+    first = [outcome.first_draft_seconds for outcome in own if outcome.first_draft_seconds is not None]
+    return {
+        "system": system,
+        "posts": len(own),
+        "s p50": percentile(seconds, 0.5),
+        "s p95": percentile(seconds, 0.95),
+        "first draft p50": percentile(first, 0.5),
+        "first draft p95": percentile(first, 0.95),
+        "own ms p50": percentile(overhead, 0.5),
+        "own ms p95": percentile(overhead, 0.95),
+        "embedding ms p50": percentile(embedding, 0.5),
+        "calls": _mean([o.calls for o in own]),
+        "tokens in": _mean([o.prompt_tokens for o in own]),
+        "tokens out": _mean([o.completion_tokens for o in own]),
+        "peak MiB": max((o.peak_mib for o in own), default=None),
+    }
+
+
+def texts(
+    system: str, outcomes: Sequence[Outcome], rewards: Rewards, samples: Sequence[Sample], likeness: Likeness
+) -> Row:
+    """What one system said first; ``dropped`` counts the drafts that a gate stopped on the way."""
+    own = [outcome for outcome in outcomes if outcome.system == system]
+    sample_of = {sample.id: sample for sample in samples}
+    said = [(outcome.reply, sample_of[outcome.id]) for outcome in own if outcome.reply]
+    paired = [(reply, sample.human_reply) for reply, sample in said if sample.human_reply]
+    replies, human = [reply for reply, _ in said], [sample.human_reply for sample in samples if sample.human_reply]
+    return {
+        "system": system,
+        "replies": len(replies),
+        "composite": _mean([share for (name, _), share in rewards.items() if name == system]),
+        "dropped": _mean([o.dropped for o in own]),
+        "flagged": _mean([bool(o.flags) for o in own if o.reply]),
+        "words": _mean([len(words(text)) for text in replies]),
+        "distinct-1": distinct(replies, 1),
+        "distinct-2": distinct(replies, 2),
+        "RR": repetition_rate(replies),
+        "ROUGE-L": _mean([rouge_l(*pair) for pair in paired]),
+        "BLEU-4": bleu_4([reply for reply, _ in paired], [reference for _, reference in paired]),
+        "token match": _mean([likeness(*pair) for pair in paired]),
+        "novelty, post": _mean([novelty(reply, [sample.post]) for reply, sample in said]),
+        "novelty, human": _mean([novelty(text, human) for text in replies]),
+    }
+
+
+def ratios(systems: Sequence[str], outcomes: Sequence[Outcome], against: str = PAPER.name) -> list[Row]:
+    """What each system costs beside another one, over the posts that both replied to."""
+    seconds, calls, tokens_in, tokens_out = (
+        {system: column(outcomes, system, figure) for system in systems}
+        for figure in ("seconds", "calls", "prompt_tokens", "completion_tokens")
+    )
+    rows: list[Row] = []
+    for system in systems if against in systems else ():
+        posts = [post for post in seconds[system] if post in seconds[against]]
+        if system == against or not posts:
+            continue
+        mine, theirs = ([seconds[name][post] for post in posts] for name in (system, against))
+        spent, beside = (
+            sum(tokens_in[name][post] + tokens_out[name][post] for post in posts) for name in (system, against)
+        )
+        rows.append({
+            "system": system,
+            "beside": against,
+            "posts": len(posts),
+            "calls %": 100 * sum(calls[system][post] for post in posts) / sum(calls[against][post] for post in posts),
+            "tokens %": 100 * spent / beside,
+            "times faster (medians)": median(theirs) / median(mine),
+            "times faster (totals)": sum(theirs) / sum(mine),
+        })  # fmt: skip
+    return rows
+
+
+def duels(systems: Sequence[str], log: Log) -> list[Row]:
+    """How often the referee prefers one system's first reply to another's."""
+    rows: list[Row] = []
+    pairs = list(combinations(systems, 2))
+    for left, right in pairs:
+        found = [row["share"] for row in log.of_kind(DUEL) if (row["left"], row["right"]) == (left, right)]
+        shares = [share for share in found if share is not None]
+        if shares:
+            p = signed_rank([share - 0.5 for share in shares])
+            rows.append({
+                "first replies": f"{left} against {right}", "posts": len(shares),
+                "wins": fmean((share > 0.5) + 0.5 * (share == 0.5) for share in shares), "mean share": fmean(shares),
+                "Wilcoxon p": None if p is None else min(1.0, p * len(pairs)),
+            })  # fmt: skip
+    return rows
+
+
+def failures(outcomes: Sequence[Outcome]) -> list[Row]:
+    """Every first reply that a person should look at, by the row's id; the text stands in the log."""
+    return [
+        {"id": outcome.id, "system": outcome.system, "flags": "; ".join(outcome.flags)}
+        for outcome in outcomes
+        if outcome.flags
+    ]
+
+
+def results(systems: Sequence[str], samples: Sequence[Sample], log: Log, likeness: Likeness) -> dict[str, list[Row]]:
+    """All tables."""
+    outcomes, rewards = [o for o in outcomes_of(log) if o.system in systems], rewards_of(log)
+    composite = {
+        system: {post: share for (name, post), share in rewards.items() if name == system} for system in systems
+    }
+    seconds = {system: column(outcomes, system, "seconds") for system in systems}
+    return {
+        "costs": [costs(system, outcomes) for system in systems],
+        "first replies": [texts(system, outcomes, rewards, samples, likeness) for system in systems],
+        f"beside {PAPER.name}": ratios(systems, outcomes),
+        "duels": duels(systems, log),
+        "tests": [*compare("seconds", seconds), *compare("composite", composite)],
+        "failures": failures(outcomes),
+    }
+
+
+def panels(systems: Sequence[str], log: Log) -> dict[str, dict[str, list[float]]]:
+    """What the plot shows."""
+    outcomes, rewards = outcomes_of(log), rewards_of(log)
+    return {
+        "seconds a post": {name: [*column(outcomes, name, "seconds").values()] for name in systems},
+        "model calls a post": {name: [*column(outcomes, name, "calls").values()] for name in systems},
+        "tokens read a post": {name: [*column(outcomes, name, "prompt_tokens").values()] for name in systems},
+        "composite reward": {name: [share for (own, _), share in rewards.items() if own == name] for name in systems},
+    }
+
+
+def limits_of(profiles: str, limit: int, limits: str) -> dict[str, int]:
+    """How many posts each system gets: ``limits`` ("paper=8,live=40") where it names one, else ``limit``.
+
+    Raises:
+        BadInput: a limit is no number above 0, or is for a system that does not run.
+    """
+    found = dict.fromkeys(profiles.split(","), limit)
+    for part in filter(None, limits.split(",")):
+        name, _, count = part.partition("=")
+        if name not in found or not count.isdecimal() or not int(count):
+            raise BadInput(f"--limits {part} is wrong.", remedy=f"Write name=posts for one of {', '.join(found)}.")
+        found[name] = int(count)
+    for name in found:
+        if name != PLAIN:
+            load_settings().profile_named(name)  # a name that does not exist must show before an hour is spent
+    return found
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--posts", type=Path, required=True)
+    parser.add_argument("--profiles", default="live,plain", help="profiles, and plain, with commas between them")
+    parser.add_argument("--limit", type=int, default=POSTS, help="posts for each system")
+    parser.add_argument("--limits", default="", help="posts for some systems: live=40,paper=8")
+    parser.add_argument("--at-once", type=int, default=1, help="posts at once; seconds then are those of a busy server")
+    parser.add_argument("--resume", type=Path, help="a log that is added to, and gone on from")
+    parser.add_argument("--seed", type=int, default=0, help="draws the posts and the referee's names")
+    parser.add_argument("--failures", action="store_true", help="list the first replies that a person should look at")
+    parser.add_argument("--plot", type=Path, help="write a picture here: .svg or .png")
+    parser.add_argument("--out", type=Path, help="write the JSON here instead of standard output")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run, print the tables, and write JSON and picture."""
+    options = _options()
+    try:
+        limits = limits_of(options.profiles, options.limit, options.limits)
+        samples = spread(read_samples(options.posts), options.seed)
+        log = Log(options.resume, {"bench": "engine", "posts": options.posts.name, "seed": options.seed})
+        asyncio.run(run(samples, limits, log, options.seed, options.at_once))
+    except AntiphonError as err:
+        raise SystemExit(str(err)) from err
+    found = results(list(limits), samples, log, TokenMatcher().f1)
+    for title, rows in found.items():
+        if title != "failures" or options.failures:
+            show(title, rows)
+    if options.plot:
+        plot(options.plot, panels(list(limits), log))
+    save(options.out, {**found, "outcomes": log.rows})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""What a person should look at in a reply that comes first: automatic flags, wide rather than exact.
+
+A flag is no verdict. Sentences that people vetted are held to the gates here too, although the engine exempts them, so
+that the bank's own slips show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.models import Brief, Evidence
+from core.scoring.gates import LEAST_STANCE, GateContext, fault_of
+from core.scoring.grounding.grounding import NAME, unsupported
+from core.scoring.heads.heads import Heads
+from core.wording.giveaways.giveaways import wordings_of
+from core.wording.targets.slurs import slurs_in
+
+NO_STANCE = "may not oppose the post"
+SLUR = "slur"
+MIRROR = "sets one group above another"
+FIGURE = "figure without evidence"
+
+
+def flags_of(text: str, brief: Brief, heads: Heads, max_characters: int = 2000) -> list[str]:
+    """Why a person should look at a reply, in words; empty where nothing stood out. Blocking: call it in a thread."""
+    flags = []
+    if heads.knows(brief.reading.language) and heads.opposes(brief.post.text, [text])[0] < LEAST_STANCE:
+        flags.append(NO_STANCE)
+    fault = fault_of(text, GateContext(brief, max_characters))
+    if fault:
+        flags.append(f"gate: {fault}")
+    if slurs_in(text):
+        flags.append(SLUR)
+    if wordings_of(brief.reading.language).mirror.search(text):
+        flags.append(MIRROR)
+    if strange_figures(text, brief.evidence, brief.reading.language):
+        flags.append(FIGURE)
+    return flags
+
+
+def strange_figures(text: str, evidence: Sequence[Evidence], language: str | None) -> set[str]:
+    """The figures and dates, as they stand in the text, that no passage holds."""
+    items = unsupported(text, evidence, language or "en")
+    return {item.text for item in items if item.kind != NAME}

@@ -1,0 +1,81 @@
+"""What a moderator would be shown for some posts, as a page to read and to criticise.
+
+    python -m bench.replies.quality --posts bench/replies/quality_posts.jsonl [--profile live] [--out FILE]
+
+The posts beside this file are reworded: three for each target group, drawn from real ones by seed 2026. Nothing
+is left out and nothing is chosen: ``docs/quality.md`` has the page with a person's criticism of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.measuring.output import machine, note
+from bench.measuring.samples import Sample, read_samples
+from bench.replies.runs import open_bench_engine
+from bench.replies.systems import post_of
+from bot.compose.settings import load_settings
+from core.engine import Request
+from core.errors import AntiphonError
+from core.models import Draft, Suggestion, Verdict
+
+
+async def pages(samples: Sequence[Sample], profile: str) -> list[str]:
+    """One section for each post."""
+    chosen, found = load_settings().profile_named(profile), []
+    async with open_bench_engine() as engine:
+        for place, sample in enumerate(samples, start=1):
+            suggestion = await engine.suggest(Request(post_of(sample), chosen))
+            found.append("\n".join(section(sample, suggestion)))
+            note(f"{place}/{len(samples)} {sample.id}: {suggestion.cost.seconds:.0f} s")
+    return found
+
+
+def section(sample: Sample, suggestion: Suggestion) -> Iterator[str]:
+    """The lines of one post: the advice and its cost, the replies with what carries them, what could not be done."""
+    cost, reading = suggestion.cost, suggestion.reading
+    yield f"### {sample.id}\n"
+    yield f"> {sample.post}\n"
+    yield (
+        f"Advice: {reading.recommended_action}. Group: {reading.target_group or 'not told'}. {cost.seconds:.0f} s, "
+        f"{cost.model_calls} calls, {cost.prompt_tokens + cost.completion_tokens} tokens.\n"
+    )
+    for draft in suggestion.drafts:
+        yield f"{draft.rank}. {draft.text} *({draft.intent}{_carried(draft, suggestion)})*"
+    for reason in suggestion.degraded:
+        yield f"   - {reason}"
+    yield ""
+
+
+def _carried(draft: Draft, suggestion: Suggestion) -> str:
+    """The documents that carry the draft's facts, or that one of its facts is not carried."""
+    if any(receipt.verdict is not Verdict.SUPPORTED for receipt in draft.receipts):
+        return "; a sentence that no evidence carries"
+    used = {receipt.evidence_id for receipt in draft.receipts}
+    sources = [p.source for p in suggestion.evidence if p.id in used]
+    return "".join(f"; {source.publisher}, {source.year or 'no year'}" for source in sources)
+
+
+def main() -> None:
+    """Run, and print the page or write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--posts", type=Path, required=True)
+    parser.add_argument("--profile", default="live")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    try:
+        found = asyncio.run(pages(read_samples(options.posts), options.profile))
+    except AntiphonError as err:
+        raise SystemExit(str(err)) from err
+    text = "\n".join([f"Machine: {machine()}\n", *found])
+    if options.out:
+        options.out.write_text(text, encoding="utf-8")
+    else:
+        print(text)  # noqa: T201 - that is what it is for
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""The judge of the benchmarks: prompts that no stage of the engine uses, so that no loop was led by them.
+
+Three questions, each asked in both orders with log-probabilities; the names of the replies are drawn by seed. The mean
+over the questions of the share that a reply gets against the reply that a person wrote is its composite reward: 0.5 is
+as good as the person's. It says what the configured model prefers, not what people do.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from statistics import fmean
+
+from core.llm.prompting import quoted
+from core.ports import LanguageModel, Message
+
+QUESTIONS = {
+    "cogency": "Whose reasons hold? Prefer sound reasons and true, checkable statements to slogans, and never a reply "
+    "that grants the post a point.",
+    "relevance": "Which one answers this very post? Prefer what meets the claim that the post makes about these people "
+    "to what could stand under any post.",
+    "effect": "Imagine a silent reader of the thread. Prefer what would make that reader side calmly with the people "
+    "under attack; scorn, preaching and anger would not.",
+}
+_ROLE = "Two comments stand under a message that attacks people. Answer with the letter of one comment."
+NAMES = ("A", "B", "M", "N", "P", "Q", "X", "Y")
+_SUREST = 0.999
+_SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class Referee:
+    """Compares replies. ``seed`` draws the names, the same for the same post and replies."""
+
+    model: LanguageModel
+    seed: int = 0
+
+    async def share(self, post: str, left: str, right: str) -> float | None:
+        """What ``left`` gets of the preference against ``right``, in [0, 1]; ``None`` if any answer is unreadable.
+
+        Both orders are asked under the same two names, so what is owed to a place or a name cancels out. The questions
+        come last in the prompt: a server then reads post and replies once for all of them.
+        """
+        chance = random.Random(f"{self.seed}:{post}:{left}:{right}")  # noqa: S311 - repeatable, no secret
+        names = chance.sample(NAMES, 2)
+        there = [await self._logit(question, post, (left, right), names) for question in QUESTIONS.values()]
+        back = [await self._logit(question, post, (right, left), names) for question in QUESTIONS.values()]
+        if None in there or None in back:
+            return None
+        return fmean(_share((one or 0.0) - (other or 0.0)) for one, other in zip(there, back, strict=True))
+
+    async def _logit(self, question: str, post: str, replies: tuple[str, str], names: list[str]) -> float | None:
+        """The logit of the share of the reply that is read first."""
+        told = "\n".join(f"Comment {name}: {text}" for name, text in zip(names, replies, strict=True))
+        messages = [
+            Message("system", _ROLE),
+            Message("user", f"{quoted(post)}\n{told}\n{question}"),
+        ]
+        shares, _ = await self.model.choose(messages, tuple(names), _SECONDS)
+        if shares is None:
+            return None
+        share = min(max(shares[names[0]], 1 - _SUREST), _SUREST)
+        return math.log(share / (1 - share))
+
+
+def _share(gap: float) -> float:
+    """The share at the mean of two logits, the second taken the other way round."""
+    return 1 / (1 + math.exp(-gap / 2))

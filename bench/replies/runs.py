@@ -1,0 +1,144 @@
+"""Systems over posts, one post after the other or several at once, kept as they go; then the referee on what they said.
+
+The referee comes after all answers: its prompts would push the engine's out of the model's slots, and the engine would
+then be charged for reading them again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict, fields
+from itertools import combinations
+from typing import Any
+
+from bench.measuring.output import note
+from bench.measuring.samples import Log, Sample
+from bench.replies.referee import Referee
+from bench.replies.systems import Answering, Outcome, answer
+from bot.compose.engine import open_engine
+from bot.compose.settings import load_settings
+from core.engine import Engine
+from core.errors import BadInput
+
+ANSWER, REWARD, DUEL = "answer", "reward", "duel"
+Turn = tuple[str, Sample]
+"""A system and the post that it answers next."""
+Reply = tuple[str, str]
+"""A system and what it said."""
+_FIELDS = [part.name for part in fields(Outcome)]
+
+
+def open_bench_engine() -> AbstractAsyncContextManager[Engine]:
+    """The configured engine with one slot more than it has prompts: ``plain`` then takes no slot away from it."""
+    settings = load_settings()
+    if settings.llm.backend == "embedded":
+        more = settings.llm.model_copy(update={"parallel": settings.llm.parallel + 1})
+        settings = settings.model_copy(update={"llm": more})
+    return open_engine(settings)
+
+
+def unanswered(systems: Iterable[str], samples: Sequence[Sample], limits: Mapping[str, int], log: Log) -> list[Turn]:
+    """Which system is still to answer which post, in the order in which they take turns.
+
+    Every system gets the first ``limits[system]`` samples; at each post all have their turn, so that the machine's
+    moods fall on all alike.
+    """
+    done = {(row["system"], row["id"]) for row in log.of_kind(ANSWER)}
+    names = list(systems)
+    turns = [(name, sample) for place, sample in enumerate(samples) for name in names if place < limits[name]]
+    return [(name, sample) for name, sample in turns if (name, sample.id) not in done]
+
+
+async def answer_all(
+    engine: Engine,
+    systems: Mapping[str, Answering],
+    samples: Sequence[Sample],
+    limits: Mapping[str, int],
+    log: Log,
+    at_once: int = 1,
+) -> None:
+    """Every answer that the log does not hold yet, ``at_once`` at a time.
+
+    Raises:
+        AntiphonError: the first error of a system; the answers in flight are given up.
+        BadInput: ``at_once`` is below 1.
+    """
+    if at_once < 1:
+        raise BadInput(f"--at-once {at_once} is wrong.", remedy="Name a number above 0.")
+    turns = unanswered(systems, samples, limits, log)
+    free, came, started = asyncio.Semaphore(at_once), itertools.count(1), time.monotonic()
+
+    async def take(name: str, sample: Sample) -> None:
+        async with free:
+            outcome = await answer(name, systems[name], engine, sample, alone=at_once == 1)
+        log.add({"kind": ANSWER, **asdict(outcome)})
+        note(f"{next(came)}/{len(turns)} {name}: {outcome.seconds:.1f} s, {outcome.calls} calls")
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for name, sample in turns:
+                group.create_task(take(name, sample))
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
+    if turns:
+        took = time.monotonic() - started
+        note(f"{len(turns)} answers in {took:.0f} s, {at_once} at once: {60 * len(turns) / took:.2f} a minute.")
+
+
+def unrewarded(systems: Iterable[str], samples: Sequence[Sample], log: Log) -> list[tuple[Sample, str]]:
+    """The replies that the referee has not yet held against the person's; the same reply to a post counts once."""
+    wanted, human = set(systems), {sample.id: sample for sample in samples if sample.human_reply}
+    said = {(o.id, o.reply): None for o in outcomes_of(log) if o.system in wanted and o.reply and o.id in human}
+    known = {(row["id"], row["reply"]) for row in log.of_kind(REWARD)}
+    return [(human[id_], reply) for id_, reply in said if (id_, reply) not in known]
+
+
+async def referee_all(referee: Referee, samples: Sequence[Sample], systems: Iterable[str], log: Log) -> None:
+    """The composite reward of every reply that has none yet."""
+    for sample, reply in unrewarded(systems, samples, log):
+        share = await referee.share(sample.post, reply, sample.human_reply)
+        log.add({"kind": REWARD, "id": sample.id, "reply": reply, "share": share})
+
+
+def unfought(systems: Sequence[str], samples: Sequence[Sample], log: Log) -> list[tuple[Sample, Reply, Reply]]:
+    """The first replies of two systems to the same post that the referee has not yet compared."""
+    done = {(row["left"], row["right"], row["id"]) for row in log.of_kind(DUEL)}
+    said = {(outcome.system, outcome.id): outcome.reply for outcome in outcomes_of(log)}
+    return [
+        (sample, (left, said[left, sample.id]), (right, said[right, sample.id]))
+        for sample in samples
+        for left, right in combinations(systems, 2)
+        if said.get((left, sample.id)) and said.get((right, sample.id)) and (left, right, sample.id) not in done
+    ]
+
+
+async def duel_all(referee: Referee, samples: Sequence[Sample], systems: Sequence[str], log: Log) -> None:
+    """The first replies of every two systems against each other; equal replies share evenly."""
+    for sample, (left, one), (right, other) in unfought(systems, samples, log):
+        share = 0.5 if one == other else await referee.share(sample.post, one, other)
+        log.add({"kind": DUEL, "id": sample.id, "left": left, "right": right, "share": share})
+
+
+def outcomes_of(log: Log) -> list[Outcome]:
+    """All answers that a log holds."""
+    return [Outcome(**_only(row)) for row in log.of_kind(ANSWER)]
+
+
+def rewards_of(log: Log) -> dict[tuple[str, str], float]:
+    """The composite reward of each system for each post, where there is one."""
+    shares = {(row["id"], row["reply"]): row["share"] for row in log.of_kind(REWARD)}
+    found = {(outcome.system, outcome.id): shares.get((outcome.id, outcome.reply)) for outcome in outcomes_of(log)}
+    return {key: share for key, share in found.items() if share is not None}
+
+
+def column(outcomes: Iterable[Outcome], system: str, figure: str) -> dict[str, float]:
+    """One figure of one system for each post that it replied to, by the post's id."""
+    return {o.id: float(getattr(o, figure)) for o in outcomes if o.system == system and o.reply}
+
+
+def _only(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in _FIELDS}

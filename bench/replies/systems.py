@@ -1,0 +1,159 @@
+"""The systems that are compared, and what each made of a post.
+
+A system is a name and a way to answer; ``plain`` is the same model with the RAG paper's prompt without retrieval
+(Appendix B), the others are the engine under a profile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bench.measuring.meter import measured, seconds_of, watched_memory
+from bench.measuring.samples import Sample
+from bench.replies.failures import flags_of
+from core.engine import Engine, Request
+from core.llm.profiles import PROFILES, Profile
+from core.llm.prompting import quoted
+from core.models import Action, Brief, FlaggedPost, PostRef, Reading, Suggestion, TargetGroup, Verdict
+from core.ports import Generation, Message
+from core.wording.text import sentences
+
+PLAIN = "plain"
+_PLAIN_SYSTEM = (
+    "You answer hateful posts with counterspeech that is concise, respectful, persuasive and self-contained, in at "
+    "most two sentences, fit for social media."
+)
+_PLAIN = Generation(max_tokens=150, temperature=0.5, seed=0)
+_SECONDS = 600.0
+_DROPPED = re.compile(r"^gates: (\d+) ")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A system's first reply, before what it took is added; ``reply`` is empty where it advised against one."""
+
+    reply: str
+    brief: Brief
+    seconds: float
+    first_draft_seconds: float | None = None
+    dropped: int = 0
+    facts: int = 0
+    facts_supported: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one system made of one post, and what that took.
+
+    ``model_seconds`` is the time in which a call of the language model was in flight, ``embedding_seconds`` that in
+    which the embedding model worked (``None`` where it worked for other posts meanwhile), ``dropped`` the drafts that a
+    gate stopped on the way, ``facts`` the factual sentences of the reply, ``flags`` why a person should look at it.
+    """
+
+    system: str
+    id: str
+    reply: str
+    seconds: float
+    first_draft_seconds: float | None
+    model_seconds: float
+    embedding_seconds: float | None
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    peak_mib: float
+    dropped: int
+    facts: int
+    facts_supported: int
+    flags: list[str]
+
+    @property
+    def overhead_seconds(self) -> float | None:
+        """The engine's own time: all but that in which a model worked; ``None`` where that is not known."""
+        return None if self.embedding_seconds is None else self.seconds - self.model_seconds - self.embedding_seconds
+
+
+Answering = Callable[[Engine, Sample], Awaitable[Said]]
+
+
+async def answer(name: str, answering: Answering, engine: Engine, sample: Sample, *, alone: bool = True) -> Outcome:
+    """One system's answer to one post, measured; ``alone`` says that the engine answers no other one meanwhile."""
+    counted, meter = measured(engine)
+    embedded = seconds_of(engine.heads.embedder)
+    async with watched_memory() as peak:
+        said = await answering(counted, sample)
+    embedded = seconds_of(engine.heads.embedder) - embedded
+    flags = await asyncio.to_thread(flags_of, said.reply, said.brief, engine.heads) if said.reply else []
+    return Outcome(
+        system=name,
+        id=sample.id,
+        reply=said.reply,
+        seconds=said.seconds,
+        first_draft_seconds=said.first_draft_seconds,
+        model_seconds=meter.seconds,
+        embedding_seconds=embedded if alone else None,
+        calls=meter.calls,
+        prompt_tokens=meter.prompt_tokens,
+        completion_tokens=meter.completion_tokens,
+        peak_mib=peak.mib,
+        dropped=said.dropped,
+        facts=said.facts,
+        facts_supported=said.facts_supported,
+        flags=flags,
+    )
+
+
+def system_named(name: str, profiles: Callable[[str], Profile] = PROFILES.__getitem__) -> Answering:
+    """The plain model, or the engine under the profile of that name."""
+    return plain if name == PLAIN else under(profiles(name))
+
+
+def under(profile: Profile, claim: str | None = None) -> Answering:
+    """The engine under a profile; ``claim`` as a moderator would choose it."""
+
+    async def suggest(engine: Engine, sample: Sample) -> Said:
+        started = time.monotonic()
+        made = await engine.suggest(Request(post_of(sample), profile, claim=claim))
+        return _said(made, time.monotonic() - started)
+
+    return suggest
+
+
+async def plain(engine: Engine, sample: Sample) -> Said:
+    """The model alone, its first two sentences."""
+    started = time.monotonic()
+    messages = [Message("system", _PLAIN_SYSTEM), Message("user", f"{quoted(sample.post)}\nWrite the reply.")]
+    said = await engine.model.generate(messages, _PLAIN, _SECONDS)
+    reply = " ".join(sentences(" ".join(said.texts[0].split()))[:2])
+    took = time.monotonic() - started
+    return Said(reply, brief_of(sample), took, took)
+
+
+def post_of(sample: Sample) -> FlaggedPost:
+    """The sample as a flagged post."""
+    return FlaggedPost(PostRef("bench", "bench", "bench", sample.id), sample.post, "author", "bench", "bench")
+
+
+def brief_of(sample: Sample) -> Brief:
+    """What is known of a sample without any reading: an English post about its group, and no evidence."""
+    group = TargetGroup(sample.target_group) if sample.target_group in list(TargetGroup) else None
+    reading = Reading("en", group, None, None, None, None, None, None, None, Action.REPLY, "benchmark")
+    return Brief(post_of(sample), reading, "", ())
+
+
+def _said(made: Suggestion, seconds: float) -> Said:
+    first = made.drafts[0] if made.drafts else None
+    receipts = first.receipts if first else ()
+    dropped = (_DROPPED.match(text) for text in made.degraded)
+    return Said(
+        reply=first.text if first else "",
+        brief=Brief(made.post, made.reading, made.claim or "", made.evidence),
+        seconds=seconds,
+        first_draft_seconds=made.cost.first_draft_seconds,
+        dropped=sum(int(found.group(1)) for found in dropped if found),
+        facts=len(receipts),
+        facts_supported=sum(receipt.verdict is Verdict.SUPPORTED for receipt in receipts),
+    )

@@ -1,0 +1,1 @@
+"""How often the right fact is found, and what an index costs."""

@@ -1,0 +1,219 @@
+"""How often a fact that answers a post stands among the first three: ``python -m bench.retrieval.relevance --posts FILE``.
+
+A fact answers a post if it is tagged with a stereotype that the post shows (``stereotypes.toml``) and is about its
+target group. The patterns stand for people's labels: they miss and mistake some, for every ranking alike. Compared are
+BM25, dense vectors, both fused, and the knowledge base's own search: by the raw post, and guided by a claim (a vetted
+one, and, as a bound, the reply that a person wrote). The target group is what the reading says, not the data's label.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from bench.measuring.output import Row, save, show
+from bench.measuring.samples import Sample, read_rows, read_samples
+from bot.compose.engine import open_embedder
+from bot.compose.settings import load_settings
+from core.errors import AntiphonError
+from core.models import TargetGroup
+from core.ports import EvidenceQuery
+from core.scoring.heads.heads import Heads
+from core.stages.reading import attacked
+from core.wording.language import detect
+from core.wording.prepared.bank import matching_themes
+from kb.ranking.fusion import candidates
+from kb.search import HybridSearch, open_starter
+from kb.starter.facts import STARTER_FACTS, Fact, load_facts
+from kb.starter.index import KnowledgeIndex
+
+FIRST = 3
+_CANDIDATES = 20
+
+
+@dataclass(frozen=True)
+class Stereotype:
+    """What posts about a group claim: patterns for posts, and for the tags of facts that answer it."""
+
+    group: TargetGroup
+    name: str
+    posts: re.Pattern[str]
+    facts: re.Pattern[str]
+
+
+@dataclass(frozen=True)
+class Post:
+    """A post with the facts that answer it; ``text`` may be in another language than the one that was labelled."""
+
+    text: str
+    language: str
+    label: TargetGroup
+    group: TargetGroup | None
+    human_reply: str
+    answers: frozenset[str]
+
+
+Search = Callable[[Post], list[str]]
+"""The ids of the first facts for a post, best first."""
+
+
+@cache
+def stereotypes() -> list[Stereotype]:
+    """The list beside this file."""
+    tables = tomllib.loads(resources.files("bench.replies").joinpath("stereotypes.toml").read_text(encoding="utf-8"))
+    return [
+        Stereotype(
+            TargetGroup(group), row["name"], *(re.compile(row[key], re.IGNORECASE) for key in ("posts", "facts"))
+        )
+        for group, rows in tables.items()
+        for row in rows
+    ]
+
+
+def _pattern(expression: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{expression})", re.IGNORECASE)
+
+
+def answers_to(post: str, group: TargetGroup, facts: Sequence[Fact]) -> frozenset[str]:
+    """The facts of the group (of any group for "other") that are tagged with a stereotype that the post shows."""
+    shown = [one for one in stereotypes() if one.group is group and one.posts.search(post)]
+    return frozenset(
+        fact.id
+        for fact in facts
+        if group in (fact.target_group, TargetGroup.OTHER)
+        and any(one.facts.search("; ".join(fact.stereotypes)) for one in shown)
+    )
+
+
+def post_of(text: str, language: str, labelled: str, sample: Sample, facts: Sequence[Fact], heads: Heads) -> Post:
+    """A sample's post in some language; what it shows is read off the text ``labelled``, in English."""
+    label = TargetGroup(sample.target_group)
+    shares = heads.target_groups(text) if heads.knows(language) else {}
+    answers = answers_to(labelled, label, facts)
+    return Post(text, language, label, attacked(text, language, shares), sample.human_reply, answers)
+
+
+def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch, heads: Heads) -> dict[str, Search]:
+    """Every way to look for facts."""
+    embedder = heads.embedder
+
+    def words(post: Post) -> list[tuple[int, float]]:
+        return index.bm25(post.text, _CANDIDATES)
+
+    def meaning(post: Post) -> list[tuple[int, float]]:
+        return index.dense(embedder.encode([post.text])[0], _CANDIDATES)
+
+    def ids(rows: Sequence[int]) -> list[str]:
+        return [facts[row].id for row in rows[:FIRST]]
+
+    def guided(claim: Callable[[Post], str]) -> Search:
+        def found(post: Post) -> list[str]:
+            said = claim(post)
+            query = EvidenceQuery(tuple(filter(None, (post.text, said))), said, post.group, FIRST)
+            return [passage.id for passage in asyncio.run(search.search(query)).passages]
+
+        return found
+
+    def vetted(post: Post) -> str:
+        themes = matching_themes(post.text, post.language, post.group or TargetGroup.OTHER, embedder)
+        return themes[0].claim if themes else ""
+
+    return {
+        "BM25": lambda post: ids([row for row, _ in words(post)]),
+        "dense": lambda post: ids([row for row, _ in meaning(post)]),
+        "hybrid": lambda post: ids([one.row for one in candidates([words(post)], [meaning(post)])]),
+        "reranked, raw post": guided(lambda _: ""),
+        "reranked to a vetted claim": guided(vetted),
+        "reranked to a person's reply": guided(lambda post: post.human_reply),
+    }
+
+
+def hits(name: str, search: Search, posts: Sequence[Post], norms: frozenset[str]) -> Row:
+    """How often an answering fact comes first, and among the first three; ``none`` is the share without evidence.
+
+    ``beside it`` is how often what comes first neither answers the post nor is one of ``norms``, which hold whatever a
+    post says.
+    """
+    found = [(search(post), post) for post in posts]
+    return {
+        "ranking": name,
+        "posts": len(posts),
+        "first": _share(bool(ids) and ids[0] in post.answers for ids, post in found),
+        f"in the first {FIRST}": _share(bool(post.answers.intersection(ids)) for ids, post in found),
+        "beside it": _share(bool(ids) and ids[0] not in post.answers | norms for ids, post in found),
+        "none": _share(not ids for ids, _ in found),
+    }
+
+
+def _share(outcomes: Iterable[bool]) -> float:
+    counted = list(outcomes)
+    return sum(counted) / len(counted) if counted else 0.0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--posts", type=Path, required=True, help="JSON lines; labelled in English")
+    parser.add_argument("--multilingual", type=Path, help="JSON lines with `pair`: the same posts in several languages")
+    parser.add_argument("--out", type=Path, help="write the JSON here instead of standard output")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run, print the tables, and write JSON."""
+    options = _options()
+    settings = load_settings()
+    try:
+        embedder = open_embedder(settings)
+        facts, heads = load_facts(STARTER_FACTS), Heads.load(embedder)
+        index = KnowledgeIndex(facts, embedder, settings.cache_folder)
+        search = open_starter(settings.cache_folder, embedder, language_of=lambda text: detect(text, "en"))
+        ways = rankings(facts, index, search, heads)
+        norms = frozenset(fact.id for fact in facts if fact.is_universal)
+        samples = read_samples(options.posts)
+        posts = [post_of(one.post, "en", one.post, one, facts, heads) for one in samples]
+        posts = [post for post in posts if post.answers]
+        tables = {"posts": [hits(name, way, posts, norms) for name, way in ways.items()]}
+        tables["by group"] = [
+            {
+                "group": group.value,
+                **hits("reranked to a vetted claim", ways["reranked to a vetted claim"], some, norms),
+            }
+            for group in TargetGroup
+            if (some := [post for post in posts if post.label is group])
+        ]
+        if options.multilingual:
+            tables |= _multilingual(options.multilingual, facts, heads, ways)
+    except AntiphonError as err:
+        raise SystemExit(str(err)) from err
+    print(f"{len(posts)} of {len(samples)} posts show a stereotype that a fact answers.")  # noqa: T201 - a command
+    for title, rows in tables.items():
+        show(title, rows)
+    save(options.out, tables)
+
+
+def _multilingual(file: Path, facts: Sequence[Fact], heads: Heads, ways: dict[str, Search]) -> dict[str, list[Row]]:
+    """The same for each language; what a post shows is read off its English version."""
+    norms = frozenset(fact.id for fact in facts if fact.is_universal)
+    rows = list(zip(read_rows(file), read_samples(file), strict=True))
+    english = {row["pair"]: sample.post for row, sample in rows if row["language"] == "en"}
+    posts = [
+        post_of(sample.post, row["language"], english[row["pair"]], sample, facts, heads)
+        for row, sample in rows
+        if row["pair"] in english
+    ]
+    return {
+        f"the same posts in {language}": [hits(name, way, own, norms) for name, way in ways.items()]
+        for language in sorted({post.language for post in posts})
+        if (own := [post for post in posts if post.language == language and post.answers])
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Whether the scorers tell good drafts from bad ones."""

@@ -1,0 +1,221 @@
+"""``antiphon community``: what the person at the terminal does with communities.
+
+Owns the commands; what is allowed and recorded is for ``bot.communities.decisions``. Whoever may start these commands can read
+the database anyway: they act as its operator, by their account's name.
+"""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from bot.cli.command import ConfigOption, JsonOption, out
+from bot.cli.kb.output import print_document, run
+from bot.communities.decisions import CommunityDesk, CommunityView
+from bot.compose.application import open_database
+from bot.compose.settings import Settings
+from bot.store.people.communities import EVERYWHERE, Community
+from core.errors import BadInput
+from core.moderation.roles import Operator, Person, Role
+
+community = typer.Typer(help="Communities: roles, posting, disclosure, the kill switch.", no_args_is_help=True)
+role = typer.Typer(help="Roles in a community.", no_args_is_help=True)
+community.add_typer(role, name="role")
+
+Place = Annotated[str, typer.Argument(help="The community, as PLATFORM/NAME; `antiphon community list` shows them.")]
+Scope = Annotated[str, typer.Argument(help="The community, as PLATFORM/NAME; with --everywhere, none.")]
+Everywhere = Annotated[bool, typer.Option("--everywhere", help="In all communities.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why, in a few words; it is recorded.")]
+User = Annotated[str, typer.Argument(help="The person's id on the platform.")]
+Name = Annotated[str, typer.Option("--name", help="What people call them.")]
+
+
+def operator() -> Operator:
+    """Who sits at the terminal, by their account."""
+    return Operator(getpass.getuser())
+
+
+def _do(config: Path | None, work: Callable[[CommunityDesk], Awaitable[None]]) -> None:
+    """Do a command's work on the configured database."""
+
+    async def begin(settings: Settings) -> int:
+        async with open_database(settings) as database:
+            await work(CommunityDesk(database))
+        return 0
+
+    run(config, begin)
+
+
+@community.command(name="list")
+def list_(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """List the communities, and whether Antiphon posts there."""
+
+    async def work(desk: CommunityDesk) -> None:
+        found = await desk.listed(operator())
+        if as_json:
+            print_document({"communities": [_row(view) for view in found]})
+            return
+        table = Table("community", "posting", "disclosure", "people")
+        for view in found:
+            table.add_row(
+                Text(view.community.id), _posting(view), _switch(view.community.discloses), str(len(view.members))
+            )
+        out().print(table if found else Text("No community is known yet: a first post must be flagged there."))
+
+    _do(config, work)
+
+
+@community.command()
+def show(place: Place, as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Show a community: its people, and every change of it."""
+
+    async def work(desk: CommunityDesk) -> None:
+        view = await desk.view(place, operator())
+        history = await desk.history(place, operator())
+        if as_json:
+            lines = [
+                {"version": e.version, "actor": e.actor, "what": e.reason, "note": e.note, "at": e.at.isoformat()}
+                for e in history
+            ]
+            print_document({**_row(view), "history": lines})
+            return
+        out().print(Text(f"{place}: posting {_posting(view)}, disclosure {_switch(view.community.discloses)}"))
+        for member in view.members:
+            roles = ", ".join(sorted(member.roles))
+            out().print(Text(f"  {member.person.user}  {member.person.name}  {roles}"), soft_wrap=True)
+        for entry in history:
+            note = f" ({entry.note})" if entry.note else ""
+            said = f"  {entry.at:%Y-%m-%d %H:%M} UTC  {entry.actor}: {entry.reason}{note}"
+            out().print(Text(said), soft_wrap=True)
+
+    _do(config, work)
+
+
+@role.command()
+def grant(
+    place: Place, user: User, wanted: Role, name: Name = "", reason: Reason = "", config: ConfigOption = None
+) -> None:
+    """Give somebody a role. In the place * there are admins only, who may stop all posting."""
+
+    async def work(desk: CommunityDesk) -> None:
+        await desk.grant(place, _person(place, user, name), wanted, operator(), reason)
+        out().print(Text(f"{name or user} is {wanted} in {place}."))
+
+    _do(config, work)
+
+
+@role.command()
+def revoke(place: Place, user: User, wanted: Role, reason: Reason = "", config: ConfigOption = None) -> None:
+    """Take away a role that was granted here. It ends at once."""
+
+    async def work(desk: CommunityDesk) -> None:
+        await desk.revoke(place, _person(place, user), wanted, operator(), reason)
+        out().print(Text(f"{user} is no longer {wanted} in {place}."))
+
+    _do(config, work)
+
+
+@community.command()
+def posting(
+    place: Place,
+    is_on: Annotated[bool, typer.Option("--on/--off", help="Post what is approved, or only practise.")],
+    reason: Reason = "",
+    config: ConfigOption = None,
+) -> None:
+    """Let approved replies be posted, or go back to shadow mode, in which nothing is."""
+
+    async def work(desk: CommunityDesk) -> None:
+        _tell(await desk.set_posting(place, is_on, operator(), reason))
+
+    _do(config, work)
+
+
+@community.command()
+def disclosure(
+    place: Place,
+    is_on: Annotated[bool, typer.Option("--on/--off", help="Say under each reply who drafted it, or do not.")],
+    reason: Reason = "",
+    config: ConfigOption = None,
+) -> None:
+    """Say under each reply that Antiphon drafted it. Turning it off needs --reason."""
+
+    async def work(desk: CommunityDesk) -> None:
+        _tell(await desk.set_disclosure(place, is_on, operator(), reason))
+
+    _do(config, work)
+
+
+@community.command()
+def pause(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "", config: ConfigOption = None) -> None:
+    """Stop all posting in a community, or everywhere, at once."""
+
+    async def work(desk: CommunityDesk) -> None:
+        scope = _scope(place, everywhere)
+        is_new = await desk.pause(scope, operator(), reason)
+        out().print(Text(f"Nothing is posted {_where(scope)}{'' if is_new else '; it was stopped before'}."))
+
+    _do(config, work)
+
+
+@community.command()
+def resume(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "", config: ConfigOption = None) -> None:
+    """Allow posting again. Replies that were approved before must be approved anew."""
+
+    async def work(desk: CommunityDesk) -> None:
+        scope = _scope(place, everywhere)
+        is_new = await desk.resume(scope, operator(), reason)
+        out().print(Text(f"Posting is allowed again {_where(scope)}." if is_new else "It was not stopped."))
+
+    _do(config, work)
+
+
+def _scope(place: str, everywhere: bool) -> str:
+    if bool(place) == everywhere:
+        raise BadInput("It is not clear where.", remedy="Name a community, or say --everywhere.")
+    return EVERYWHERE if everywhere else place
+
+
+def _where(scope: str) -> str:
+    return "anywhere" if scope == EVERYWHERE else f"in {scope}"
+
+
+def _person(place: str, user: str, name: str = "") -> Person:
+    """Somebody of the platform that the community is of; of any, USER may say PLATFORM/ID itself."""
+    if place != EVERYWHERE:
+        return Person(place.partition("/")[0], user, name)
+    platform, slash, identity = user.partition("/")
+    if not slash:
+        raise BadInput("An admin of all communities is of one platform.", remedy="Write the person as PLATFORM/ID.")
+    return Person(platform, identity, name)
+
+
+def _tell(changed: Community) -> None:
+    said = f"{changed.id}: posting {_switch(changed.is_posting)}, disclosure {_switch(changed.discloses)}."
+    out().print(Text(said), soft_wrap=True)
+
+
+def _switch(is_on: bool) -> str:
+    return "on" if is_on else "off"
+
+
+def _posting(view: CommunityView) -> str:
+    if view.paused:
+        return "stopped everywhere" if EVERYWHERE in view.paused else "stopped"
+    return "on" if view.community.is_posting else "off (shadow mode)"
+
+
+def _row(view: CommunityView) -> dict[str, Any]:
+    return {
+        "community": view.community.id,
+        "version": view.community.version,
+        "is_posting": view.community.is_posting,
+        "discloses": view.community.discloses,
+        "paused": list(view.paused),
+        "people": [{"user": m.person.user, "name": m.person.name, "roles": sorted(m.roles)} for m in view.members],
+    }

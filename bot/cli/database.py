@@ -1,0 +1,126 @@
+"""``antiphon db``: what an operator does with the database.
+
+Owns the commands; what they do is for ``bot.store``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+from sqlalchemy import URL
+
+from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, out
+from bot.cli.kb.output import print_document, run
+from bot.compose.engine import make_folder
+from bot.compose.settings import Settings
+from bot.store.engine.database import connected, translating
+from bot.store.engine.migrate import newest, revision_of, upgrade
+from bot.store.engine.secret import load_secret
+from bot.store.upkeep import backup as backups
+
+db = typer.Typer(help="The database with all cases.", no_args_is_help=True)
+
+FolderOption = Annotated[
+    Path | None, typer.Option("--folder", help="Where backups are kept; beside the database's default place otherwise.")
+]
+
+
+@db.command("upgrade")
+def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) -> None:
+    """Bring the database to this version's revision; of a SQLite database a backup is made first."""
+
+    async def work(settings: Settings) -> int:
+        place = settings.database_place
+        before = await _revision(place)
+        if before == newest():
+            out().print(Text(f"The database is at revision {before} already."))
+            return 0
+        if isinstance(place, Path) and before is not None:
+            kept = await backups.backup(place, _folder(settings, folder))
+            out().print(Text(f"Kept a backup of revision {before}: {kept}. It still holds names: delete it in time."))
+        engine = connected(place)
+        try:
+            with translating():
+                await upgrade(engine, load_secret(settings.secret_file))
+        finally:
+            await engine.dispose()
+        out().print(Text(f"The database is at revision {newest()} now."))
+        return 0
+
+    run(config, work)
+
+
+@db.command("backup")
+def backup_command(config: ConfigOption = None, folder: FolderOption = None) -> None:
+    """Copy the database while Antiphon runs. The installation's secret is not in it: keep that apart."""
+
+    async def work(settings: Settings) -> int:
+        kept = await backups.backup(settings.database_place, _folder(settings, folder))
+        out().print(Text(str(kept)), soft_wrap=True)
+        return 0
+
+    run(config, work)
+
+
+@db.command("restore")
+def restore_command(
+    file: Annotated[Path, typer.Argument(help="A backup.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Where a database stands, keep it aside; stop Antiphon first.")
+    ] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Make the database of a backup again. Who was erased since is in it again: erase them anew."""
+
+    async def work(settings: Settings) -> int:
+        kept = await backups.restore(file, settings.database_place, force=force)
+        if kept is not None:
+            out().print(Text(f"What stood there is kept: {kept}."), soft_wrap=True)
+        found = await _revision(settings.database_place)
+        more = "" if found == newest() else " Run: antiphon db upgrade."
+        out().print(Text(f"Restored, at revision {found}.{more}"))
+        return 0
+
+    run(config, work)
+
+
+@db.command("check")
+def check_command(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Look whether the database is whole, of this version, and keeps what it is given."""
+
+    async def work(settings: Settings) -> int:
+        found = await backups.check(settings.database_place)
+        if as_json:
+            print_document([asdict(finding) for finding in found])
+        else:
+            for finding in found:
+                mark = Text("ok    ", "green") if finding.ok else Text("wrong ", "bold red")
+                out().print(mark + Text(f"{finding.name}: {finding.detail} {finding.remedy}".strip()), soft_wrap=True)
+        return 0 if all(finding.ok for finding in found) else EXIT_UNAVAILABLE
+
+    run(config, work)
+
+
+def _folder(settings: Settings, named: Path | None) -> Path:
+    folder = named or settings.backup_folder
+    make_folder(folder, "desk.backup_folder")
+    return folder
+
+
+async def _revision(place: Path | URL) -> str | None:
+    if _is_missing(place):
+        return None
+    engine = connected(place)
+    try:
+        with translating():
+            return await revision_of(engine)
+    finally:
+        await engine.dispose()
+
+
+def _is_missing(place: Path | URL) -> bool:
+    return isinstance(place, Path) and not place.exists()

@@ -1,0 +1,153 @@
+"""``antiphon doctor``: is everything there that Antiphon needs, and if not, what to do about it?
+
+Owns the checks. Each really does what the application will do: loads the model, searches, opens a database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL
+
+from bot.compose.engine import make_folder, open_embedder, open_judge, open_knowledge, open_model, open_scorers
+from bot.compose.settings import Settings
+from bot.store.engine.database import Database
+from bot.store.engine.secret import load_secret
+from core.errors import AntiphonError
+from core.ports import EvidenceQuery, Generation, LanguageModel, Message
+from core.scoring.heads.heads import Heads
+from core.stages.judge_formats import JudgeFormat
+
+LEAST_FREE_BYTES = 500_000_000
+_QUESTION = [Message("user", "Is water wet? Answer Yes or No.")]
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of one check; ``remedy`` is "" where nothing needs to be done."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+async def examine(settings: Settings) -> list[Check]:
+    """Every check, in the order in which things are needed."""
+    checks: list[tuple[str, Callable[[Settings], Awaitable[str]]]] = [
+        ("settings", _settings),
+        ("disk", _disk),
+        ("database", _database),
+        ("embedding model", _heads),
+        ("scorers", _scorers),
+        ("knowledge base", _knowledge),
+        ("language model", _model),
+        ("judge", _judge),
+    ]
+    return [await _checked(name, check, settings) for name, check in checks]
+
+
+def as_document(checks: list[Check]) -> dict[str, Any]:
+    """The checks as JSON."""
+    versions = {"antiphon": metadata.version("antiphon"), "python": sys.version.split()[0]}
+    return {
+        "ok": all(check.ok for check in checks),
+        "versions": versions,
+        "checks": [asdict(check) for check in checks],
+    }
+
+
+async def _checked(name: str, check: Callable[[Settings], Awaitable[str]], settings: Settings) -> Check:
+    try:
+        return Check(name, True, await check(settings))
+    except AntiphonError as err:
+        return Check(name, False, err.message, err.remedy)
+    except OSError as err:
+        return Check(name, False, f"{err}.", "Make room, or correct the rights.")
+
+
+async def _settings(settings: Settings) -> str:
+    return f"read from {settings.origin}; profile {settings.profile}; language {settings.community.language}"
+
+
+async def _disk(settings: Settings) -> str:
+    make_folder(settings.cache_folder, "kb.cache_folder")
+    free = shutil.disk_usage(settings.cache_folder).free
+    if free < LEAST_FREE_BYTES:
+        raise AntiphonError(f"Only {free / 1e6:.0f} MB are free.", remedy=f"Make room beside {settings.cache_folder}.")
+    return f"{free / 1e9:.1f} GB free for the cache in {settings.cache_folder}"
+
+
+async def _database(settings: Settings) -> str:
+    if isinstance(place := settings.database_place, URL):
+        await (await Database.open(place, secret=load_secret(settings.secret_file))).close()
+        return f"PostgreSQL at {place.host} answers, durable"
+    path = settings.database_path
+    make_folder(path.parent, "desk.database")
+    if path.exists():
+        await (await Database.open(path, secret=load_secret(settings.secret_file))).close()
+        return f"{path} opens, durable and in WAL mode"
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        await (await Database.open(Path(folder) / "probe.db", secret=b"probe")).close()
+    return f"{path} will be made at the first run"
+
+
+async def _heads(settings: Settings) -> str:
+    embedder = open_embedder(settings)
+    heads = Heads.load(embedder)
+    await asyncio.to_thread(heads.hateful, ["Good morning."])
+    return f"{embedder.name} for {', '.join(sorted(embedder.languages))}"
+
+
+async def _scorers(settings: Settings) -> str:
+    scorers = await open_scorers(settings)
+    if scorers.notes:
+        raise AntiphonError(
+            f"{'; '.join(scorers.notes)}.",
+            remedy="Correct [scorers]: name a folder, connect to the network, or run: pip install 'antiphon[scorers]'.",
+        )
+    wanted = settings.scorers
+    named = {"toxicity": wanted.toxicity, "inference": wanted.nli, "argument quality": wanted.argument_quality}
+    return "; ".join(f"{what}: {model or 'built-in'}" for what, model in named.items())
+
+
+async def _knowledge(settings: Settings) -> str:
+    search = open_knowledge(settings, open_embedder(settings))
+    found = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
+    if found.notes:
+        raise AntiphonError(f"{'; '.join(found.notes)}.", remedy="Run: antiphon kb verify --repair.")
+    return f"a search finds {len(found.passages)} passages"
+
+
+async def _model(settings: Settings) -> str:
+    async with open_model(settings) as model:
+        await _ask(model)
+    return f"{settings.llm.backend} model answers with log-probabilities"
+
+
+async def _judge(settings: Settings) -> str:
+    async with open_judge(settings) as judge:
+        if judge is None:
+            return f"the language model compares the drafts, in {settings.judge.format}"
+        if settings.judge.format is JudgeFormat.LETTERS:
+            await _ask(judge)
+        else:
+            await judge.generate(_QUESTION, Generation(max_tokens=1), _SECONDS)
+    return f"{settings.judge.base_url} answers, in {settings.judge.format}"
+
+
+async def _ask(model: LanguageModel) -> None:
+    shares, _ = await model.choose(_QUESTION, ("yes", "no"), _SECONDS)
+    if shares is None:
+        raise AntiphonError(
+            "The model gives no log-probabilities for Yes and No.", remedy="Use a server that supports logprobs."
+        )

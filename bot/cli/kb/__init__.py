@@ -1,0 +1,1 @@
+"""``antiphon kb``: collecting documents, accepting them, and searching."""

@@ -1,0 +1,116 @@
+"""``antiphon erase``, ``antiphon export`` and ``antiphon schedule``: what is kept of people, and for how long.
+
+Owns the commands; what they do is for ``bot.upkeep.erasure``, ``bot.communities.export`` and ``bot.upkeep.schedule``. Who runs them has the
+database and its secret, and so needs no role.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, given, out
+from bot.cli.kb.output import print_document, run
+from bot.communities.export import Format, write_export
+from bot.communities.export import export as rows_of
+from bot.compose.application import open_database, worker_name
+from bot.compose.chores import all_chores
+from bot.compose.settings import Settings
+from bot.store.schema import JobState
+from bot.upkeep.erasure import Erased, Erasure
+from bot.upkeep.runner import Chores
+from bot.upkeep.schedule import Schedule
+from core.errors import BadInput
+
+privacy = typer.Typer()
+schedule = typer.Typer(help="What is done from time to time.", no_args_is_help=True)
+privacy.add_typer(schedule, name="schedule")
+
+
+@privacy.command()
+def erase(
+    user: Annotated[str, typer.Argument(help="The person's id on the platform; - reads it from standard input.")],
+    platform: Annotated[str, typer.Option("--platform", help="Where they are, such as discord.")],
+    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask whether you are sure.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Erase a person: all that they wrote or typed, their roles, and what ties them to their pseudonym."""
+
+    async def work(settings: Settings) -> int:
+        if user == "-" and not is_sure:
+            raise BadInput("Nobody can be asked while the id comes from standard input.", remedy="Add --yes.")
+        wanted = given(user).strip()
+        if not wanted:
+            raise BadInput("Nobody is named.", remedy="Pass the person's id on the platform.")
+        async with open_database(settings) as database:
+            erased = await Erasure(database).erase(platform, wanted)
+        if as_json:
+            print_document(asdict(erased))
+        else:
+            out().print(Text(_said(erased, settings)), soft_wrap=True)
+        return 0
+
+    if user != "-" and not is_sure:
+        typer.confirm("This cannot be undone. Erase this person?", abort=True, err=True)
+    run(config, work)
+
+
+def _said(erased: Erased, settings: Settings) -> str:
+    if not erased.is_known:
+        return "Antiphon knows nobody with this id on this platform; nothing was erased. Check the id and the platform."
+    waiting = f" {erased.waiting} wait for a send to be settled, and are erased then." if erased.waiting else ""
+    return (
+        f"Erased: the words of {erased.cases} posts ({erased.closed} still open, now withdrawn), {erased.turns} "
+        f"messages around other posts, {erased.notes} notes, {erased.memberships} roles, and the key to the "
+        f"pseudonym.{waiting} Replies that were posted stand on the platform until a moderator retracts them. "
+        f"Backups hold the person for {settings.desk.backup_days:g} days more; after restoring one, erase again."
+    )
+
+
+@privacy.command()
+def export(
+    community: Annotated[str, typer.Option("--community", help="PLATFORM/NAME, such as discord/1234.")],
+    file: Annotated[Path, typer.Option("--out", help="The file to write.")],
+    how: Annotated[Format, typer.Option("--format", help="csv or jsonl.")] = Format.CSV,
+    is_identified: Annotated[
+        bool, typer.Option("--identified", help="With the places of posts and the names of moderators.")
+    ] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Write the cases of a community to a file; people are pseudonyms in it."""
+
+    async def work(settings: Settings) -> int:
+        async with open_database(settings) as database:
+            rows = rows_of(database, community, is_identified=is_identified)
+            count = await write_export(rows, file, how, is_identified=is_identified)
+        out().print(Text(f"{count:,} cases in {file}."), soft_wrap=True)
+        return 0
+
+    run(config, work)
+
+
+@schedule.command("run-once")
+def run_once(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Do every chore that is due and needs no platform: expiry, retention, erasures, digest."""
+
+    async def work(settings: Settings) -> int:
+        async with open_database(settings) as database:
+            owner = worker_name()
+            chores = all_chores(database, settings)
+            await Schedule(database, chores, owner).once()
+            ran = await Chores(database, chores, owner).drain()
+        if as_json:
+            print_document({"chores": [asdict(done) for done in ran]})
+        else:
+            for done in ran:
+                out().print(Text(f"{done.key}: {done.state}, {done.what}"), soft_wrap=True)
+            if not ran:
+                out().print(Text("Nothing is due."))
+        return 0 if all(done.state is JobState.DONE for done in ran) else EXIT_UNAVAILABLE
+
+    run(config, work)

@@ -1,0 +1,124 @@
+"""``antiphon demo``: three flagged posts of the sample community, from flag to reply, without asking anything.
+
+Owns the demo moderator's three decisions: approve, decline, edit and approve. It uses a database of its own that is
+thrown away, and the same parts as ``antiphon run``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from adapters.sample.community import SampleCommunity
+from adapters.sample.posts import SAMPLE_FLAGS
+from bot.cli.terminal.render import show_progress, show_suggestion, show_thread
+from bot.compose.application import Application, admit, open_application
+from bot.compose.engine import OnPreparing, open_engine
+from bot.compose.settings import Settings
+from bot.store.cases.cases import Case
+from bot.store.cases.suggestions import StoredSuggestion
+from core.errors import Unavailable
+from core.models import Progress
+from core.moderation.decline import DeclineReason
+from core.moderation.roles import Person
+
+MODERATOR = Person("sample", "demo moderator", "demo moderator")
+SIGNATURE = "If you want to talk about it, write to the moderators."
+
+Decision = Callable[[Console, Application, Case, StoredSuggestion], Awaitable[None]]
+
+
+async def demo(console: Console, settings: Settings, profile: str, on_preparing: OnPreparing | None = None) -> bool:
+    """Run the demo to its end; ``False`` if there was no draft for one of the posts.
+
+    Raises:
+        AntiphonError: a part that it needs cannot be had.
+    """
+    community, were_drafted = SampleCommunity(), list[bool]()
+
+    def on_progress(step: object) -> None:
+        if isinstance(step, Progress):
+            show_progress(console, step)
+
+    with tempfile.TemporaryDirectory(prefix="antiphon-demo-") as folder:
+        async with (
+            open_engine(settings, on_preparing) as engine,
+            open_application(
+                engine,
+                settings,
+                community,
+                settings.profile_named(profile),
+                on_progress,
+                database_path=Path(folder) / "demo.db",
+                undo_seconds=0,
+                attempts=1,
+            ) as application,
+        ):
+            await admit(application.database, community.name, community.community, MODERATOR)
+            for message, decide in zip(SAMPLE_FLAGS, (approve_best, decline, edit_and_approve), strict=True):
+                were_drafted.append(await review(console, application, community, message, decide))
+        await community.close()
+    show_thread(console, community.thread())
+    return all(were_drafted)
+
+
+async def review(
+    console: Console, application: Application, community: SampleCommunity, message: str, decide: Decision
+) -> bool:
+    """One flagged post: drafted by the worker, shown, decided on, and posted if it was approved.
+
+    Returns:
+        Whether there was a draft to decide on.
+
+    Raises:
+        Unavailable: the engine could not work on the post.
+    """
+    post = community.flag(message, by="demo volunteer")
+    console.print(Rule(Text(f"Flagged: message {message} by {post.author}")))
+    console.print(Text(post.text, style="italic"))
+    case = await application.desk.flag(post)
+    await application.worker.step()
+    case = await application.desk.case(case.id)
+    stored = await application.desk.suggestion(case.id)
+    reason = (await application.desk.history(case.id))[-1].reason
+    if stored is None:
+        raise Unavailable(reason)
+    show_suggestion(console, stored.suggestion)
+    if not stored.suggestion.drafts:
+        console.print(Text(f"No draft can be shown: {reason}", style="yellow"))
+        return False
+    await decide(console, application, case, stored)
+    for delivery in await application.outbox.send_due():
+        console.print(Text(f"Outbox: {delivery.state} ({delivery.reason})", style="bold"))
+    return True
+
+
+async def approve_best(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:
+    """Approve the first draft as it stands."""
+    await _approve(application, case, stored, stored.suggestion.drafts[0].text)
+    console.print(Text(f"The {MODERATOR.name} approves draft 1 as it stands.", style="bold"))
+
+
+async def decline(console: Console, application: Application, case: Case, _: StoredSuggestion) -> None:
+    """Decline with a reason; nothing is posted."""
+    await application.desk.decline(case.id, case.version, MODERATOR, DeclineReason.OFF_TONE)
+    console.print(Text(f"The {MODERATOR.name} declines: off tone. Nothing is posted.", style="bold"))
+
+
+async def edit_and_approve(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:
+    """Add a sentence to the first draft and approve the whole text."""
+    edited = f"{stored.suggestion.drafts[0].text} {SIGNATURE}"
+    await _approve(application, case, stored, edited)
+    console.print(Text(f"The {MODERATOR.name} edits draft 1 and approves exactly this: {edited}", style="bold"))
+
+
+async def _approve(application: Application, case: Case, stored: StoredSuggestion, text: str) -> None:
+    shown = await application.desk.rendered(case.id, text)
+    await application.desk.approve(
+        case.id, case.version, shown.text, shown.sha256, MODERATOR, suggestion_id=stored.id, draft_rank=1
+    )

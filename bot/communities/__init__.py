@@ -1,0 +1,1 @@
+"""What managers decide for their community: rules, roles, exports."""

@@ -1,0 +1,186 @@
+"""What managers do with their community through a chat platform: ``core.moderation.desk_ports.Governance`` over the database.
+
+Owns that the platform is asked who somebody is before anything is decided, and that every change of the settings is one
+transaction with a line in the community's audit stream. The decisions themselves are ``bot.communities.decisions``'s. Must
+never take an adapter's word for a role, but that a person administers the community (``is_owner``).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from bot.communities.decisions import CommunityDesk
+from bot.communities.export import Format, export, write_export
+from bot.communities.native_roles import LiveRoles, keep_native
+from bot.communities.policies import Policies, policy_of
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities, people
+from bot.store.people.communities import Community
+from bot.store.views.statistics import statistics
+from bot.store.views.status import status
+from core.errors import BadInput, PlatformUnavailable
+from core.i18n.sentences import sentence
+from core.moderation.cards import DeskStatus, Statistics
+from core.moderation.community_policy import CommunityPolicy, changed, differences, to_json
+from core.moderation.input_checks import check_text
+from core.moderation.roles import OnCase, OnCommunity, Person, Role
+
+_LOG = logging.getLogger(__name__)
+
+
+class Governance:
+    """The people's side of communities, over one database.
+
+    Args:
+        live_roles: asks the platforms what somebody is there at this moment.
+    """
+
+    def __init__(self, database: Database, live_roles: LiveRoles) -> None:
+        self._database = database
+        self._live_roles = live_roles
+        self._policies = Policies(database)
+        self._desk = CommunityDesk(database)
+
+    async def policy(self, platform: str, community: str) -> CommunityPolicy:
+        """How the community wants Antiphon; the defaults where it was never set."""
+        return await self._policies.of(platform, community)
+
+    async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
+        """The roles that somebody has at this moment; ``PlatformUnavailable`` if the platform cannot say."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> frozenset[Role]:
+            who = await people.known_pseudonym(session, by.platform, by.user)
+            return frozenset() if who is None else await people.roles_of(session, known.id, who)
+
+        return await self._database.run("read somebody's roles", work)
+
+    async def require(self, platform: str, community: str, by: Person, action: OnCase | OnCommunity) -> None:
+        """``NotAllowed`` if they may not do this there; ``PlatformUnavailable`` if the platform cannot say."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        await self._database.run("check a right", lambda session: _require(session, known, by, action))
+
+    async def configure(
+        self, platform: str, community: str, changes: Mapping[str, object], by: Person, *, is_owner: bool = False
+    ) -> CommunityPolicy:
+        """Change some fields of the policy; what changes nothing writes nothing.
+
+        Raises:
+            BadInput: there is no such field, or its value is not allowed; nothing was changed.
+            NotAllowed: they may not configure this community.
+            PlatformUnavailable: the platform cannot say whether they may.
+        """
+        for text in _texts(changes):
+            check_text(text)
+        known = await self._known(platform, community, by, is_owner=is_owner)
+        return await self._database.run(
+            "configure a community", lambda session: _configure(session, known, changes, by)
+        )
+
+    async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
+        """Leave shadow mode, or go back into it."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        await self._desk.set_posting(known.id, is_posting, by, note)
+
+    async def set_disclosure(self, platform: str, community: str, discloses: bool, by: Person, note: str = "") -> None:
+        """Say under each reply that Antiphon drafted it, or do not (with a reason)."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        await self._desk.set_disclosure(known.id, discloses, by, note)
+
+    async def pause(self, platform: str, community: str, by: Person, note: str = "") -> bool:
+        """Stop all posting there at once; ``False`` if it was stopped.
+
+        The one decision that goes on where the platform cannot be asked, by the roles that it gave last: to stop in
+        vain does less harm than to go on.
+        """
+        identity = communities.community_id(platform, community)
+        try:
+            await self._live_roles.refresh_in(platform, community, by)
+        except PlatformUnavailable as err:
+            _LOG.warning("posting in %s may be stopped by roles as they were: %s", identity, err)
+        return await self._desk.pause(identity, by, note)
+
+    async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
+        """Allow posting again; ``False`` if it was allowed."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        return await self._desk.resume(known.id, by, note)
+
+    async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
+        """Queue, model, mode."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> DeskStatus:
+            await _require(session, known, by, OnCommunity.READ_STATISTICS)
+            return await status(session, await communities.load(session, known.id))
+
+        return await self._database.run("read the status", work)
+
+    async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
+        """What became of the cases that were flagged in the last ``since``."""
+        if since <= timedelta():
+            raise BadInput(
+                sentence("Nothing happened in no time."), remedy=sentence("Name a span of time, such as 7 days.")
+            )
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> Statistics:
+            await _require(session, known, by, OnCommunity.READ_STATISTICS)
+            return await statistics(session, known.id, session.moment - since)
+
+        return await self._database.run("count what happened", work)
+
+    async def export(self, platform: str, community: str, by: Person, to: Path) -> int:
+        """Write the community's cases, by pseudonym; how many rows. ``BadInput`` for an unknown suffix."""
+        try:
+            how = Format(to.suffix.removeprefix(".").lower())
+        except ValueError as err:
+            suffixes = " or ".join(f".{one}" for one in Format)
+            raise BadInput(
+                sentence("{name} is no file to export to.", name=to.name),
+                remedy=sentence("End its name with {suffixes}.", suffixes=suffixes),
+            ) from err
+        known = await self._live_roles.refresh_in(platform, community, by)
+        return await write_export(export(self._database, known.id, by=by), to, how)
+
+    async def _known(self, platform: str, community: str, by: Person, *, is_owner: bool) -> Community:
+        """The community, once it is known who asks; who administers it on the platform is an admin of it here."""
+        if not is_owner or by.platform != platform:
+            return await self._live_roles.refresh_in(platform, community, by)
+        known = await self._live_roles.known(platform, community)
+        await keep_native(self._database, known.id, by, frozenset({Role.ADMIN}))
+        return known
+
+
+async def _require(session: Session, community: Community, by: Person, action: OnCase | OnCommunity) -> str:
+    if isinstance(action, OnCase):
+        return await people.require_on_case(session, community.id, by, action)
+    return await people.require_on_community(session, community.id, by, action)
+
+
+async def _configure(session: Session, seen: Community, changes: Mapping[str, object], by: Person) -> CommunityPolicy:
+    """Change the policy under the community's lock, so that of two managers neither loses what the other set."""
+    community = await communities.load(session, seen.id, lock=True)
+    who = await _require(session, community, by, OnCommunity.CONFIGURE)
+    old = policy_of(community)
+    new = changed(old, changes)
+    if said := differences(old, new):
+        reason = f"settings changed: {', '.join(said)}"
+        await communities.change(
+            session, community.id, actor=who, reason=reason, policy=to_json(new), ends_approvals=False
+        )
+    return new
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a value, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            yield from _texts(pair)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from _texts(one)

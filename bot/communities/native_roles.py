@@ -1,0 +1,103 @@
+"""The platforms' own word on who is a moderator, asked for at the moment when it counts.
+
+Owns the call of a ``RoleSource`` and what is kept of its answer: the native roles in ``memberships``, and a line in the
+community's audit stream where they are others than before. Must never be called inside a transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from bot.runtime.faults import reach
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities
+from bot.store.people.communities import Community
+from bot.store.people.people import grant, known_pseudonym, native_roles
+from core.errors import PlatformUnavailable
+from core.i18n.sentences import sentence
+from core.moderation.roles import Person, Role
+from core.ports import RoleSource
+
+BY_PLATFORM = "platform"
+"""Who granted a native role, in ``memberships``."""
+
+
+class LiveRoles:
+    """Keeps native roles as the platforms have them.
+
+    Args:
+        sources: by ``PostRef.platform``; without one nobody has a native role, and only those granted here count.
+        timeout_seconds: how long a platform may take to answer.
+    """
+
+    def __init__(self, database: Database, sources: Mapping[str, RoleSource], *, timeout_seconds: float = 10.0) -> None:
+        self._database = database
+        self._sources = sources
+        self._timeout_seconds = timeout_seconds
+
+    async def refresh_in(self, platform: str, community: str, person: Person) -> Community:
+        """``refresh`` by the names that the platform has; the community, which is made if it is new."""
+        found = await self.known(platform, community)
+        await self.refresh(found, person)
+        return found
+
+    async def known(self, platform: str, community: str) -> Community:
+        """A community by the names that the platform has; it is made if it is new."""
+
+        async def work(session: Session) -> Community:
+            found = await communities.find(session, communities.community_id(platform, community))
+            return found or await communities.ensure(session, platform, community)
+
+        return await self._database.run("meet a community", work)
+
+    async def refresh(self, community: Community, person: Person) -> None:
+        """Ask the platform what somebody is in a community, and keep the answer.
+
+        Raises:
+            PlatformUnavailable: it cannot tell; the roles that it gave before must not be relied on.
+        """
+        source = self._sources.get(community.platform) if person.platform == community.platform else None
+        roles = frozenset[Role]() if source is None else await self._asked(source, community, person)
+
+        await keep_native(self._database, community.id, person, roles)
+
+    async def _asked(self, source: RoleSource, community: Community, person: Person) -> frozenset[Role]:
+        await reach("ask for roles: before the call")
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                roles = await source.roles(community.name, person.user)
+        except TimeoutError as err:
+            raise PlatformUnavailable(
+                sentence(
+                    "{platform} did not say in time what you are in {community}.",
+                    platform=community.platform,
+                    community=community.name,
+                ),
+                remedy=sentence("Try again in a moment."),
+            ) from err
+        await reach("ask for roles: after the call")
+        return roles
+
+
+async def keep_native(database: Database, community_id: str, person: Person, roles: frozenset[Role]) -> None:
+    """Let somebody have exactly ``roles`` by the platform's rights; those that were granted here are not touched.
+
+    A change is recorded. It ends no approval: who approved is asked for again in the transaction of each send.
+    """
+
+    async def work(session: Session) -> None:
+        who = await known_pseudonym(session, person.platform, person.user)
+        if not roles and who is None:
+            return
+        had = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
+        if had != roles:
+            await communities.load(session, community_id, lock=True)
+            had = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
+        who = await grant(session, community_id, person, roles, BY_PLATFORM, is_native=True)
+        if had != roles:
+            has = ", ".join(sorted(roles)) or "nothing"
+            reason = f"roles by the platform: {who} is {has}"
+            await communities.change(session, community_id, actor=BY_PLATFORM, reason=reason, ends_approvals=False)
+
+    await database.run("keep native roles", work)

@@ -1,0 +1,72 @@
+"""All chores, as the settings want them.
+
+Owns how often each is due, and which are left out where a part is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from bot.compose.settings import Settings
+from bot.store.engine.database import Database
+from bot.upkeep.chore import Chore
+from bot.upkeep.chores.backups import Backups
+from bot.upkeep.chores.digest import EVERY, Digest
+from bot.upkeep.chores.expiry import Expiry
+from bot.upkeep.chores.folded import FoldedCases
+from bot.upkeep.chores.follow_ups import FollowUps
+from bot.upkeep.chores.pruning import Pruning
+from bot.upkeep.chores.retention import Retention
+from bot.upkeep.chores.scrubbing import SCRUB, Scrubbing
+from bot.upkeep.chores.stale import StaleCases
+from bot.upkeep.chores.waiting import WaitingCases
+from bot.upkeep.erasure import ERASURE, Erasure
+from core.ports import ChatPlatform
+
+SCHEDULED: Final = "scheduled"
+"""The folder for backups that are deleted when they are old, beside those that somebody made by hand."""
+_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+def all_chores(
+    database: Database,
+    settings: Settings,
+    *,
+    platforms: Mapping[str, ChatPlatform] | None = None,
+    recover: Callable[[], Awaitable[Collection[object]]] | None = None,
+    make_backup: Callable[[Path], Awaitable[Path]] | None = None,
+    admit: Callable[[], Awaitable[int]] | None = None,
+) -> list[Chore]:
+    """What this process can do.
+
+    Args:
+        platforms: the connected ones; without any nothing is followed up.
+        recover: settles interrupted sends; without it stale cases are left to another process.
+        make_backup: makes a backup in a folder and says where; without it none is made.
+        admit: queues cases that wait for room, and says how many; without it they wait for another process.
+    """
+    desk = settings.desk
+    expiry = Expiry(database, draft_hours=desk.draft_hours, person_days=desk.retention_days)
+    retention = Retention(database, days=desk.retention_days, months=desk.statistics_months)
+    chores = [
+        Chore("expiry", expiry.do, _MINUTE),
+        Chore("folded cases", FoldedCases(database).do, _MINUTE),
+        Chore("retention", retention.do, _DAY),
+        Chore("audit digest", Digest(database).do, EVERY),
+        Chore("pruning", Pruning(database).do, _DAY),
+        Chore(ERASURE, Erasure(database).do, must_end=True),
+        Chore(SCRUB, Scrubbing(database).do, must_end=True),
+    ]
+    if recover is not None:
+        chores.append(Chore("stale cases", StaleCases(database, recover).do, _MINUTE))
+    if admit is not None:
+        chores.append(Chore("waiting cases", WaitingCases(admit).do, _MINUTE))
+    if platforms and desk.follow_ups:
+        chores.append(Chore("follow-ups", FollowUps(database, platforms).do, _HOUR))
+    if make_backup is not None and desk.backup_hours:
+        backups = Backups(database, make_backup, settings.backup_folder / SCHEDULED, kept_days=desk.backup_days)
+        chores.append(Chore("backup", backups.do, timedelta(hours=desk.backup_hours)))
+    return chores

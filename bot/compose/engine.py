@@ -1,0 +1,247 @@
+"""The composition root: settings in, running objects out, and everything given back at the end.
+
+The only place where objects are built. Owns no rule of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from bot.compose.settings import Settings
+from core.engine import Engine, Voice
+from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
+from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
+from core.llm.backends.embeddings import SentenceEmbedder
+from core.llm.backends.llamacpp import EmbeddedServer
+from core.llm.backends.prompt_cache import warm
+from core.llm.backends.toxicity import DetoxifyScorer
+from core.llm.backends.weights import WeightsWanted, find_weights
+from core.llm.prompting import load_prompt
+from core.moderation.disclosure import longest_footer
+from core.ports import LanguageModel, Message
+from core.scoring.heads.heads import Heads
+from core.scoring.rewards import Scorers
+from core.wording.language import detect, name_of
+from kb.library.library import Library
+from kb.library.schema import FILE as LIBRARY_FILE
+from kb.ranking.fusion import Part
+from kb.search import HybridSearch, LeftOut, open_starter
+from kb.shelf.local import LocalShelf
+from kb.shelf.search import LibrarySearch
+
+if TYPE_CHECKING:
+    from kb.shelf.qdrant import QdrantShelf
+
+logger = logging.getLogger(__name__)
+
+OnPreparing = Callable[[str, int, int], None]
+"""Called with "weights" and bytes, or with "prompts" and their number: what is done, and of how much."""
+EMBEDDED_AT_ONCE = 2
+"""Calls that the embedded model gets at once: on two cores two answers take a sixth less than one after the other. More
+would not fit its context where posts are long."""
+Loadable = TypeVar("Loadable", DetoxifyScorer, QualityCrossEncoder, NliCrossEncoder)
+_WARMED = (
+    "reading", "claims", "vote", "draft", "rewrite", "judge", "quality", "entailment", "hateful", "queries", "violent",
+    "summary", "personal", "triplets",
+)  # fmt: skip
+
+
+def voice_of(settings: Settings, max_characters: int = 2000) -> Voice:
+    """How the configured community speaks, within a platform's limit."""
+    community = settings.community
+    return Voice(community.language, community.style, community.intents, max_characters - longest_footer())
+
+
+def open_embedder(settings: Settings) -> SentenceEmbedder:
+    """The embedding model; nothing is loaded yet."""
+    return SentenceEmbedder(settings.kb.embedding_model or None, languages=settings.kb.embedding_languages)
+
+
+def open_knowledge(settings: Settings, embedder: SentenceEmbedder) -> HybridSearch:
+    """The search over the starter facts and, where there is one, the library. Raises ``IndexUnavailable``.
+
+    The facts' index is built at the first search.
+    """
+    language = settings.community.language
+    return open_starter(
+        settings.cache_folder,
+        embedder,
+        more=_open_library_part(settings, embedder),
+        reranker=RelevanceCrossEncoder(settings.kb.reranker) if settings.kb.reranker else None,
+        language_of=lambda text: detect(text, language),
+    )
+
+
+def _open_library_part(settings: Settings, embedder: SentenceEmbedder) -> list[Part]:
+    """The library's part of a search, none where nothing is served yet; one that cannot be opened says so in each."""
+    try:
+        if settings.kb.index == "qdrant":
+            return [LibrarySearch(open_qdrant(settings, embedder), embedder)]
+        if not (settings.library_folder / LIBRARY_FILE).exists():
+            return []
+        library = Library(settings.library_folder)
+        return [LibrarySearch(LocalShelf(library, embedder), embedder)] if library.serves_anything() else []
+    except IndexUnavailable as err:
+        return [LeftOut(err)]
+
+
+def open_qdrant(settings: Settings, embedder: SentenceEmbedder) -> QdrantShelf:
+    """The collection on the Qdrant server of the settings; nothing is asked of it yet."""
+    try:
+        from qdrant_client import QdrantClient  # takes most of a second to load, and few need it
+
+        from kb.shelf.qdrant import QdrantShelf
+    except ModuleNotFoundError as err:
+        raise IndexUnavailable(
+            "The client of Qdrant is not installed.", remedy="Run: pip install 'antiphon[qdrant]'."
+        ) from err
+
+    key = settings.kb.qdrant_api_key.get_secret_value() or None
+    client = QdrantClient(url=settings.kb.qdrant_url, api_key=key, check_compatibility=False)
+    return QdrantShelf(client, settings.kb.qdrant_collection, embedder)
+
+
+def wanted_weights(settings: Settings) -> WeightsWanted:
+    """Which weights the embedded model needs."""
+    llm = settings.llm
+    return WeightsWanted(settings.model_path, llm.hub_repo, llm.hub_file, llm.sha256)
+
+
+async def open_scorers(settings: Settings) -> Scorers:
+    """The configured classifiers, loaded; one that cannot be is left out and named in ``notes``."""
+    wanted, notes = settings.scorers, list[str]()
+    toxicity = DetoxifyScorer(wanted.toxicity, settings.cache_folder) if wanted.toxicity else None
+    quality = QualityCrossEncoder(wanted.argument_quality, wanted.languages) if wanted.argument_quality else None
+    nli = NliCrossEncoder(wanted.nli, wanted.languages) if wanted.nli else None
+    return Scorers(
+        await _loaded(toxicity, "the model of toxicity", "the built-in head stands in", notes),
+        await _loaded(quality, "the model of argument quality", "the language model stands in", notes),
+        await _loaded(nli, "the model of inference", "the built-in head and the language model stand in", notes),
+        tuple(notes),
+    )
+
+
+async def _loaded(part: Loadable | None, what: str, stand_in: str, notes: list[str]) -> Loadable | None:
+    """The part, once it is loaded; ``None``, with a note, if it cannot be."""
+    if part is None:
+        return None
+    try:
+        await asyncio.to_thread(part.load)
+    except ScorerUnavailable as err:
+        logger.info("%s %s", err, err.__cause__ or "")
+        notes.append(f"rewards: {what} could not be loaded ({err.message}); {stand_in}")
+        return None
+    return part
+
+
+@asynccontextmanager
+async def open_model(settings: Settings, on_preparing: OnPreparing | None = None) -> AsyncIterator[LanguageModel]:
+    """The configured language model: a server's, or the embedded one, started here.
+
+    Raises:
+        ModelUnavailable: the weights cannot be had or loaded.
+    """
+    from core.llm.backends.openai_chat import ChatModel  # takes half a second to load, and few commands need it
+
+    llm, tell = settings.llm, on_preparing or _tell_nobody
+    async with AsyncExitStack() as stack:
+        base_url, api_key, model = llm.base_url, llm.api_key.get_secret_value(), llm.model
+        if llm.backend == "embedded":
+            weights = await asyncio.to_thread(
+                find_weights, wanted_weights(settings), settings.cache_folder, progress=partial(tell, "weights")
+            )
+            prompts = settings.cache_folder / "prompts"
+            make_folder(prompts, "kb.cache_folder")
+            server = stack.enter_context(
+                EmbeddedServer(
+                    weights,
+                    context_tokens=llm.context_tokens,
+                    parallel=llm.parallel,
+                    threads=llm.threads,
+                    slots_folder=prompts,
+                )
+            )
+            await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
+            base_url, api_key, model = server.base_url, server.api_key, server.model
+        is_embedded = llm.backend == "embedded"
+        chat = ChatModel(
+            base_url,
+            api_key,
+            model,
+            timeout_seconds=llm.timeout_seconds,
+            concurrency=min(EMBEDDED_AT_ONCE, llm.parallel) if is_embedded else llm.parallel,
+            is_one_of_a_kind=is_embedded,
+        )
+        stack.push_async_callback(chat.close)
+        yield chat
+
+
+@asynccontextmanager
+async def open_judge(settings: Settings) -> AsyncIterator[LanguageModel | None]:
+    """The judge's own server, or ``None`` where the model that writes the drafts compares them too."""
+    judge, llm = settings.judge, settings.llm
+    if not judge.base_url:
+        yield None
+        return
+    from core.llm.backends.openai_chat import ChatModel
+
+    chat = ChatModel(
+        judge.base_url,
+        judge.api_key.get_secret_value(),
+        judge.model,
+        timeout_seconds=llm.timeout_seconds,
+        concurrency=llm.parallel,
+        section="judge",
+    )
+    try:
+        yield chat
+    finally:
+        await chat.close()
+
+
+def _beginnings(settings: Settings) -> list[list[Message]]:
+    """What every prompt begins with in this community, the most used first, before any post is known."""
+    community = settings.community
+    known = {"language": name_of(community.language), "style": community.style, "exemplars": ""}
+    return [load_prompt(name).beginning(**known) for name in _WARMED]
+
+
+def _tell_nobody(what: str, done: int, total: int) -> None:
+    """Nobody watches."""
+
+
+@asynccontextmanager
+async def open_engine(settings: Settings, on_preparing: OnPreparing | None = None) -> AsyncIterator[Engine]:
+    """The engine over the configured model and the knowledge base.
+
+    Raises:
+        ModelUnavailable: the weights cannot be had or loaded.
+        IndexUnavailable: the embedding model, its heads or the facts cannot be read.
+    """
+    embedder = open_embedder(settings)
+    knowledge, heads = open_knowledge(settings, embedder), Heads.load(embedder)
+    await asyncio.to_thread(knowledge.warm)  # a missing model must show before anything is asked
+    scorers = await open_scorers(settings)
+    async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
+        yield Engine(model, knowledge, heads, scorers=scorers, judge=judge, judge_format=settings.judge.format)
+
+
+def make_folder(folder: Path, setting: str) -> None:
+    """Make a folder, with those above it; ``setting`` is the key that places it.
+
+    Raises:
+        StoreUnavailable: the disk is full, or the folder may not be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        raise StoreUnavailable(
+            f"The folder {folder} cannot be made: {err.strerror}.",
+            remedy=f"Make room or give the rights, or set {setting} to another place.",
+        ) from err

@@ -1,0 +1,285 @@
+"""Settings: config.toml and the environment, read once into frozen values.
+
+Owns every key, its default and its range. An unknown key is an error with the nearest valid one, in the environment
+too, where pydantic-settings would ignore it. Secrets come from the environment only, and no message shows a value
+of one. Nothing else in Antiphon reads the environment for settings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+import platformdirs
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from bot.compose.settings_sources import SettingsFile, check_keys, find_file, from_environment, merged, refusal
+from core.errors import BadInput, BadSettings
+from core.llm.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
+from core.models import Intent
+from core.stages.judge_formats import JudgeFormat
+
+SECRETS: Final = frozenset({"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token"})
+ProfileName = Literal["quick", "live", "standard", "thorough", "paper"]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]
+LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
+
+
+def _words(value: object) -> object:
+    """A variable of the environment holds a list as words with commas between them."""
+    return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class LlmSettings(_Section):
+    """The language model, embedded or behind a server, and where its weights come from."""
+
+    backend: Literal["embedded", "server"] = "embedded"
+    base_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    model: str = ""
+    api_key: SecretStr = SecretStr("")
+    model_path: str = ""
+    hub_repo: str = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"
+    hub_file: str = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
+    sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = (
+        "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
+    )
+    context_tokens: Annotated[int, Field(ge=512)] = 12288
+    parallel: Annotated[int, Field(ge=1, le=64)] = 16
+    threads: Annotated[int, Field(ge=0)] = 0
+    timeout_seconds: Seconds = 120
+
+    @model_validator(mode="after")
+    def _server_has_address(self) -> Self:
+        if self.backend == "server" and not self.base_url:
+            raise ValueError("llm.base_url must be set where llm.backend is 'server'")
+        return self
+
+
+class JudgeSettings(_Section):
+    """A model of its own that compares the drafts; without an address the model of ``llm`` does."""
+
+    base_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    model: str = ""
+    api_key: SecretStr = SecretStr("")
+    format: JudgeFormat = JudgeFormat.LETTERS
+
+
+class KbSettings(_Section):
+    """The knowledge base, and the models that find passages by meaning."""
+
+    cache_folder: str = ""
+    embedding_model: str = ""
+    embedding_languages: Annotated[tuple[LanguageCode, ...], BeforeValidator(_words), Field(min_length=1)] = ("en",)
+    reranker: str = ""
+    folder: str = ""
+    contact: str = ""
+    un_approved: bool = False
+    un_url: _WebAddress = "https://digitallibrary.un.org"
+    eurlex_url: _WebAddress = "https://publications.europa.eu"
+    fra_url: _WebAddress = "https://fra.europa.eu"
+    index: Literal["local", "qdrant"] = "local"
+    qdrant_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    qdrant_collection: Annotated[str, Field(pattern=r"^[\w-]+$")] = "antiphon"
+    qdrant_api_key: SecretStr = SecretStr("")
+
+    @model_validator(mode="after")
+    def _qdrant_has_address(self) -> Self:
+        if self.index == "qdrant" and not self.qdrant_url:
+            raise ValueError("kb.qdrant_url must be set where kb.starter.index is 'qdrant'")
+        return self
+
+
+class ScorerSettings(_Section):
+    """Trained classifiers in place of the built-in scorers; "" keeps the built-in one."""
+
+    toxicity: str = ""
+    nli: str = ""
+    argument_quality: str = ""
+    languages: Annotated[tuple[LanguageCode, ...], BeforeValidator(_words), Field(min_length=1)] = ("en",)
+
+
+class DeskSettings(_Section):
+    """What moderators work with."""
+
+    database: str = ""
+    database_url: SecretStr = SecretStr("")
+    secret_file: str = ""
+    undo_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 15
+    hold_minutes: Annotated[float, Field(gt=0, le=60)] = 5
+    flags_per_hour: Annotated[int, Field(ge=1)] = 30
+    drafts_at_once: Annotated[int, Field(ge=1, le=64)] = 1
+    drafts_per_community: Annotated[int, Field(ge=0)] = 0
+    attempts: Annotated[int, Field(ge=1, le=100)] = 3
+    lease_seconds: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 60
+    drain_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 20
+    replies_per_hour: Annotated[int, Field(ge=1)] = 10
+    replies_per_day: Annotated[int, Field(ge=1)] = 50
+    draft_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 24
+    retention_days: Annotated[float, Field(ge=1, le=3650)] = 30
+    statistics_months: Annotated[int, Field(ge=1, le=120)] = 12
+    follow_ups: bool = True
+    backup_hours: Annotated[float, Field(ge=0, le=744)] = 24
+    backup_days: Annotated[float, Field(ge=1, le=3650)] = 30
+    backup_folder: str = ""
+    max_queued: Annotated[int, Field(ge=1)] = 200
+    campaign_hours: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 24
+
+
+class DiscordSettings(_Section):
+    """The bot account on Discord; without a token nothing is served there."""
+
+    token: SecretStr = SecretStr("")
+    reads_messages: bool = False
+    command_server: Annotated[str, Field(pattern=r"^([0-9]{15,20})?$")] = ""
+
+
+class CommunitySettings(_Section):
+    """Who speaks, and how."""
+
+    name: str = ""
+    language: LanguageCode = "en"
+    style: str = "warm, plain, brief"
+    intents: Annotated[tuple[Intent, ...], BeforeValidator(_words), Field(min_length=1)] = tuple(Intent)
+
+
+class ProfilesSettings(_Section):
+    """The four profiles; what a file leaves out keeps its published value."""
+
+    quick: Profile = QUICK
+    live: Profile = LIVE
+    standard: Profile = STANDARD
+    thorough: Profile = THOROUGH
+    paper: Profile = PAPER
+
+
+class Settings(_Section):
+    """All settings. ``origin`` says where they come from, for people: a file, the environment, defaults."""
+
+    profile: ProfileName = "live"
+    llm: LlmSettings = LlmSettings()
+    judge: JudgeSettings = JudgeSettings()
+    kb: KbSettings = KbSettings()
+    scorers: ScorerSettings = ScorerSettings()
+    desk: DeskSettings = DeskSettings()
+    discord: DiscordSettings = DiscordSettings()
+    community: CommunitySettings = CommunitySettings()
+    profiles: ProfilesSettings = ProfilesSettings()
+    origin: str = "built-in defaults"
+
+    def profile_named(self, name: str = "") -> Profile:
+        """The profile with this name; the configured default for "". Raises ``BadInput`` for another name."""
+        wanted = name or self.profile
+        if wanted not in PROFILES:
+            raise BadInput(f"There is no profile {wanted!r}.", remedy=f"There are: {', '.join(PROFILES)}.")
+        profile: Profile = getattr(self.profiles, wanted)
+        return profile
+
+    @property
+    def cache_folder(self) -> Path:
+        """Where weights and indexes are kept; they can be made again."""
+        return _path(self.kb.cache_folder) or platformdirs.user_cache_path("antiphon")
+
+    @property
+    def library_folder(self) -> Path:
+        """The library's documents and their index; the documents cannot be made again if their sources change."""
+        return _path(self.kb.folder) or platformdirs.user_data_path("antiphon") / "kb"
+
+    @property
+    def database_path(self) -> Path:
+        """The SQLite file with every case."""
+        return _path(self.desk.database) or platformdirs.user_data_path("antiphon") / "antiphon.db"
+
+    @property
+    def database_place(self) -> Path | URL:
+        """Where every case is: the PostgreSQL database of the environment, or the SQLite file.
+
+        Raises:
+            BadSettings: the address is none of a PostgreSQL database.
+        """
+        address = self.desk.database_url.get_secret_value()
+        if not address:
+            return self.database_path
+        try:
+            url = make_url(address)
+        except ArgumentError:
+            url = URL.create("unreadable")
+        if url.get_backend_name() != "postgresql":
+            raise BadSettings(
+                "ANTIPHON__DESK__DATABASE_URL is not the address of a PostgreSQL database.",
+                remedy="Write postgresql://USER:PASSWORD@HOST/DATABASE, or leave it out for a SQLite file.",
+            )
+        return url
+
+    @property
+    def backup_folder(self) -> Path:
+        """Where backups of the database are kept."""
+        return _path(self.desk.backup_folder) or platformdirs.user_data_path("antiphon") / "backups"
+
+    @property
+    def secret_file(self) -> Path:
+        """The file with the secret that people's ids are hashed under."""
+        return _path(self.desk.secret_file) or platformdirs.user_data_path("antiphon") / "secret"
+
+    @property
+    def model_path(self) -> Path | None:
+        """The operator's own weights, or ``None`` to look for the default ones."""
+        return _path(self.llm.model_path)
+
+
+def load_settings(config: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings; the environment wins over the file, and the file over the defaults.
+
+    Args:
+        config: the file that the caller names, or ``None`` to look in the usual places (``find_file``).
+        environment: the variables to read; the process's own by default.
+
+    Raises:
+        BadSettings: a named file is missing, a file is no TOML, a key is unknown, or a value is not allowed.
+    """
+    variables = os.environ if environment is None else environment
+    file = find_file(config, variables)
+    from_file, from_variables = SettingsFile.read(file) if file else None, from_environment(variables)
+    for source in (from_file, from_variables):
+        if source:
+            check_keys(source, valid_keys(), SECRETS)
+    published = {"profiles": {name: asdict(profile) for name, profile in PROFILES.items()}}
+    values = merged(published, from_file.values if from_file else {}, from_variables.values)
+    sources = [source for source in (from_variables, from_file) if source and source.values]
+    values["origin"] = " over ".join(source.name for source in sources) or "built-in defaults"
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_input=False)[0]
+        is_no_table = first["type"] in ("model_type", "dataclass_type")
+        allowed = "It must be a table" if is_no_table else first["msg"].removeprefix("Value error, ")
+        raise refusal(tuple(map(str, first["loc"])), allowed, sources) from err
+    except BadInput as err:  # a profile's own rule; its message begins with the full key
+        raise refusal(tuple(err.message.split()[0].split(".")), err.remedy, sources) from err
+
+
+def valid_keys() -> dict[str, Any]:
+    """Every key that a file or the environment may set, as nested tables with ``None`` for a value."""
+    tables = {name: field.annotation for name, field in Settings.model_fields.items() if name != "origin"}
+    return {name: _keys_of(annotation) for name, annotation in tables.items()}
+
+
+def _keys_of(annotation: object) -> dict[str, Any] | None:
+    if annotation is Profile:
+        return {name: None for name in asdict(LIVE) if name != "name"}
+    if isinstance(annotation, type) and issubclass(annotation, _Section):
+        return {name: _keys_of(field.annotation) for name, field in annotation.model_fields.items()}
+    return None
+
+
+def _path(text: str) -> Path | None:
+    return Path(text).expanduser() if text else None

@@ -1,0 +1,93 @@
+"""What a community's own posted replies give to its next draft: examples of its voice, and what not to say again.
+
+Owns which replies are shown to the model and which a draft must differ from. Knows no table and no engine, and must
+never change the words of a reply: what is shown is what a moderator approved, line breaks aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import tantivy
+
+from bot.store.cases.suggestions import PostedReply
+from core.wording.language import NAMES, detect
+from core.wording.text import content_stems
+
+MAX_REPLIES = 200
+"""How many of a community's latest replies are looked through."""
+_MAX_EXEMPLARS = 3  # CoARL, Appendix D
+_MAX_RECENT = 20
+_MAX_CHARACTERS = 400  # the model is asked for two short sentences; a longer reply would teach it otherwise
+_WRITER_BYTES = 15_000_000  # the least that tantivy's writer takes
+_SCHEMA = (
+    tantivy.SchemaBuilder()
+    .add_text_field("stems", stored=False, tokenizer_name="whitespace")
+    .add_integer_field("row", stored=True)
+    .build()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """For ``core.engine.Request``: ``recent`` replies, latest first, then the ``exemplars``, closest first."""
+
+    recent: tuple[str, ...] = ()
+    exemplars: tuple[str, ...] = ()
+
+
+def remember(post: str, posted: Sequence[PostedReply], community_language: str) -> Memory:
+    """What the next draft, for ``post``, learns from replies that were posted before; blocking.
+
+    Exemplars are replies to the posts closest to this one by BM25, three at most, in the language that the drafts will
+    have as far as can be told. They count as recent too, since a small model may copy what it is shown.
+
+    Args:
+        posted: the replies of the same community, latest first.
+        community_language: an ISO 639-1 code, for a post whose own language is not written by Antiphon.
+    """
+    if not posted:
+        return Memory()
+    found = detect(post, community_language)
+    language = found if found in NAMES else community_language
+    ranked = (_one_line(posted[row].text) for row in closest(post, [reply.post for reply in posted], language))
+    exemplars = tuple(islice(_fitting(ranked, language), _MAX_EXEMPLARS))
+    recent = (*(reply.text for reply in posted[:_MAX_RECENT]), *exemplars)
+    return Memory(tuple(dict.fromkeys(recent)), exemplars)
+
+
+def closest(post: str, answered: Sequence[str], language: str) -> list[int]:
+    """The rows of ``answered`` that share a word of meaning with ``post``, best BM25 score first, ties in order."""
+    terms = [tantivy.Query.term_query(_SCHEMA, "stems", stem) for stem in dict.fromkeys(content_stems(post, language))]
+    if not (terms and answered):
+        return []
+    index = tantivy.Index(_SCHEMA)
+    writer = index.writer(_WRITER_BYTES, 1)
+    for row, text in enumerate(answered):
+        document = tantivy.Document()
+        document.add_text("stems", " ".join(content_stems(text, language)))
+        document.add_integer("row", row)
+        writer.add_document(document)
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    searcher = index.searcher()
+    either = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
+    hits = searcher.search(either, len(answered), count=False).hits
+    found = [(-float(score), int(searcher.doc(address)["row"][0])) for score, address in hits]
+    return [row for _, row in sorted(found)]
+
+
+def _fitting(replies: Iterator[str], language: str) -> Iterator[str]:
+    """Each reply once, without those that are too long or in another language; told only as far as they are needed."""
+    seen = set[str]()
+    for reply in replies:
+        if reply not in seen and len(reply) <= _MAX_CHARACTERS and detect(reply, language) in {language, None}:
+            seen.add(reply)
+            yield reply
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

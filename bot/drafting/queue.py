@@ -1,0 +1,301 @@
+"""The worker's side of a case: taken under a lease, kept alive, and given to a moderator or a person.
+
+Owns what a worker may write. A worker that lost its lease, or whose case was moved by somebody else, can keep nothing:
+every call names the job's attempt and the case's version (reliability, I5 and I6).
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum, auto
+from typing import Final
+from uuid import uuid4
+
+from sqlalchemy import select
+
+from bot.store.cases import cases as store
+from bot.store.cases import holds
+from bot.store.cases.cases import Case
+from bot.store.cases.documents import Preview, preview_to_json, suggestion_to_json
+from bot.store.cases.previews import keep_preview
+from bot.store.engine.database import Database, Session
+from bot.store.schema import CaseRow, JobState, SuggestionRow
+from bot.store.views.standing import Standing, standing
+from bot.store.work import jobs
+from bot.store.work.jobs import Job
+from core.errors import Conflict
+from core.models import Suggestion
+from core.moderation.approval import CaseState
+
+_LOG = logging.getLogger(__name__)
+_TURNS: Final = 20
+"""How often to take again when another worker was faster each time."""
+
+
+class _Outcome(Enum):
+    NOTHING_WAITS = auto()
+    TAKE_AGAIN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A case that a worker drafts, and the job under whose lease it does."""
+
+    case: Case
+    job: Job
+
+
+class Backoff:
+    """How long to wait before the next attempt: twice as long after each, and of that at least half.
+
+    Args:
+        seed: what the rest is drawn by; another for each worker, so that those which failed together do not come back
+            together.
+        first_seconds: the most after the first attempt.
+        most_seconds: the most after any.
+    """
+
+    def __init__(self, seed: str, first_seconds: float = 10.0, most_seconds: float = 600.0) -> None:
+        self._first_seconds = first_seconds
+        self._most_seconds = most_seconds
+        self._chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
+
+    def seconds(self, attempts: int) -> float:
+        """The pause after so many attempts (1 or more)."""
+        whole = min(self._most_seconds, self._first_seconds * 2.0 ** min(attempts - 1, 32))
+        return whole * (0.5 + 0.5 * self._chance.random())
+
+
+class DraftQueue:
+    """The queue of cases that wait for a draft, as one worker sees it.
+
+    Args:
+        owner: names this worker among all.
+        lease_seconds: how long the worker may be silent before another one takes over.
+        max_attempts: how often drafting is tried before a person is asked.
+        per_community: how many cases of one community may be drafted at once, by all workers together.
+        backoff: how long a case waits after an attempt that failed; seeded by ``owner`` if not given.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        owner: str,
+        *,
+        lease_seconds: float = 60.0,
+        max_attempts: int = 3,
+        per_community: int | None = None,
+        backoff: Backoff | None = None,
+    ) -> None:
+        self.owner = owner
+        self.lease_seconds = lease_seconds
+        self._database = database
+        self._lease = timedelta(seconds=lease_seconds)
+        self._max_attempts = max_attempts
+        self._per_community = per_community
+        self._backoff = backoff or Backoff(owner)
+
+    async def take(self) -> Taken | None:
+        """Take the next case, for drafting; ``None`` when none waits.
+
+        First the cases whose workers were lost go back into the queue (``put_back_lost``).
+        """
+        await self.put_back_lost()
+        for _ in range(_TURNS):
+            try:
+                outcome = await self._database.run("take a case", self._begin)
+            except Conflict:
+                continue
+            if isinstance(outcome, Taken):
+                return outcome
+            if outcome is _Outcome.NOTHING_WAITS:
+                return None
+        return None
+
+    async def _begin(self, session: Session) -> Taken | _Outcome:
+        job = await jobs.take(
+            session, [store.DRAFT], self.owner, self._lease, per_community=self._per_community, takes_over=False
+        )
+        if job is None or job.case_id is None:
+            return _Outcome.NOTHING_WAITS
+        try:
+            async with session.begin_nested():
+                case = await self._open(session, job, job.case_id)
+        except Conflict:
+            raise
+        except Exception as err:
+            await self._set_aside(session, job, err)
+            return _Outcome.TAKE_AGAIN
+        return _Outcome.TAKE_AGAIN if case is None else Taken(case, job)
+
+    async def _open(self, session: Session, job: Job, case_id: str) -> Case | None:
+        """The job's case, in ``drafting``; ``None`` if it is not to be drafted any more."""
+        if not await _hold(session, case_id):
+            raise Conflict("Somebody decides about this case just now.", remedy="Take again.")
+        case = await store.load(session, case_id)
+        if case.state is CaseState.QUEUED:
+            return await self._move(session, case, CaseState.DRAFTING, f"drafting, attempt {job.tries}")
+        await jobs.finish(session, job, JobState.CANCELLED)
+        return None
+
+    async def _set_aside(self, session: Session, job: Job, err: Exception) -> None:
+        """Let a case that cannot even be read block no other: it is read again later, and then no more."""
+        reason = f"The case cannot be read ({type(err).__name__})."
+        _LOG.error("case %s cannot be read: %s", job.case_id, type(err).__name__)
+        if job.tries >= self._max_attempts:
+            await jobs.finish(session, job, JobState.DEAD, reason)
+        else:
+            await jobs.retry(session, job, timedelta(seconds=self._backoff.seconds(job.tries)), reason)
+
+    async def put_back_lost(self) -> int:
+        """Queue the cases whose workers let the lease run out, each after a pause; how many were found.
+
+        One that was tried too often is given to a person instead. Any worker does this for all.
+        """
+
+        async def work(session: Session) -> int:
+            found = await jobs.lost(session, [store.DRAFT])
+            for job in found:
+                try:
+                    async with session.begin_nested():
+                        await self._put_back(session, job)
+                except Exception as err:
+                    await self._set_aside(session, job, err)
+            return len(found)
+
+        return await self._database.run("put lost cases back", work)
+
+    async def _put_back(self, session: Session, job: Job) -> None:
+        if job.case_id is None or not await _hold(session, job.case_id):
+            return
+        case = await store.load(session, job.case_id)
+        if case.state is CaseState.DRAFTING:
+            await self._fail(session, Taken(case, job), "Its worker was lost.")
+        else:
+            await jobs.finish(session, job, JobState.CANCELLED)
+
+    async def keep(self, taken: Taken, progress: str | None = None, preview: Preview | None = None) -> bool:
+        """Renew the lease, and say how far the work is; ``False`` if it was lost or the case was moved.
+
+        Args:
+            progress: the stage of the engine, where that is new.
+            preview: the best draft so far and what it rests on, where that is new.
+
+        Raises:
+            BadAnswer: the preview cannot be stored; the lease was not renewed.
+        """
+        is_new = progress is not None or preview is not None
+        document = None if preview is None else preview_to_json(preview)
+
+        async def work(session: Session) -> bool:
+            # Locked where there is something to show: whoever moves the case then finds the preview, and drops it.
+            case = await (holds.lock if is_new else store.load)(session, taken.case.id)
+            if case.version != taken.case.version or not await jobs.renew(session, taken.job, self._lease, progress):
+                return False
+            if document is not None:
+                await keep_preview(session, case.id, document)
+            if is_new:
+                await store.touch(session, case.id)
+            return True
+
+        return await self._database.run("keep a lease", work)
+
+    async def progress(self, case_id: str) -> Standing | None:
+        """How far the draft is that a case waits for; ``None`` where it waits for none."""
+        return await self._database.run("read progress", lambda session: standing(session, case_id, store.DRAFT))
+
+    async def store(self, taken: Taken, suggestion: Suggestion) -> Case:
+        """Keep what the engine said, and put the case before a moderator.
+
+        An earlier suggestion is kept, and is no longer shown. Without a draft the case needs a person, and the reason
+        says what the engine found; if a moderator had asked for other drafts, those that there were stand instead.
+
+        Raises:
+            Conflict: another worker has the case by now, or somebody moved it; nothing was kept.
+        """
+        document = suggestion_to_json(suggestion)
+
+        async def work(session: Session) -> Case:
+            case = await self._expected(session, taken)
+            to, reason = CaseState.IN_REVIEW, f"{len(suggestion.drafts)} drafts"
+            if not suggestion.drafts:
+                reason = " ".join(("The engine has no draft to offer.", *suggestion.degraded))
+                to, reason = await _without_drafts(session, case.id, reason)
+            if suggestion.drafts or to is CaseState.NEEDS_PERSON:
+                session.add(
+                    SuggestionRow(id=uuid4().hex, case_id=case.id, document=document, created_at=session.moment)
+                )
+            moved = await self._move(session, case, to, reason)
+            await jobs.finish(session, taken.job)
+            return moved
+
+        return await self._database.run("store a suggestion", work)
+
+    async def give_up(self, taken: Taken, reason: str) -> Case:
+        """Hand a case that could not be drafted to a person, with the reason; drafts of before stand."""
+
+        async def work(session: Session) -> Case:
+            return await self._give_up(session, await self._expected(session, taken), taken.job, reason)
+
+        return await self._database.run("give a case up", work)
+
+    async def fail(self, taken: Taken, reason: str) -> Case:
+        """Say that an attempt failed for want of something: the case is tried again after a pause.
+
+        One that was tried too often is given to a person, as by ``give_up``.
+        """
+
+        async def work(session: Session) -> Case:
+            return await self._fail(session, Taken(await self._expected(session, taken), taken.job), reason)
+
+        return await self._database.run("put a case off", work)
+
+    async def release(self, taken: Taken, reason: str) -> Case:
+        """Put a case whose worker is stopped back into the queue; the attempt does not count."""
+
+        async def work(session: Session) -> Case:
+            moved = await self._move(session, await self._expected(session, taken), CaseState.QUEUED, reason)
+            await jobs.retry(session, taken.job, timedelta(), reason, is_excused=True)
+            return moved
+
+        return await self._database.run("release a case", work)
+
+    async def _expected(self, session: Session, taken: Taken) -> Case:
+        return await store.load_expected(session, taken.case.id, taken.case.version, CaseState.DRAFTING)
+
+    async def _fail(self, session: Session, taken: Taken, reason: str) -> Case:
+        job, tries = taken.job, taken.job.tries
+        if tries >= self._max_attempts:
+            said = reason if tries == 1 else f"Drafting was tried {tries} times. The last time: {reason}"
+            return await self._give_up(session, taken.case, job, said)
+        moved = await self._move(session, taken.case, CaseState.QUEUED, f"{reason} It is tried again later.")
+        await jobs.retry(session, job, timedelta(seconds=self._backoff.seconds(tries)), reason)
+        return moved
+
+    async def _give_up(self, session: Session, case: Case, job: Job, reason: str) -> Case:
+        to, why = await _without_drafts(session, case.id, reason)
+        moved = await self._move(session, case, to, why)
+        await jobs.finish(session, job, JobState.DEAD, reason)
+        return moved
+
+    async def _move(self, session: Session, case: Case, to: CaseState, reason: str) -> Case:
+        return await store.transition(session, case.id, case.version, to, actor="worker", reason=reason)
+
+
+async def _hold(session: Session, case_id: str) -> bool:
+    """Let nobody else decide about the case until the end of the transaction; ``False`` if somebody just does."""
+    query = select(CaseRow.id).where(CaseRow.id == case_id).with_for_update(skip_locked=True)
+    return await session.scalar(query) is not None
+
+
+async def _without_drafts(session: Session, case_id: str, reason: str) -> tuple[CaseState, str]:
+    """Where a case goes for which there is no new draft, and why.
+
+    One that was in review before has drafts, which a moderator must not lose by asking for others.
+    """
+    if await store.was_reviewed(session, case_id):
+        return CaseState.IN_REVIEW, f"{reason} The drafts of before stand."
+    return CaseState.NEEDS_PERSON, reason

@@ -1,0 +1,240 @@
+"""The worker: takes queued cases, runs the engine, stores what it says.
+
+Owns each case from ``queued`` to a moderator or a person, the heartbeat that keeps its lease, and the bounded end of a
+process that drafts. Must never approve or post, and must not leave a case in ``drafting``: whatever ends the engine,
+the case goes on, or goes back into the queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from bot.drafting.queue import Backoff, DraftQueue, Taken
+from bot.runtime.waiting import pause
+from bot.store.cases.documents import Preview
+from bot.store.views.status import STOPPED
+from core.errors import AntiphonError, BadAnswer, Conflict, StoreUnavailable, Unavailable
+from core.models import FlaggedPost, Progress, Suggestion
+
+_LOG = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+OnProgress = Callable[[object], None]
+Suggest = Callable[[FlaggedPost, str | None, OnProgress], Awaitable[Suggestion]]
+ChosenClaim = Callable[[str], Awaitable[str | None]]
+
+
+class Worker:
+    """Drafts replies for queued cases, one at a time, the most urgent first.
+
+    Args:
+        chosen_claim: gives the counter-claim that a moderator chose for a case, or ``None``.
+        suggest: the engine; it is called with the post, that claim and ``on_progress``.
+        poll_seconds: how long to wait before looking again when no case is queued.
+        heartbeat_seconds: how often the lease is renewed; a quarter of the lease by default.
+        progress_seconds: how often at most the engine's steps, and its best draft so far, are written where moderators
+            see them.
+        rest: how long to take no case after the engine lacked something, so that an outage does not use up the
+            attempts of every case that waits.
+    """
+
+    def __init__(
+        self,
+        queue: DraftQueue,
+        chosen_claim: ChosenClaim,
+        suggest: Suggest,
+        on_progress: OnProgress,
+        *,
+        poll_seconds: float = 1.0,
+        heartbeat_seconds: float | None = None,
+        progress_seconds: float = 1.0,
+        rest: Backoff | None = None,
+    ) -> None:
+        self._queue = queue
+        self._chosen_claim = chosen_claim
+        self._suggest = suggest
+        self._on_progress = on_progress
+        self._poll_seconds = poll_seconds
+        self._heartbeat_seconds = heartbeat_seconds or queue.lease_seconds / 4
+        self._progress_seconds = min(progress_seconds, self._heartbeat_seconds)
+        self._rest = rest or Backoff(queue.owner, first_seconds=2.0, most_seconds=60.0)
+        self._failures = 0
+
+    async def step(self) -> bool:
+        """Work on one case to its end; ``False`` if none was queued.
+
+        Raises:
+            StoreUnavailable: the database does not answer, and so no case could be taken.
+        """
+        taking = asyncio.create_task(self._queue.take())
+        try:
+            # Shielded, since a cancellation at this very moment must not lose the case that was just taken.
+            taken = await asyncio.shield(taking)
+            if taken is None:
+                return False
+            await self._while_alive(taken)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._give_back(taking))
+            raise
+        except Conflict as err:
+            _LOG.info("a case was moved by somebody else while it was drafted: %s", err)
+        return True
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set; the case in hand is finished first."""
+        while not stop.is_set():
+            try:
+                busy = await self.step()
+            except StoreUnavailable as err:
+                _LOG.warning("the worker waits for the database: %s", err)
+                busy = False
+            if self._failures:
+                await pause(stop, self._rest.seconds(self._failures))
+            elif not busy:
+                await pause(stop, self._poll_seconds)
+
+    async def _while_alive(self, taken: Taken) -> None:
+        """Draft while the lease is renewed beside it; stop at once when the case is no longer ours."""
+        said = _Said()
+        drafting = asyncio.create_task(self._draft(taken, said))
+        beating = asyncio.create_task(self._beat(taken, said))
+        try:
+            await asyncio.wait({drafting, beating}, return_when=asyncio.FIRST_COMPLETED)
+            if drafting.done():
+                await drafting
+            else:
+                await beating
+                _LOG.info("case %s was withdrawn or taken over while it was drafted", taken.case.id)
+        finally:
+            for task in (drafting, beating):
+                task.cancel()
+            await asyncio.wait({drafting, beating})
+
+    async def _beat(self, taken: Taken, said: _Said) -> None:
+        """Renew the lease until it is lost; earlier than it must be where there is progress to show."""
+        while True:
+            await asyncio.sleep(self._progress_seconds)
+            await said.wait(self._heartbeat_seconds - self._progress_seconds)
+            stage, preview = said.news()
+            try:
+                if not await self._queue.keep(taken, stage, preview):
+                    return
+            except StoreUnavailable as err:
+                _LOG.warning("a lease could not be renewed: %s", err)
+                continue
+            except BadAnswer as err:
+                _LOG.warning("case %s: what was drafted so far cannot be shown: %s", taken.case.id, err)
+            said.were_kept(stage, preview)
+
+    async def _draft(self, taken: Taken, said: _Said) -> None:
+        """Run the engine on a case and keep its answer, or the reason why there is none."""
+
+        def on_progress(step: object) -> None:
+            said.hear(step)
+            self._on_progress(step)
+
+        try:
+            claim = await self._chosen_claim(taken.case.id)
+            suggestion = await self._suggest(taken.case.post, claim, on_progress)
+            await self._insist(lambda: self._queue.store(taken, suggestion))
+        except Conflict:
+            raise
+        except Unavailable as err:
+            reason = str(err)
+            self._failures += 1
+            await self._insist(lambda: self._queue.fail(taken, reason))
+            return
+        except AntiphonError as err:
+            reason = str(err)
+            await self._insist(lambda: self._queue.give_up(taken, reason))
+        except Exception as err:
+            # Only the kind of the error is kept: its message may quote the post.
+            kind = type(err).__name__
+            _LOG.error("the engine failed on case %s: %s", taken.case.id, kind)
+            await self._insist(lambda: self._queue.give_up(taken, f"The engine failed unexpectedly ({kind})."))
+        self._failures = 0
+
+    async def _insist(self, write: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        """Write, again and again while the database is away: a draft is worth more than the wait.
+
+        It ends at the latest when the database is back, by the answer or because the lease was lost.
+        """
+        while True:
+            try:
+                return await write()
+            except StoreUnavailable as err:
+                _LOG.warning("what was drafted waits for the database: %s", err)
+                await asyncio.sleep(self._poll_seconds)
+
+    async def _give_back(self, taking: asyncio.Task[Taken | None]) -> None:
+        """Queue a case again, unless its work was just done; the lease takes care of what cannot be written."""
+        try:
+            taken = await taking
+            if taken is not None:
+                await self._queue.release(taken, STOPPED)
+        except (Conflict, StoreUnavailable) as err:
+            _LOG.warning("a case was not released: %s", err)
+
+
+class _Said:
+    """What the engine said last: its stage, without the words of the post beside it, and its best draft so far."""
+
+    def __init__(self) -> None:
+        self._stage: str | None = None
+        self._preview = self._kept_preview = Preview()
+        self._kept_stage: str | None = None
+        self._is_new = asyncio.Event()
+
+    def hear(self, step: object) -> None:
+        if not isinstance(step, Progress):
+            return
+        before = self._stage, self._preview
+        self._stage = step.stage
+        if step.reading is not None:
+            self._preview = replace(self._preview, reading=step.reading)
+        if step.draft is not None:
+            self._preview = replace(self._preview, draft=step.draft, evidence=step.evidence)
+        if (self._stage, self._preview) != before:
+            self._is_new.set()
+
+    def news(self) -> tuple[str | None, Preview | None]:
+        """The stage and the preview, each only where it was not kept yet."""
+        return (
+            None if self._stage == self._kept_stage else self._stage,
+            None if self._preview == self._kept_preview else self._preview,
+        )
+
+    def were_kept(self, stage: str | None, preview: Preview | None) -> None:
+        self._kept_stage = stage or self._kept_stage
+        self._kept_preview = preview or self._kept_preview
+
+    async def wait(self, seconds: float) -> None:
+        """Until there is something new, but no longer than that."""
+        await pause(self._is_new, seconds)
+        self._is_new.clear()
+
+
+async def work(workers: Sequence[Worker], stop: asyncio.Event, drain_seconds: float) -> None:
+    """Let all workers draft until ``stop`` is set, and end within ``drain_seconds`` and one transaction from then.
+
+    No case is taken any more. What is in hand is finished in that time, or else goes back into the queue, where the
+    interrupted attempt does not count.
+    """
+    running = [asyncio.create_task(worker.run(stop)) for worker in workers]
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        # A worker that ends before the stop was broken by an error that nobody expected: it is raised below.
+        await asyncio.wait({*running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if stop.is_set():
+            await asyncio.wait(running, timeout=drain_seconds)
+    finally:
+        for task in (*running, stopping):
+            task.cancel()
+        ended = await asyncio.gather(*running, return_exceptions=True)
+    for outcome in ended:
+        if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
+            raise outcome

@@ -1,0 +1,274 @@
+"""What comes in: flagged posts become cases, each once, many in one commit, and a raid becomes a few.
+
+Owns what happens to a post before a worker sees it: captured, folded into a campaign, queued, or left waiting for room.
+Nothing is refused because there is much of it: what is too much for the queue is captured first, and waits visibly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from bot.communities.native_roles import LiveRoles
+from bot.intake.refusals import check_askers, check_flag, check_flaggers
+from bot.store.cases import campaigns
+from bot.store.cases.campaigns import Folding
+from bot.store.cases.captures import NewCase, capture_all, lock_communities, new_case
+from bot.store.cases.cases import (
+    DRAFT,
+    Case,
+    counts,
+    find_all,
+    load_expected,
+    set_priority,
+    set_wish,
+    transition,
+    transition_all,
+    waiting_for_room,
+)
+from bot.store.engine.database import Database, Session, whole
+from bot.store.people import communities
+from bot.store.people.people import require_on_case
+from bot.store.work import jobs
+from core.errors import Conflict, StoreUnavailable
+from core.models import FlaggedPost, PostRef, Priority, Wish
+from core.moderation.approval import CaseState
+from core.moderation.roles import OnCase, Person
+from core.wording.near_duplicates import Likeness, likeness_of
+
+_ATTEMPTS: Final = 3
+
+
+@dataclass(slots=True)
+class _Flag:
+    """A post that its flagger waits for."""
+
+    post: FlaggedPost
+    answer: asyncio.Future[Case]
+
+
+class Intake:
+    """Takes flagged posts in, over one database.
+
+    Args:
+        max_queued: how many cases of a community may wait for a draft; further ones stay captured.
+        campaign_hours: how long near-identical posts fold into the first one's case; 0 folds none.
+        batch: how many posts share one commit at most.
+        flags_per_hour: how many posts one person may flag in an hour; ``None`` for any number.
+        live_roles: asks the platform what somebody is who wants a draft at once; without it the roles that are kept
+            here decide.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        max_queued: int = 200,
+        campaign_hours: float = 24.0,
+        batch: int = 50,
+        flags_per_hour: int | None = None,
+        live_roles: LiveRoles | None = None,
+    ) -> None:
+        self._live_roles = live_roles
+        self._database = database
+        self._flags_per_hour = flags_per_hour
+        self._max_queued = max_queued
+        self._window = timedelta(hours=campaign_hours)
+        self._batch = batch
+        self._waiting: deque[_Flag] = deque()
+        self._commits: asyncio.Task[None] | None = None
+
+    async def flag(self, post: FlaggedPost) -> Case:
+        """Open the case of a post, and fold or queue it; a post flagged before keeps the case that it has.
+
+        Committed before it returns. Callers that wait at the same time share a commit, and one whose post cannot be
+        kept fails alone. A cancelled caller gets its ``CancelledError`` when its commit is over.
+
+        Raises:
+            BadInput: the post has no place or its text is broken.
+            NotAllowed: the post is not public, who flags it flagged too many in the last hour, or they want a draft at
+                once (``Priority.ASKED``) and have no role that allows it.
+            PlatformUnavailable: the platform cannot say whether they have.
+            StoreUnavailable: the database does not answer; flag the post again.
+        """
+        check_flag(post)
+        if post.priority is Priority.ASKED and self._live_roles is not None:
+            asker = Person(post.ref.platform, post.flagged_by)
+            await self._live_roles.refresh_in(post.ref.platform, post.ref.community, asker)
+        return await whole(self._flag(post))
+
+    async def _flag(self, post: FlaggedPost) -> Case:
+        answer: asyncio.Future[Case] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Flag(post, answer))
+        if self._commits is None:
+            self._commits = asyncio.create_task(self._commit_all())
+        return await answer
+
+    async def _commit_all(self) -> None:
+        """Commit until nobody waits any more."""
+        flags: list[_Flag] = []
+        try:
+            while self._waiting:
+                flags = [self._waiting.popleft() for _ in range(min(self._batch, len(self._waiting)))]
+                await self._settle(flags)
+        finally:
+            self._commits = None
+            for flag in (*flags, *self._waiting):  # of a task that was cancelled, nobody may wait for ever
+                flag.answer.cancel()
+
+    async def _settle(self, flags: Sequence[_Flag]) -> None:
+        """Answer those who wait, together; one by one where the posts cannot be kept together."""
+        try:
+            cases = await self._together(flags)
+        except StoreUnavailable as err:
+            for flag in flags:
+                flag.answer.set_exception(StoreUnavailable(err.message, remedy=err.remedy))
+        except Exception as err:
+            if len(flags) == 1:
+                flags[0].answer.set_exception(err)
+                return
+            for flag in flags:
+                await self._settle([flag])
+        else:
+            for flag in flags:
+                flag.answer.set_result(cases[flag.post.ref])
+
+    async def _together(self, flags: Sequence[_Flag]) -> dict[PostRef, Case]:
+        """One commit for several posts, tried again where PostgreSQL undid it for another one's sake."""
+        posts: dict[PostRef, FlaggedPost] = {}
+        for flag in flags:
+            known = posts.setdefault(flag.post.ref, flag.post)
+            if flag.post.priority > known.priority:
+                posts[flag.post.ref] = flag.post
+        likeness = await asyncio.to_thread(lambda: {ref: likeness_of(post.text) for ref, post in posts.items()})
+        for attempt in range(_ATTEMPTS):
+            try:
+                return await self._database.run("flag", lambda session: self._take_in(session, posts, likeness))
+            except Conflict:
+                if attempt + 1 == _ATTEMPTS:
+                    raise
+        raise AssertionError("unreachable: the last attempt raises or returns")
+
+    async def _take_in(
+        self, session: Session, posts: Mapping[PostRef, FlaggedPost], likeness: Mapping[PostRef, Likeness]
+    ) -> dict[PostRef, Case]:
+        """The cases of the posts; those that had none are captured, then folded or queued where there is room."""
+        await lock_communities(session, list(posts))
+        await check_askers(session, posts.values())
+        cases = await find_all(session, posts)
+        for ref, case in cases.items():
+            await _hurry(session, case, posts[ref])
+        unknown = {ref: post for ref, post in posts.items() if ref not in cases}
+        await check_flaggers(session, list(unknown.values()), self._flags_per_hour)
+        new = [(new_case(post), likeness[ref]) for ref, post in unknown.items()]
+        if new:
+            cases |= {case.post.ref: case for case in await self._open(session, new)}
+        return cases
+
+    async def _open(self, session: Session, new: Sequence[tuple[NewCase, Likeness]]) -> list[Case]:
+        asked = [case.id for case, _ in new if case.post.priority is Priority.ASKED]
+        # One case stands for a campaign, and one reply is posted for all: to words from elsewhere none can be.
+        alike = [(case, likeness) for case, likeness in new if not case.post.is_from_elsewhere]
+        folding = Folding()
+        if self._window:
+            folding = await campaigns.fold(session, alike, self._window, apart=asked)
+        left = [case for case, _ in new if case.id not in folding.lead_of]
+        queued = await self._with_room(session, left)
+        remark = f"the queue is full ({self._max_queued} wait): captured, and queued when there is room"
+        opened = [
+            replace(
+                case,
+                campaign_id=folding.campaign_of.get(case.id),
+                remark="" if case.id in queued or case.id in folding.lead_of else remark,
+            )
+            for case, _ in new
+        ]
+        captured = await capture_all(session, opened)
+        await campaigns.write(session, folding)
+        return await self._move(session, captured, folding, queued)
+
+    async def _with_room(self, session: Session, new: Sequence[NewCase]) -> set[str]:
+        """The ids of those that the queues of their communities have room for; always of those that were asked for."""
+        waiting = await counts(session, CaseState.QUEUED, {case.community_id for case in new})
+        queued = set[str]()
+        for case in sorted(new, key=lambda case: -case.post.priority):
+            before = waiting.get(case.community_id, 0)
+            if before < self._max_queued or case.post.priority is Priority.ASKED:
+                waiting[case.community_id] = before + 1
+                queued.add(case.id)
+        return queued
+
+    async def _move(self, session: Session, captured: Sequence[Case], folding: Folding, queued: set[str]) -> list[Case]:
+        """Fold and queue captured cases; all as they stand then."""
+        by_lead: dict[str, list[Case]] = {}
+        for case in captured:
+            if case.id in folding.lead_of:
+                by_lead.setdefault(folding.lead_of[case.id], []).append(case)
+        moved: dict[str, Case] = {}
+        for lead, cases in by_lead.items():
+            reason = f"near-identical to the post of case {lead}, which stands for both"
+            folded = await transition_all(session, cases, CaseState.FOLDED, actor="desk", reason=reason)
+            moved |= {case.id: case for case in folded}
+        waiting = [case for case in captured if case.id in queued]
+        moved |= {case.id: case for case in await _queue(session, waiting, "waits for a draft")}
+        return [moved.get(case.id, case) for case in captured]
+
+    async def admit_waiting(self) -> int:
+        """Queue captured cases where there is room again; how many. For the scheduler, about once a minute.
+
+        Also forgets what the posts of campaigns were like that nobody can join any more.
+        """
+
+        async def look(session: Session) -> list[str]:
+            await campaigns.forget_ended(session, self._window)
+            return sorted(await counts(session, CaseState.CAPTURED))
+
+        crowded = await self._database.run("look for waiting cases", look)
+        admitted = [
+            await self._database.run("queue waiting cases", partial(self._admit, community_id=own)) for own in crowded
+        ]
+        return sum(admitted)
+
+    async def _admit(self, session: Session, community_id: str) -> int:
+        await communities.load(session, community_id, lock=True)
+        room = self._max_queued - (await counts(session, CaseState.QUEUED, [community_id])).get(community_id, 0)
+        cases = await waiting_for_room(session, community_id, room) if room > 0 else []
+        await _queue(session, cases, "there is room in the queue")
+        return len(cases)
+
+    async def split_out(self, case_id: str, version: int, by: Person) -> Case:
+        """Take a folded case out of its campaign, to be drafted on its own.
+
+        Raises:
+            NotAllowed: the person may not review here, or the case is not folded.
+            Conflict: somebody else moved it first.
+        """
+
+        async def work(session: Session) -> Case:
+            case = await load_expected(session, case_id, version, CaseState.FOLDED)
+            who = await require_on_case(session, case.community_id, by, OnCase.REVIEW)
+            await campaigns.leave(session, case)
+            return await transition(
+                session, case_id, version, CaseState.QUEUED, actor=who, reason="taken out of its campaign"
+            )
+
+        return await self._database.run("split out", work)
+
+
+async def _hurry(session: Session, case: Case, post: FlaggedPost) -> None:
+    """Let somebody who now waits more urgently for a case that waits be served so, with what they wish."""
+    if case.state not in (CaseState.CAPTURED, CaseState.QUEUED) or post.priority <= case.post.priority:
+        return
+    await set_priority(session, case.id, post.priority)
+    if post.wish != Wish():
+        await set_wish(session, case.id, post.wish)
+    await jobs.hurry(session, case.id, DRAFT, post.priority)
+
+
+async def _queue(session: Session, cases: Sequence[Case], reason: str) -> list[Case]:
+    return await transition_all(session, cases, CaseState.QUEUED, actor="desk", reason=reason) if cases else []

@@ -1,0 +1,108 @@
+"""What is checked of a post before it becomes a case.
+
+Owns the refusals at the door: no place, broken text, a private message, a person who flags without end, or who asks for
+a draft at once and has no role. What a machine
+detects is never refused for its number: work is shed after capture, not before (reliability, I16).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import astuple
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import select
+
+from bot.store.engine.database import Session
+from bot.store.people.communities import community_id
+from bot.store.people.people import known_pseudonym, roles_of
+from bot.store.schema import CaseRow
+from core.errors import BadInput, NotAllowed
+from core.i18n.sentences import sentence
+from core.models import FlaggedPost, Priority
+from core.moderation.draft_options import check_wish
+from core.moderation.input_checks import check_text
+from core.moderation.roles import OnCase, may_on_case
+
+_WINDOW: Final = timedelta(hours=1)
+
+
+def check_flag(post: FlaggedPost) -> None:
+    """Refuse a post that can never be answered.
+
+    Raises:
+        BadInput: it has no place or its text is broken.
+        NotAllowed: it is not public.
+    """
+    if not (post.ref.platform.strip() and post.ref.message.strip()):
+        raise BadInput("A flagged post needs its platform and message id.", remedy="Mend the adapter.")
+    named = (*astuple(post.ref), post.root, post.author, post.flagged_by, post.flagged_how, post.wish.tone)
+    for text in (*named, post.text, *(part for turn in post.thread for part in (turn.author, turn.text))):
+        check_text(text)
+    check_wish(post.wish)
+    if post.is_private:
+        raise NotAllowed(
+            sentence("Antiphon does not answer direct messages or private channels."),
+            remedy=sentence("Report the message to the platform, and stand by the person it was sent to."),
+        )
+
+
+async def check_askers(session: Session, posts: Collection[FlaggedPost]) -> None:
+    """Refuse to draft at once for somebody who may only flag: anybody flags, and volunteers or more ask for a draft.
+
+    Raises:
+        NotAllowed: with what they can do instead.
+    """
+    for post in posts:
+        if post.priority is not Priority.ASKED:
+            continue
+        who = await known_pseudonym(session, post.ref.platform, post.flagged_by)
+        place = community_id(post.ref.platform, post.ref.community)
+        if who is None or not may_on_case(await roles_of(session, place, who), OnCase.FLAG):
+            raise NotAllowed(
+                sentence("A draft at once is for volunteers and moderators of the community."),
+                remedy=sentence("Flag the post for the moderators instead, or ask a manager for the role volunteer."),
+            )
+
+
+async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_per_hour: int | None) -> None:
+    """Refuse new posts of a person who flagged as many as they may in the last hour.
+
+    Args:
+        posts: flagged posts that have no case yet.
+
+    Raises:
+        NotAllowed: the limit is reached; the remedy names the time from which one more may be flagged.
+    """
+    people = [(post.ref.platform, post.flagged_by) for post in posts if post.priority is not Priority.DETECTED]
+    if flags_per_hour is None:
+        return
+    for (platform, user), more in Counter(people).items():
+        reached = await _reached(session, platform, user, flags_per_hour - more)
+        if reached is not None:
+            raise NotAllowed(
+                sentence(
+                    "You flagged {count} posts in the last hour; one person may flag no more.", count=flags_per_hour
+                ),
+                remedy=sentence(
+                    "Try again at {time} UTC, or ask a moderator to look.", time=f"{reached + _WINDOW:%H:%M}"
+                ),
+            )
+
+
+async def _reached(session: Session, platform: str, user: str, before: int) -> datetime | None:
+    """When somebody flagged the post that is one too many after the latest ``before``; ``None`` if there is none."""
+    if before < 0:
+        return session.moment
+    who = await known_pseudonym(session, platform, user)
+    earlier = (
+        select(CaseRow.created_at)
+        .where(CaseRow.flagged_by == who, CaseRow.priority > int(Priority.DETECTED))
+        .where(CaseRow.created_at > session.moment - _WINDOW)
+        .order_by(CaseRow.created_at.desc())
+        .offset(before)
+        .limit(1)
+    )
+    return await session.scalar(earlier)

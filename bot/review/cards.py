@@ -1,0 +1,226 @@
+"""The card of a case, built from the rows of one transaction.
+
+Owns which rows a card is made of, and what of it a person sees who only flagged the post. Changes nothing, and must
+never show a word of a case that was erased.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from bot.store.cases import approvals, campaigns, holds, sending, suggestions
+from bot.store.cases import cases as store
+from bot.store.cases.cases import DRAFT, Case
+from bot.store.cases.documents import Preview
+from bot.store.cases.previews import preview_of
+from bot.store.cases.proposals import proposal_with
+from bot.store.cases.suggestions import StoredSuggestion, claims_of
+from bot.store.engine.database import Session
+from bot.store.people import communities
+from bot.store.people.audit import newest_reason
+from bot.store.people.people import name_of, pseudonym, require_on_case, roles_of
+from bot.store.schema import CaseRow, Original
+from bot.store.views.review_cards import card_language
+from bot.store.views.standing import standing
+from core.errors import StoreUnavailable
+from core.models import Draft, Evidence, PostRef, Priority, Reading
+from core.moderation.approval import CLOSED, CaseState
+from core.moderation.cards import Card, Holder, Waiting
+from core.moderation.roles import OnCase, Person, may_on_case
+from core.moderation.two_person_rule import why_two
+
+_WITH_REASON: Final = CLOSED | {CaseState.NEEDS_PERSON, CaseState.FAILED}
+
+
+@dataclass(frozen=True, slots=True)
+class _Drafted:
+    """What was said of a post, by the newest suggestion or before it is there."""
+
+    reading: Reading | None = None
+    drafts: tuple[Draft, ...] = ()
+    is_preview: bool = False
+    suggestion_id: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    claims: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    why_two: tuple[str, ...] = ()
+
+
+async def seen_by(session: Session, case_id: str, by: Person) -> Card:
+    """A case as this person may see it.
+
+    Raises:
+        BadInput: there is no such case.
+        NotAllowed: the person may read no case there, and did not flag this one.
+    """
+    case = await store.load(session, case_id)
+    who = await require_on_case(session, case.community_id, by, OnCase.READ, flagged_by=case.post.flagged_by)
+    return await _seen(session, case, who)
+
+
+async def seen_after_flagging(session: Session, case_id: str, platform: str, user: str) -> Card:
+    """A case as somebody sees it who flagged its post just now, perhaps after another one."""
+    case = await store.load(session, case_id)
+    return await _seen(session, case, await pseudonym(session, platform, user))
+
+
+async def _seen(session: Session, case: Case, who: str) -> Card:
+    card = await build(session, case.id)
+    if may_on_case(await roles_of(session, case.community_id, who), OnCase.READ):
+        return card
+    has_asked = case.post.flagged_by == who and case.post.priority is Priority.ASKED
+    return for_flagger(card, has_asked=has_asked)
+
+
+def for_flagger(card: Card, *, has_asked: bool) -> Card:
+    """The card without what only the desk is told: who holds the case, and what others said around the post.
+
+    Args:
+        has_asked: they asked for a draft, and so see the drafts and what these rest on.
+    """
+    post = replace(card.post, thread=())
+    own = replace(card, post=post, holder=None, why_two=(), claims=(), campaign_posts=1)
+    own = replace(own, first_approvals=(), first_texts=())
+    if has_asked:
+        return own
+    own = replace(own, gist=None, advice=None, advice_reason="", evidence=(), notes=())
+    return replace(own, drafts=(), is_preview=False, suggestion_id=None)
+
+
+async def build(session: Session, case_id: str) -> Card:
+    """All of a case, for moderators, and for the review channel, where only they read.
+
+    Raises:
+        BadInput: there is no such case.
+    """
+    case = await store.load(session, case_id)
+    row = await session.get_one(CaseRow, case_id)
+    community = await communities.load(session, case.community_id)
+    drafted = await _drafted(session, case)
+    hold = await holds.holder(session, case)
+    send_at, reply = await _send(session, case)
+    firsts = await _first_approvals(session, case)
+    reading = drafted.reading
+    return Card(
+        case_id=case.id,
+        version=case.version,
+        state=case.state,
+        community=community.name,
+        post=case.post,
+        opened_at=case.created_at,
+        gist=reading.implied_meaning if reading else None,
+        target_group=reading.target_group if reading else None,
+        severity=reading.severity if reading else None,
+        language=reading.language if reading else None,
+        advice=reading.recommended_action if reading else None,
+        advice_reason=reading.reason if reading else "",
+        drafts=drafted.drafts,
+        is_preview=drafted.is_preview,
+        suggestion_id=drafted.suggestion_id,
+        evidence=drafted.evidence,
+        claims=drafted.claims,
+        notes=drafted.notes,
+        why_two=() if case.post.is_from_elsewhere else drafted.why_two,
+        first_approvals=tuple(name for name, _ in firsts),
+        first_texts=tuple(text for _, text in firsts),
+        holder=None if hold is None else Holder(hold.name, hold.until),
+        waiting=await _waiting(session, case),
+        campaign_posts=await _campaign_posts(session, case),
+        is_original_gone=row.original is Original.DELETED,
+        is_original_edited=row.original is Original.EDITED,
+        send_at=send_at,
+        reply=reply,
+        is_shadow=not community.is_posting,
+        is_paused=bool(await communities.paused(session, [community.id])),
+        closed_because=await newest_reason(session, case.id) if case.state in _WITH_REASON else "",
+        community_language=card_language(community.policy),
+    )
+
+
+def digest_of(card: Card) -> str:
+    """What tells a card from another one, without the estimates that change while nothing does."""
+    if card.waiting is not None:
+        card = replace(card, waiting=replace(card.waiting, ahead=0, expected_seconds=None))
+    document = json.dumps(asdict(card), default=str, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(document.encode(errors="surrogatepass")).hexdigest()
+
+
+async def _drafted(session: Session, case: Case) -> _Drafted:
+    if not case.post.text:  # erased
+        return _Drafted()
+    try:
+        stored, preview = await suggestions.suggestions(session, case.id), await preview_of(session, case.id)
+    except StoreUnavailable as err:  # of another version: whoever reviews the case reads what to do
+        return _Drafted(notes=(str(err),))
+    found = _suggested(stored)
+    return found if preview is None else _previewed(found, preview)
+
+
+def _suggested(stored: Sequence[StoredSuggestion]) -> _Drafted:
+    if not stored:
+        return _Drafted()
+    newest = stored[0].suggestion
+    return _Drafted(
+        reading=newest.reading,
+        drafts=newest.drafts,
+        suggestion_id=stored[0].id,
+        evidence=newest.evidence,
+        claims=tuple(claims_of(stored)),
+        notes=newest.degraded,
+        why_two=why_two(newest, ()),
+    )
+
+
+def _previewed(before: _Drafted, preview: Preview) -> _Drafted:
+    """What is there so far of other drafts, in place of those of before."""
+    found = replace(before, reading=preview.reading or before.reading)
+    if preview.draft is None:
+        return found
+    return replace(
+        found, drafts=(preview.draft,), is_preview=True, suggestion_id=None, evidence=preview.evidence, notes=()
+    )
+
+
+async def _first_approvals(session: Session, case: Case) -> list[tuple[str, str]]:
+    """Who approved a text already, and their part of it, oldest first; only what a second person can still join."""
+    if case.state is not CaseState.IN_REVIEW:
+        return []
+    said: list[tuple[str, str]] = []
+    for first in await approvals.counting(session, case):
+        kept = await proposal_with(session, case, first.sha256)
+        name = await name_of(session, case.community_id, first.moderator)
+        said.append((name, "" if kept is None else kept.text.strip()))
+    return said
+
+
+async def _waiting(session: Session, case: Case) -> Waiting | None:
+    if case.state not in (CaseState.QUEUED, CaseState.DRAFTING):
+        return None
+    found = await standing(session, case.id, DRAFT)
+    if found is None:
+        return None
+    return Waiting(found.progress or "", found.ahead, found.expected_seconds, found.error or "")
+
+
+async def _campaign_posts(session: Session, case: Case) -> int:
+    if case.campaign_id is None:
+        return 1
+    campaign = await campaigns.load(session, case.campaign_id)
+    return campaign.posts if campaign.lead_case_id == case.id else 1
+
+
+async def _send(session: Session, case: Case) -> tuple[datetime | None, PostRef | None]:
+    """When the approved reply is sent, and where the posted one stands."""
+    if case.state not in (CaseState.APPROVED, CaseState.POSTED):
+        return None, None
+    row = await sending.newest(session, case.id)
+    if row is None:
+        return None, None
+    if case.state is CaseState.APPROVED:
+        return row.not_before, None
+    return None, None if row.remote_message is None else replace(case.post.ref, message=row.remote_message)

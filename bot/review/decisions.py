@@ -1,0 +1,265 @@
+"""What people can do with a case.
+
+Owns the decisions: flag, take, redraft, approve, undo, decline, stay silent, withdraw, reopen. Each is one transaction,
+committed before the call returns, in which the person's role is read anew. Must never post anything: an approval only
+puts a reply into the outbox.
+
+Every decision names the version of the case that the person saw. ``Conflict`` says that somebody was faster, or holds
+the case, ``NotAllowed`` that the rules forbid it, ``BadInput`` that the call is wrong, ``StoreUnavailable`` that the
+database does not answer; after each of them nothing has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.communities.native_roles import LiveRoles
+from bot.drafting.chosen_claim import checked_claim
+from bot.intake.intake import Intake
+from bot.review.approvals import Approving, AwaitsSecond, Proposal
+from bot.review.guard import decider
+from bot.review.queries import ReadingDesk
+from bot.store.cases import cases as store
+from bot.store.cases import holds, suggestions
+from bot.store.cases.cases import Case
+from bot.store.cases.sending import require_settled
+from bot.store.engine.database import Database, Session
+from bot.store.people.people import require_on_case
+from core.errors import BadInput, NotAllowed
+from core.i18n.sentences import sentence
+from core.models import FlaggedPost, Intent
+from core.moderation.approval import ApprovedReply, CaseState, state_words
+from core.moderation.decline import DeclineReason, decline_reason
+from core.moderation.input_checks import check_note, check_text
+from core.moderation.roles import OnCase, Person
+from core.ports import RoleSource
+
+_HELD = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
+"""The states in which a case waits for a person, who can take it."""
+
+
+class Desk(ReadingDesk):
+    """The decisions about cases, over one database.
+
+    Args:
+        undo_seconds: how long an approved reply waits before it is sent.
+        approval_hours: how long an approval holds, if its reply cannot be sent before.
+        hold_minutes: how long a case that somebody took is closed to others.
+        intake: takes flagged posts in; by default one that folds nothing and limits nobody.
+        role_sources: by ``PostRef.platform``, who can say which roles somebody has there at this moment.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        undo_seconds: float = 15.0,
+        approval_hours: float = 24.0,
+        hold_minutes: float = 5.0,
+        intake: Intake | None = None,
+        role_sources: Mapping[str, RoleSource] | None = None,
+    ) -> None:
+        super().__init__(database)
+        self._intake = intake or Intake(database, campaign_hours=0)
+        self.undo_seconds = undo_seconds
+        self._hold = timedelta(minutes=hold_minutes)
+        live_roles = LiveRoles(database, role_sources or {})
+        self._approving = Approving(database, live_roles, undo_seconds=undo_seconds, approval_hours=approval_hours)
+
+    async def flag(self, post: FlaggedPost) -> Case:
+        """Open the case of a post, and fold or queue it (``Intake.flag``); one flagged before keeps its case."""
+        return await self._intake.flag(post)
+
+    async def take(self, case_id: str, by: Person) -> Case:
+        """Hold a case for ``hold_minutes``: nobody else decides about it then. Taken again, it is held longer.
+
+        Raises:
+            Conflict: somebody else holds it; the message says who, and until when.
+            NotAllowed: the person may not review here, or the case waits for nobody.
+        """
+
+        async def work(session: Session) -> Case:
+            case, who = await self._reviewer(session, case_id, by)
+            await holds.require_free(session, case, who)
+            if case.state not in _HELD:
+                raise NotAllowed(
+                    sentence("The case is {state}: it waits for no person.", state=state_words(case.state)),
+                    remedy=sentence("Take another case."),
+                )
+            return await holds.take(session, case, who, self._hold)
+
+        return await self._database.run("take a case to review", work)
+
+    async def release(self, case_id: str, by: Person) -> Case:
+        """Hold a case no more. Who does not hold it changes nothing."""
+
+        async def work(session: Session) -> Case:
+            case, who = await self._reviewer(session, case_id, by)
+            return await holds.end(session, case) if case.claimed_by == who else case
+
+        return await self._database.run("let a case go", work)
+
+    async def _reviewer(self, session: Session, case_id: str, by: Person) -> tuple[Case, str]:
+        case = await holds.lock(session, case_id)
+        return case, await require_on_case(session, case.community_id, by, OnCase.REVIEW)
+
+    async def redraft(
+        self, case_id: str, version: int, claim: str | None, by: Person, *, intent: Intent | None = None
+    ) -> Case:
+        """Put a case in review back into the queue for other drafts; if nothing new comes, those of before stand.
+
+        Args:
+            case_id: the case, which must be in review.
+            version: the case's version that the moderator saw.
+            claim: another of the case's claims, or one of the moderator's own, 300 characters at most; ``None`` to
+                argue the same one.
+            by: who asks; recorded with the claim.
+            intent: the only one to draft; ``None`` for those that were wanted before.
+
+        Raises:
+            BadInput: the claim is empty, too long, or the one that is argued already.
+        """
+        check_text(claim or "")
+        chosen = None if claim is None else checked_claim(claim)
+
+        async def work(session: Session) -> Case:
+            case, who = await decider(session, case_id, version, by, OnCase.REVIEW, CaseState.IN_REVIEW)
+            if chosen is not None:
+                await _require_other(session, case_id, chosen)
+            moved = await store.transition(
+                session,
+                case_id,
+                version,
+                CaseState.QUEUED,
+                actor=who,
+                reason=_wanted(chosen, intent),
+                note=chosen or "",
+            )
+            if chosen is not None:
+                await suggestions.choose_claim(session, moved, chosen)
+            if intent is not None:
+                await store.set_wish(session, case_id, replace(case.post.wish, intent=intent))
+            return await holds.end(session, moved)
+
+        return await self._database.run("redraft", work)
+
+    async def approve(
+        self,
+        case_id: str,
+        version: int,
+        text: str,
+        shown_sha256: str,
+        by: Person,
+        *,
+        suggestion_id: str | None = None,
+        draft_rank: int | None = None,
+    ) -> ApprovedReply | AwaitsSecond:
+        """Approve one exact text; it will be sent after ``undo_seconds``, unless undone.
+
+        Where the rules ask for two persons (``checked`` says so beforehand), the first approval is kept and the case
+        stays in review; it is approved when another person approves the same bytes at the same version.
+
+        Args:
+            case_id: the case, which must be in review.
+            version: the case's version that the moderator saw.
+            text: the bytes that will be posted, whole (``Rendered.text``).
+            shown_sha256: the hash of the text that the moderator saw (``Rendered.sha256``).
+            by: who approves; recorded with the reply. The platform is asked for their role at this moment.
+            suggestion_id: with ``draft_rank``, the draft that the text comes from; neither for a text of one's own.
+            draft_rank: the draft's rank, from 1.
+
+        Raises:
+            BadInput: the text may not be posted: it holds hidden characters, or links to no source of the case.
+            NotAllowed: the person may not approve here, the text lacks what discloses Antiphon or is not the one that
+                was shown, or nobody knows yet whether an earlier reply was posted.
+            PlatformUnavailable: the platform cannot say whether the person is a moderator.
+        """
+        check_text(text)
+        return await self._approving.approve(
+            Proposal(case_id, version, text, shown_sha256, suggestion_id, draft_rank), by
+        )
+
+    async def undo(self, case_id: str, version: int, by: Person) -> Case:
+        """Take an approval back before its reply is sent; the case is in review again."""
+
+        async def work(session: Session) -> Case:
+            _, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
+            return await store.transition(
+                session, case_id, version, CaseState.IN_REVIEW, actor=who, reason="approval undone"
+            )
+
+        return await self._database.run("undo", work)
+
+    async def decline(self, case_id: str, version: int, by: Person, reason: DeclineReason, note: str = "") -> Case:
+        """Close a case because no draft will do.
+
+        Args:
+            case_id: the case, which must be in review or need a person.
+            version: the case's version that the moderator saw.
+            by: who declines.
+            reason: what is wrong with the drafts.
+            note: more about it; needed with ``DeclineReason.OTHER``.
+        """
+        because = decline_reason(reason)
+        if because is DeclineReason.OTHER:
+            check_note(note)
+        check_text(note)
+        return await self._close(case_id, version, CaseState.DECLINED, by, f"declined: {because}", note, OnCase.REVIEW)
+
+    async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Case:
+        """Close a case because this post is better left without a reply, with a reason."""
+        check_note(note)
+        reason = "left without a reply"
+        return await self._close(case_id, version, CaseState.NO_REPLY, by, reason, note, OnCase.REVIEW)
+
+    async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Case:
+        """Close a case that should not have been opened, with a reason; an approved reply is not sent any more."""
+        check_note(note)
+        return await self._close(case_id, version, CaseState.WITHDRAWN, by, "withdrawn", note, OnCase.WITHDRAW)
+
+    async def reopen(self, case_id: str, version: int, by: Person) -> Case:
+        """Put a case that needs a person, or whose send failed, in review again; into the queue if it has no draft."""
+
+        async def work(session: Session) -> Case:
+            case, who = await decider(session, case_id, version, by, OnCase.REVIEW)
+            if case.state not in (CaseState.NEEDS_PERSON, CaseState.FAILED):
+                raise NotAllowed(
+                    sentence("The case is {state}; nothing is to be reopened.", state=state_words(case.state)),
+                    remedy=sentence("Reload the case."),
+                )
+            await require_settled(session, case_id)
+            stored = await suggestions.latest_suggestion(session, case_id)
+            has_drafts = stored is not None and bool(stored.suggestion.drafts)
+            to = CaseState.IN_REVIEW if has_drafts else CaseState.QUEUED
+            return await store.transition(session, case_id, version, to, actor=who, reason="reopened")
+
+        return await self._database.run("reopen", work)
+
+    async def _close(
+        self, case_id: str, version: int, to: CaseState, by: Person, reason: str, note: str, action: OnCase
+    ) -> Case:
+        async def work(session: Session) -> Case:
+            _, who = await decider(session, case_id, version, by, action)
+            await require_settled(session, case_id)
+            moved = await store.transition(session, case_id, version, to, actor=who, reason=reason, note=note)
+            return await holds.end(session, moved)
+
+        return await self._database.run("close a case", work)
+
+
+async def _require_other(session: Session, case_id: str, claim: str) -> None:
+    stored = await suggestions.latest_suggestion(session, case_id)
+    if stored is not None and claim.casefold() == (stored.suggestion.claim or "").casefold():
+        raise BadInput(
+            sentence("The drafts argue this claim already."), remedy=sentence("Choose another, or write one.")
+        )
+
+
+def _wanted(claim: str | None, intent: Intent | None) -> str:
+    """Why a case is drafted again, for its history."""
+    kind = f"{intent} drafts" if intent is not None else "other drafts"
+    if claim is None:
+        return f"for {kind}"
+    return "to argue another claim" if intent is None else f"for {kind}, to argue another claim"

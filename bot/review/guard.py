@@ -1,0 +1,36 @@
+"""Who may decide about a case at this moment.
+
+Owns the order of the questions, the same for every decision: may this person do it here, did they see the case as it
+is, and does somebody else hold it? Nobody learns anything of a case before the first was answered.
+"""
+
+from __future__ import annotations
+
+from bot.store.cases import cases as store
+from bot.store.cases import holds
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Session
+from bot.store.people.people import require_on_case
+from core.moderation.approval import CaseState
+from core.moderation.roles import OnCase, Person
+
+
+async def decider(
+    session: Session, case_id: str, version: int, by: Person, action: OnCase, state: CaseState | None = None
+) -> tuple[Case, str]:
+    """The case, locked until the transaction is over, and the pseudonym of who decides about it.
+
+    Args:
+        version: the version of the case that the person saw.
+        state: the only state in which this can be decided; ``None`` leaves that to the transition.
+
+    Raises:
+        BadInput: there is no such case.
+        NotAllowed: the person may not do this here, or the case is in another state.
+        Conflict: the case has another version, or somebody else holds it.
+    """
+    case = await holds.lock(session, case_id)
+    who = await require_on_case(session, case.community_id, by, action, flagged_by=case.post.flagged_by)
+    case = await store.load_expected(session, case_id, version, state or case.state)
+    await holds.require_free(session, case, who)
+    return case, who

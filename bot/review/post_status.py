@@ -1,0 +1,53 @@
+"""What a platform says of a flagged post since: it reads otherwise, it is gone, it reads as before again.
+
+Owns ``cases.original``. Keeps no text: the hash of what was flagged is enough to compare. Works inside the caller's
+transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import update
+
+from bot.store.cases import holds
+from bot.store.cases.cases import find_all, touch, transition
+from bot.store.engine.database import Session
+from bot.store.schema import CaseRow, Original
+from core.models import PostRef
+from core.moderation.approval import CaseState, text_hash
+
+_REASONS: Final = {
+    Original.EDITED: "The post that the reply answers was changed after it was flagged.",
+    Original.DELETED: "The post that the reply answers is gone.",
+}
+
+
+async def note_original(session: Session, ref: PostRef, text: str | None, revision: str = "") -> None:
+    """Keep how a flagged post stands now, ``None`` for gone; one that has no case is ignored.
+
+    The case keeps its version, since nobody decided anything; but an approved reply to a post that changed is not sent
+    any more, and a person is asked instead.
+    """
+    found = (await find_all(session, [ref])).get(ref)
+    if found is None:
+        return
+    case = await holds.lock(session, found.id)
+    row = await session.get_one(CaseRow, case.id)
+    now = _compared(row, text, revision)
+    if now is row.original or row.erased_at is not None:
+        return
+    changed = update(CaseRow).where(CaseRow.id == case.id).values(original=now)
+    await session.execute(changed, execution_options={"synchronize_session": "fetch"})
+    await touch(session, case.id)
+    if now in _REASONS and case.state is CaseState.APPROVED:
+        reason = _REASONS[now]
+        await transition(session, case.id, case.version, CaseState.NEEDS_PERSON, actor="desk", reason=reason)
+
+
+def _compared(row: CaseRow, text: str | None, revision: str) -> Original:
+    if text is None:
+        return Original.DELETED
+    if not text and revision and row.revision:
+        return Original.UNCHANGED if revision == row.revision else Original.EDITED
+    return Original.UNCHANGED if text_hash(text) == row.target_sha256 else Original.EDITED

@@ -1,0 +1,218 @@
+"""The two steps of an approval where a platform keeps little: a text is shown whole, then the same text is approved.
+
+Owns what is proposed, and that who approves was shown these very bytes, at this version of the case. Must never
+approve anything itself: ``bot.review.decisions`` does, by its own rules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.review.approvals import AwaitsSecond
+from bot.review.decisions import Desk
+from bot.review.guard import decider
+from bot.review.queries import rendered_in
+from bot.store.cases import cases as store
+from bot.store.cases import suggestions
+from bot.store.cases.cases import Case
+from bot.store.cases.proposals import Proposal, keep_proposal, proposal_of, proposal_with
+from bot.store.cases.sending import require_settled
+from bot.store.cases.suggestions import StoredSuggestion
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities
+from bot.store.people.people import require_on_case
+from bot.store.schema import CaseRow, Original
+from core.errors import BadInput, Conflict, NotAllowed
+from core.i18n.sentences import sentence
+from core.models import Draft
+from core.moderation.approval import ApprovedReply, CaseState, check_answerable, state_words
+from core.moderation.cards import ProposedReply
+from core.moderation.disclosure import Rendered
+from core.moderation.input_checks import check_text
+from core.moderation.roles import OnCase, Person
+from core.moderation.two_person_rule import why_two
+from core.scoring.edits import CheckedSentence, check_edit, warnings_of
+
+_LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
+_CHANGES: Final = {
+    Original.EDITED: "The post was changed after it was flagged: a reply to it will not be sent.",
+    Original.DELETED: "The post is gone: a reply to it will not be sent.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A proposal, with what it is checked against."""
+
+    proposal: Proposal
+    rendered: Rendered
+    stored: StoredSuggestion | None
+    warnings: tuple[str, ...]
+    is_shadow: bool
+
+
+class Proposals:
+    """Texts on their way to an approval, over one database.
+
+    Args:
+        max_characters: the longest reply that each platform takes, by its name; any length where none is given.
+    """
+
+    def __init__(self, database: Database, desk: Desk, *, max_characters: Mapping[str, int] | None = None) -> None:
+        self._database = database
+        self._desk = desk
+        self._max_characters = dict(max_characters or {})
+
+    async def propose(
+        self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
+    ) -> ProposedReply:
+        """Keep one exact text and say what would be posted; ``core.moderation.desk_ports.Casework.propose`` says what is raised."""
+        check_text(text or "")
+
+        async def work(session: Session) -> _Kept:
+            case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
+            check_answerable(case.post)
+            await require_settled(session, case_id)
+            stored = await suggestions.latest_suggestion(session, case_id)
+            reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
+            rendered = await rendered_in(session, case, reply, stored)
+            self._require_room(case, rendered)
+            return await _keep(session, case, who, reply, draft, rendered, stored)
+
+        kept = await self._database.run("propose", work)
+        checked = () if kept.stored is None else await asyncio.to_thread(_checked, kept.proposal.text, kept.stored)
+        return _proposed(kept, checked)
+
+    def _require_room(self, case: Case, rendered: Rendered) -> None:
+        most = self._max_characters.get(case.post.ref.platform)
+        if most is not None and len(rendered.text) > most:
+            raise BadInput(
+                sentence(
+                    "The reply has {count} characters with what is added to it; {most} at most are posted.",
+                    count=len(rendered.text),
+                    most=most,
+                ),
+                remedy=sentence("Shorten it by {over} characters.", over=len(rendered.text) - most),
+            )
+
+    async def case_of(self, proposal_id: str) -> str:
+        """The id of the case that a proposal is for; ``Conflict`` if it is kept no longer."""
+        return (await self._database.run("look a proposal up", lambda session: _load(session, proposal_id))).case_id
+
+    async def approve(self, proposal_id: str, by: Person) -> ApprovedReply | AwaitsSecond:
+        """Approve what was kept, byte for byte.
+
+        Raises:
+            Conflict: it is kept no longer, the case changed since, or its community adds another sentence now.
+            NotAllowed: somebody else was shown it, or the person may not approve.
+        """
+
+        async def work(session: Session) -> tuple[Proposal, str]:
+            proposal = await _load(session, proposal_id)
+            return proposal, await _shown_again(session, proposal, by)
+
+        proposal, text = await self._database.run("read a proposal", work)
+        return await self._desk.approve(
+            proposal.case_id,
+            proposal.version,
+            text,
+            proposal.sha256,
+            by,
+            suggestion_id=proposal.suggestion_id,
+            draft_rank=proposal.draft_rank,
+        )
+
+
+def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tuple[str, Draft | None]:
+    """The person's part of the reply, and the draft that it is, or began as."""
+    begun = next((draft for draft in drafts if draft.rank == rank), None)
+    if rank is not None and begun is None:
+        raise BadInput(
+            sentence("The case has no draft of rank {rank}.", rank=rank), remedy=sentence("Look at its card again.")
+        )
+    if text is None:
+        if begun is None:
+            raise BadInput(
+                sentence("There is no text to approve."), remedy=sentence("Choose a draft, or write a text.")
+            )
+        return begun.text, begun
+    if not text.strip():
+        raise BadInput(sentence("The text is empty."), remedy=sentence("Write a reply, or decline."))
+    same = next((draft for draft in drafts if draft.text.strip() == text.strip()), None)
+    return (text, begun) if same is None else (same.text, same)
+
+
+async def _keep(
+    session: Session,
+    case: Case,
+    who: str,
+    reply: str,
+    draft: Draft | None,
+    rendered: Rendered,
+    stored: StoredSuggestion | None,
+) -> _Kept:
+    suggestion_id = None if draft is None or stored is None else stored.id
+    rank = None if draft is None else draft.rank
+    if draft is None and (same := await proposal_with(session, case, rendered.sha256)) is not None:
+        suggestion_id, rank = same.suggestion_id, same.draft_rank  # a second person's text began as the first one's
+    proposal = await keep_proposal(
+        session, case, who, reply, rendered.sha256, suggestion_id=suggestion_id, draft_rank=rank
+    )
+    own = draft.warnings if draft is not None and draft.text == reply else ()
+    changed = _CHANGES.get((await session.get_one(CaseRow, case.id)).original)
+    community = await communities.load(session, case.community_id)
+    warnings = own if changed is None else (changed, *own)
+    return _Kept(proposal, rendered, stored, warnings, not community.is_posting)
+
+
+def _checked(reply: str, stored: StoredSuggestion) -> tuple[CheckedSentence, ...]:
+    return check_edit(reply, stored.suggestion)
+
+
+def _proposed(kept: _Kept, checked: Sequence[CheckedSentence]) -> ProposedReply:
+    proposal = kept.proposal
+    return ProposedReply(
+        id=proposal.id,
+        case_id=proposal.case_id,
+        version=proposal.version,
+        text=kept.rendered.text,
+        reply=proposal.text,
+        sha256=proposal.sha256,
+        unsupported=tuple(sentence.text for sentence in checked if sentence.unsupported),
+        warnings=tuple(dict.fromkeys((*kept.warnings, *warnings_of(checked)))),
+        why_two=() if kept.stored is None else why_two(kept.stored.suggestion, checked),
+        is_shadow=kept.is_shadow,
+    )
+
+
+async def _load(session: Session, proposal_id: str) -> Proposal:
+    proposal = await proposal_of(session, proposal_id)
+    if proposal is None:
+        raise Conflict(sentence("This text is not waiting to be approved any more."), remedy=_LOOK_AGAIN)
+    return proposal
+
+
+async def _shown_again(session: Session, proposal: Proposal, by: Person) -> str:
+    """All that would be posted, provided that it is what this person was shown, at this version."""
+    case = await store.load(session, proposal.case_id)
+    if await require_on_case(session, case.community_id, by, OnCase.APPROVE) != proposal.person_id:
+        raise NotAllowed(
+            sentence("Only the person who was shown this text can approve it here."),
+            remedy=sentence("Choose the same text on the case's card yourself, read it, and approve it."),
+        )
+    if case.version != proposal.version:
+        raise Conflict(
+            sentence(
+                "The case changed after you were shown this text: it is {state} now.", state=state_words(case.state)
+            ),
+            remedy=_LOOK_AGAIN,
+        )
+    rendered = await rendered_in(session, case, proposal.text, await suggestions.latest_suggestion(session, case.id))
+    if rendered.sha256 != proposal.sha256:
+        raise Conflict(
+            sentence("What is added to replies here changed after you were shown this text."), remedy=_LOOK_AGAIN
+        )
+    return rendered.text

@@ -1,0 +1,193 @@
+"""What can be read of cases.
+
+Owns no decision and changes nothing. ``view`` and ``listed`` answer a person, whose role is read in the same
+transaction; everything else is for Antiphon's own parts, and for what they show to whoever runs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.store.cases import approvals, holds, suggestions
+from bot.store.cases import cases as store
+from bot.store.cases.approvals import First
+from bot.store.cases.cases import Case
+from bot.store.cases.holds import Hold
+from bot.store.cases.suggestions import PostedReply, StoredSuggestion
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities
+from bot.store.people.audit import AuditEntry
+from bot.store.people.people import require_on_case
+from core.models import PostRef
+from core.moderation.approval import CaseState
+from core.moderation.disclosure import Rendered, render
+from core.moderation.input_checks import check_text
+from core.moderation.roles import OnCase, Person
+from core.moderation.two_person_rule import why_two
+from core.scoring.edits import CheckedSentence, check_edit, warnings_of
+from core.wording.final_text import check_sendable
+
+_MOST_EARLIER = 12
+"""How many earlier drafts the next ones must not sound like; they come four at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """All that a person sees of a case: what was said of it, who holds it, and who approved a text first."""
+
+    case: Case
+    suggestion: StoredSuggestion | None
+    claims: tuple[str, ...]
+    history: tuple[AuditEntry, ...]
+    hold: Hold | None
+    firsts: tuple[First, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """What the evidence of a case says about a reply that somebody may approve.
+
+    Attributes:
+        sentences: each, with what carries it.
+        warnings: what to look at first, in sentences.
+        why_two: why a second person must approve it, too; empty where one will do.
+    """
+
+    sentences: tuple[CheckedSentence, ...]
+    warnings: tuple[str, ...]
+    why_two: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """How often a post was drafted before, and what the drafts said, the latest first."""
+
+    times: int
+    texts: tuple[str, ...] = ()
+
+
+class ReadingDesk:
+    """What stands in the database about cases."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def view(self, case_id: str, by: Person) -> CaseView:
+        """A case, for a person.
+
+        Raises:
+            NotAllowed: the person may read no case there, and did not flag this one.
+        """
+
+        async def work(session: Session) -> CaseView:
+            case = await store.load(session, case_id)
+            await require_on_case(session, case.community_id, by, OnCase.READ, flagged_by=case.post.flagged_by)
+            return CaseView(
+                case,
+                await suggestions.latest_suggestion(session, case_id),
+                tuple(await suggestions.claims(session, case_id)),
+                tuple(await store.history(session, case_id)),
+                await holds.holder(session, case),
+                tuple(await approvals.counting(session, case)),
+            )
+
+        return await self._database.run("view a case", work)
+
+    async def listed(self, community_id: str, by: Person, state: CaseState | None = None) -> list[Case]:
+        """The cases of one community, for a person, oldest first; ``NotAllowed`` if they may not read them."""
+
+        async def work(session: Session) -> list[Case]:
+            await require_on_case(session, community_id, by, OnCase.READ)
+            return await store.all_cases(session, state, community_id=community_id)
+
+        return await self._database.run("view cases", work)
+
+    async def case(self, case_id: str) -> Case:
+        """The case as it stands now; ``BadInput`` if there is none."""
+        return await self._database.run("read a case", lambda session: store.load(session, case_id))
+
+    async def cases(self, state: CaseState | None = None) -> list[Case]:
+        """The cases of one state, or all, oldest first."""
+        return await self._database.run("list cases", lambda session: store.all_cases(session, state))
+
+    async def history(self, case_id: str) -> list[AuditEntry]:
+        """Every move of a case, oldest first; ``BadInput`` if there is no such case."""
+
+        async def work(session: Session) -> list[AuditEntry]:
+            await store.load(session, case_id)
+            return await store.history(session, case_id)
+
+        return await self._database.run("read a history", work)
+
+    async def suggestion(self, case_id: str) -> StoredSuggestion | None:
+        """The newest suggestion of a case, with the id that ``approve`` takes; ``None`` before there is one."""
+
+        async def work(session: Session) -> StoredSuggestion | None:
+            await store.load(session, case_id)
+            return await suggestions.latest_suggestion(session, case_id)
+
+        return await self._database.run("read a suggestion", work)
+
+    async def claims(self, case_id: str) -> list[str]:
+        """Every counter-claim that was proposed or chosen for a case, the one argued now first."""
+
+        async def work(session: Session) -> list[str]:
+            await store.load(session, case_id)
+            return await suggestions.claims(session, case_id)
+
+        return await self._database.run("read claims", work)
+
+    async def chosen_claim(self, case_id: str) -> str | None:
+        """The counter-claim that a moderator chose for a case, or ``None`` to let the engine write some and vote."""
+        return await self._database.run("read the claim", lambda session: suggestions.chosen_claim(session, case_id))
+
+    async def earlier(self, ref: PostRef) -> Earlier:
+        """What was drafted for a post before, so that other drafts are other ones."""
+
+        async def work(session: Session) -> Earlier:
+            case = (await store.find_all(session, [ref])).get(ref)
+            if case is None:
+                return Earlier(0)
+            times, texts = await suggestions.drafted_before(session, case.id)
+            return Earlier(times, tuple(texts[:_MOST_EARLIER]))
+
+        return await self._database.run("read earlier drafts", work)
+
+    async def posted_replies(self, ref: PostRef, limit: int) -> list[PostedReply]:
+        """The replies posted in the community of ``ref``, at most ``limit``, latest first."""
+        return await self._database.run(
+            "read replies", lambda s: suggestions.posted_replies(s, ref.platform, ref.community, limit)
+        )
+
+    async def rendered(self, case_id: str, reply: str) -> Rendered:
+        """All that would be posted for a reply, with what discloses Antiphon: what a moderator must be shown.
+
+        Raises:
+            BadInput: it may not be posted: it holds hidden characters, or links to no source of the case.
+        """
+        check_text(reply)
+
+        async def work(session: Session) -> tuple[Rendered, StoredSuggestion | None]:
+            case = await store.load(session, case_id)
+            stored = await suggestions.latest_suggestion(session, case_id)
+            return await rendered_in(session, case, reply, stored), stored
+
+        rendered, stored = await self._database.run("render", work)
+        check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
+        return rendered
+
+    async def checked(self, case_id: str, reply: str) -> CheckedReply:
+        """A reply, drafted or edited, held against the evidence of its case anew. Asks no model."""
+        check_text(reply)
+        stored = await self.suggestion(case_id)
+        if stored is None:
+            return CheckedReply((), (), ())
+        sentences = check_edit(reply, stored.suggestion)
+        return CheckedReply(sentences, warnings_of(sentences), why_two(stored.suggestion, sentences))
+
+
+async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> Rendered:
+    """A reply as it would be posted now, in the language that the case's suggestion is in."""
+    community = await communities.load(session, case.community_id)
+    language = None if stored is None else stored.suggestion.reading.language
+    return render(reply, language, discloses=community.discloses)

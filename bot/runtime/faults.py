@@ -1,0 +1,29 @@
+"""Named points at which a test may stop, delay or break the program.
+
+Owns nothing in production: ``reach`` returns at once. Every commit and every call of a platform passes two points, one
+before and one after it (``Database.run``, ``bot.sending.outbox``), so that a test can enumerate them and let each one fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+Fault = Callable[[str], Awaitable[None]]
+_installed: list[Fault] = []
+
+
+async def reach(point: str) -> None:
+    """Say that the program is at ``point``; whatever an installed fault raises goes through."""
+    for fault in _installed:
+        await fault(point)
+
+
+@contextmanager
+def installed(fault: Fault) -> Iterator[None]:
+    """Let ``fault`` be asked at every point; for tests."""
+    _installed.append(fault)
+    try:
+        yield
+    finally:
+        _installed.remove(fault)

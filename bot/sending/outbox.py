@@ -1,0 +1,243 @@
+"""The outbox: posts each approved reply exactly once, or asks a person.
+
+Owns the order of the send protocol (reliability, section 1.2): check, read the original, commit the intent, call,
+record, and read back what stayed without an answer. ``bot.sending`` holds its parts. Must never send without an
+approval that still holds, never twice, and never keep a transaction open across a network call. Any number of
+processes may run one over the same database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from bot.runtime.waiting import pause
+from bot.sending.checks import Limits
+from bot.sending.gate import Gate, cause
+from bot.sending.outbox_rows import Claim, Delivery, Rules
+from bot.sending.retracting import Retractions
+from bot.sending.send_transactions import Ledger
+from bot.sending.unknown import UnknownSends
+from bot.store.cases.sending import Entry
+from bot.store.engine.database import Database
+from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable, TextHidden
+from core.moderation.approval import text_hash
+from core.moderation.input_checks import check_note
+from core.moderation.roles import Person
+from core.ports import ChatPlatform, RoleSource
+
+__all__ = ["Delivery", "Limits", "Outbox"]
+
+_LOG = logging.getLogger(__name__)
+_CHANGED: Final = "The post that the reply answers was changed after it was flagged."
+_NOT_FOUND: Final = "The reply was not found; look on the platform, and say whether it stands there."
+
+
+class Outbox:
+    """Sends what was approved, and takes back what was posted.
+
+    Args:
+        platforms: the platforms connected to this process, by ``PostRef.platform``; replies for others are left alone.
+        role_sources: where the platform's own rights of who approved are read again before each send, by platform.
+        limits: how many replies one community may get.
+        timeout_seconds: how long one call of a platform may take; a send belongs to its process three times as long.
+        retry_seconds: the longest pause between two attempts.
+        max_attempts: how often anything is tried before a person is asked.
+        poll_seconds: how long ``run`` waits before it looks again.
+        ticks: seconds that only grow, also while the process is stopped.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        platforms: Mapping[str, ChatPlatform],
+        *,
+        role_sources: Mapping[str, RoleSource] | None = None,
+        limits: Limits | None = None,
+        timeout_seconds: float = 30.0,
+        retry_seconds: float = 60.0,
+        max_attempts: int = 10,
+        poll_seconds: float = 1.0,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._gate = Gate(platforms, role_sources or {}, timeout_seconds)
+        rules = Rules(limits or Limits(), timeout_seconds, retry_seconds, max_attempts)
+        self._ledger = Ledger(database, rules)
+        self._unknown = UnknownSends(database, rules)
+        self._retractions = Retractions(database, self._gate, rules)
+        self._poll_seconds = poll_seconds
+        self._ticks = ticks
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Send, recover and take back until ``stop`` is set; what is in hand is brought to its end first."""
+        while not stop.is_set():
+            for step in (self.send_due, self.recover, self.carry_out_retractions):
+                try:
+                    await step()
+                except StoreUnavailable as err:
+                    _LOG.warning("the outbox waits for the database: %s", err)
+            await pause(stop, self._poll_seconds)
+
+    async def send_due(self) -> list[Delivery]:
+        """Send every reply whose undo window is over; say what became of each that was decided.
+
+        A reply that must wait (the original cannot be read, posting is paused, a cap is reached, the platform is busy)
+        is left for a later call.
+
+        Raises:
+            StoreUnavailable: the database does not answer. What was being sent is left for ``recover``.
+        """
+        return await self._each(await self._ledger.due(), self._send)
+
+    async def recover(self) -> list[Delivery]:
+        """Settle the sends that were interrupted or stayed without an answer, once their sender's lease is over.
+
+        The reply is read back; one that is not found is sent again under its key, inside the platform's window only.
+        """
+        return await self._each(await self._unknown.interrupted(), self._recover)
+
+    async def retract_reply(self, case_id: str, version: int, by: Person, note: str) -> Delivery:
+        """Take a posted reply away from the platform; the intent is committed first, and survives a crash.
+
+        Returns:
+            The case's state now: ``retracted``; or still ``posted``, with the reason why the reply stands, or why it
+            is tried again later.
+
+        Raises:
+            BadInput: there is no reason.
+            NotAllowed: the person may not, or there is no reply that stands.
+            Conflict: the case has another version.
+        """
+        check_note(note)
+        return await self._retractions.retract(case_id, version, by, note)
+
+    async def settle(
+        self, case_id: str, version: int, stands: bool, by: Person, note: str, *, message: str | None = None
+    ) -> Delivery:
+        """Record what a person saw on the platform of a send of unknown fate.
+
+        Args:
+            stands: whether the reply stands there: the case is ``posted`` then, and else has ``failed``.
+            message: the platform's id of the reply, where the person knows it; without, it cannot be retracted here.
+
+        Raises:
+            BadInput: there is no reason.
+            NotAllowed: the person may not, or no reply of the case is of unknown fate.
+            Conflict: the case has another version.
+        """
+        check_note(note)
+        return await self._unknown.settle(case_id, version, stands=stands, by=by, note=note, message=message or None)
+
+    async def carry_out_retractions(self) -> None:
+        """Try the retractions that wait: asked for in another process, interrupted, or without an answer."""
+        await self._retractions.carry_out()
+
+    async def _each(
+        self, approval_ids: list[str], bring_to_its_end: Callable[[str], Awaitable[Delivery | None]]
+    ) -> list[Delivery]:
+        """Bring each reply to its end; one that cannot be does not hold up the others."""
+        deliveries = list[Delivery]()
+        for approval_id in approval_ids:
+            try:
+                delivery = await bring_to_its_end(approval_id)
+            except StoreUnavailable:
+                raise
+            except AntiphonError as err:
+                _LOG.error("approval %s: %s", approval_id, err)
+                continue
+            if delivery is not None:
+                _LOG.info("case %s: its reply is %s", delivery.case_id, delivery.state)
+                deliveries.append(delivery)
+        return deliveries
+
+    async def _send(self, approval_id: str) -> Delivery | None:
+        """Take one reply from ``queued`` to its end; ``None`` if it is left, or was taken by another."""
+        seen = await self._ledger.look(approval_id)
+        if not isinstance(seen, Entry) or not self._gate.serves(seen.case.post.ref):
+            return None if isinstance(seen, Entry) else seen
+        try:
+            changed = await self._changed(seen)
+        except StoreUnavailable:
+            raise
+        except Exception as err:
+            return await self._ledger.postpone(seen, f"The platform cannot be asked before the send: {cause(err)}")
+        if changed:
+            return await self._ledger.refuse(seen, changed)
+        started = self._ticks()
+        claim = await self._ledger.claim(seen)
+        return await self._post(claim, started) if isinstance(claim, Claim) else claim
+
+    async def _changed(self, seen: Entry) -> str | None:
+        """What the platform says against this reply, or ``None``; keeps the rights of who approved in step with it.
+
+        Raises whatever the platform raises.
+        """
+        ref = seen.case.post.ref
+        if self._gate.knows_roles(ref):
+            for person in await self._ledger.approvers(seen):
+                await self._ledger.keep_roles(seen, person, await self._gate.roles(ref, person.user))
+        try:
+            original = await self._gate.read(ref)
+        except TextHidden as hidden:
+            if not seen.case.post.revision:
+                raise
+            return None if hidden.revision == seen.case.post.revision else _CHANGED
+        if original is None:
+            return "The post that the reply answers is gone."
+        return None if text_hash(original) == seen.approval.target_sha256 else _CHANGED
+
+    async def _post(self, claim: Claim, started: float) -> Delivery | None:
+        """Make the network call, once, and record what came of it.
+
+        A cancellation passes through: the row stays in ``sending``, and ``recover`` reads back.
+        """
+        try:
+            posted = await self._gate.send(claim.reply, lambda: self._ticks() - started <= claim.hold_seconds)
+        except PlatformBusy as err:
+            if claim.is_first:
+                return await self._ledger.busy(claim, str(err), err.retry_after_seconds)
+            return await self._ledger.unknown(claim, f"It was not sent again: {err}")
+        except PlatformUnavailable as err:
+            if claim.is_first:
+                return await self._ledger.failed(claim, str(err))
+            return await self._ledger.unknown(claim, f"It was not sent again: {err}")
+        except Exception as err:
+            # Whatever else went wrong, the reply may stand on the platform.
+            why = f"The send ended without an answer: {cause(err)}"
+            delivery = await self._ledger.unknown(claim, why)
+            return await self._resolve(claim, why) if delivery is not None and claim.is_first else delivery
+        return await self._ledger.posted(claim, posted)
+
+    async def _recover(self, approval_id: str) -> Delivery | None:
+        taken = await self._unknown.take_over(approval_id, self._gate.serves)
+        if not isinstance(taken, Claim):
+            return taken
+        return await self._resolve(taken, "The send was interrupted, or had no answer.")
+
+    async def _resolve(self, claim: Claim, why: str) -> Delivery | None:
+        """Settle a send of unknown fate: found on the platform, sent again under its key, or left to a person."""
+        window = self._gate.resend_seconds(claim.reply.in_reply_to)
+        try:
+            found = await self._gate.find(claim.reply)
+        except Exception as err:
+            return await self._unknown.wait(claim, f"{why} It could not be read back: {cause(err)}", window)
+        if found is not None:
+            return await self._ledger.posted(claim, found, f"{why} The reply was found.")
+        why = f"{why} {_NOT_FOUND}"
+        seen = await self._unknown.in_window(claim, window)
+        if seen is None:
+            return await self._unknown.park(claim, why)
+        try:
+            changed = await self._changed(seen)
+        except StoreUnavailable:
+            raise
+        except Exception as err:
+            return await self._unknown.wait(claim, f"{why} {cause(err)}", window)
+        if changed:
+            return await self._unknown.park(claim, f"{why} {changed}")
+        started = self._ticks()
+        again = await self._unknown.again(claim, window, why)
+        return await self._post(again, started) if isinstance(again, Claim) else again

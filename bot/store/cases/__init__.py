@@ -1,0 +1,1 @@
+"""The rows of a case, and the only function that moves one."""

@@ -1,0 +1,218 @@
+"""Campaigns: near-identical posts of one community, of which the first one's case is drafted and reviewed for all.
+
+Owns the campaigns and the bands by which a post finds its own. The bands are kept in the database, so that all
+processes fold alike, before and after a restart; they are hashed under the installation's secret, since of a short
+post they give away the text. Works inside the caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import uuid4
+
+from sqlalchemy import delete, insert, select, update
+
+from bot.store.cases.captures import NewCase
+from bot.store.cases.cases import Case, touch
+from bot.store.engine.database import Session
+from bot.store.schema import CampaignBandRow, CampaignRow, CaseRow
+from core.moderation.approval import CLOSED
+from core.wording.near_duplicates import NEAR_IDENTICAL, Likeness, unbanded_likeness_of
+
+_BAND_BYTES: Final = 10
+_AT_ONCE: Final = 500
+"""Campaigns in one statement: the databases take some 32,000 values, and many campaigns may share a band."""
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """Near-identical posts; ``lead_case_id`` stands for all ``posts`` of them."""
+
+    id: str
+    community_id: str
+    lead_case_id: str
+    posts: int
+
+
+@dataclass(slots=True)
+class _Open:
+    """A campaign that posts can join."""
+
+    id: str
+    community_id: str
+    lead_case_id: str
+    likeness: Likeness
+    joined: int = 0
+    hashes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Folding:
+    """Which new cases join which campaign, to be written once the cases are there (``write``)."""
+
+    lead_of: dict[str, str] = field(default_factory=dict)
+    """The lead's case, by the case that joins its campaign."""
+    campaign_of: dict[str, str] = field(default_factory=dict)
+    """The campaign, by the case that joins it."""
+    begun: list[_Open] = field(default_factory=list)
+    grown: dict[str, _Open] = field(default_factory=dict)
+
+
+async def fold(
+    session: Session, new: Sequence[tuple[NewCase, Likeness]], window: timedelta, *, apart: Sequence[str] = ()
+) -> Folding:
+    """Decide, in their order, which new cases join a campaign; each of the others begins one.
+
+    A campaign can be joined for ``window`` from its first post on, and while its lead is not closed.
+
+    Args:
+        apart: the ids of those that do not join, whatever they say.
+    """
+    folding = Folding()
+    hashes = {case.id: _hashes(session, case, likeness) for case, likeness in new}
+    near: dict[tuple[str, str], list[_Open]] = {}
+    for campaign in await _candidates(session, new, hashes, window):
+        _remember(near, campaign)
+    for case, likeness in new:
+        alike = {own.id: own for mark in hashes[case.id] for own in near.get((case.community_id, mark), ())}
+        closeness, best = max(
+            ((likeness.to(own.likeness), own) for own in alike.values()), key=lambda pair: pair[0], default=(0.0, None)
+        )
+        if best is not None and closeness >= NEAR_IDENTICAL and case.id not in apart:
+            best.joined += 1
+            folding.lead_of[case.id], folding.campaign_of[case.id] = best.lead_case_id, best.id
+            folding.grown[best.id] = best
+        elif likeness.bands:
+            begun = _Open(uuid4().hex, case.community_id, case.id, likeness, hashes=hashes[case.id])
+            folding.begun.append(begun)
+            _remember(near, begun)
+    return folding
+
+
+async def write(session: Session, folding: Folding) -> None:
+    """Keep what ``fold`` decided, after the cases were made."""
+    now = session.moment
+    campaigns = [
+        {
+            "id": own.id,
+            "community_id": own.community_id,
+            "lead_case_id": own.lead_case_id,
+            "posts": 1,
+            "created_at": now,
+            "updated_at": now,
+        }
+        for own in folding.begun
+    ]
+    bands = [
+        {"community_id": own.community_id, "band": mark, "campaign_id": own.id}
+        for own in folding.begun
+        for mark in own.hashes
+    ]
+    if campaigns:
+        await session.execute(insert(CampaignRow), campaigns)
+        await session.execute(insert(CampaignBandRow), bands)
+    for own in sorted(folding.grown.values(), key=lambda own: own.id):
+        await _grow(session, own.id, own.joined)
+        await touch(session, own.lead_case_id)
+        await session.execute(
+            update(CaseRow)
+            .where(CaseRow.id == own.lead_case_id, CaseRow.campaign_id.is_(None))
+            .values(campaign_id=own.id)
+            .execution_options(synchronize_session=False)
+        )
+
+
+async def _candidates(
+    session: Session,
+    new: Sequence[tuple[NewCase, Likeness]],
+    hashes: dict[str, tuple[str, ...]],
+    window: timedelta,
+) -> list[_Open]:
+    """The open campaigns that share a band with one of the new cases, with all of their bands that matter here."""
+    wanted = sorted({mark for marks in hashes.values() for mark in marks})
+    if not wanted:
+        return []
+    bands = select(CampaignBandRow.campaign_id, CampaignBandRow.band).where(
+        CampaignBandRow.community_id.in_(sorted({case.community_id for case, _ in new})),
+        CampaignBandRow.band.in_(wanted),
+    )
+    marks: dict[str, tuple[str, ...]] = {}
+    for campaign, mark in await session.execute(bands):
+        marks[campaign] = (*marks.get(campaign, ()), mark)
+    if not marks:
+        return []
+    # A query of its own: over tables that grew just now, PostgreSQL's plan for one join of all took seconds.
+    ids, found = sorted(marks), list[tuple[datetime, _Open]]()
+    for first in range(0, len(ids), _AT_ONCE):
+        query = (
+            select(CampaignRow.created_at, CampaignRow.id, CampaignRow.community_id, CaseRow.id, CaseRow.text)
+            .join(CaseRow, CaseRow.id == CampaignRow.lead_case_id)
+            .where(
+                CampaignRow.id.in_(ids[first : first + _AT_ONCE]),
+                CampaignRow.created_at > session.moment - window,
+                CaseRow.state.not_in(CLOSED),
+                CaseRow.erased_at.is_(None),
+            )
+        )
+        for begun, campaign, community, lead, text in await session.execute(query):
+            found.append((begun, _Open(campaign, community, lead, unbanded_likeness_of(text), hashes=marks[campaign])))
+    return [own for _, own in sorted(found, key=lambda pair: (pair[0], pair[1].id))]
+
+
+def _remember(near: dict[tuple[str, str], list[_Open]], campaign: _Open) -> None:
+    for mark in campaign.hashes:
+        near.setdefault((campaign.community_id, mark), []).append(campaign)
+
+
+def _hashes(session: Session, case: NewCase, likeness: Likeness) -> tuple[str, ...]:
+    key, place = session.secret[: hashlib.blake2b.MAX_KEY_SIZE], case.community_id.encode()
+    return tuple(
+        hashlib.blake2b(place + b"\0" + band, digest_size=_BAND_BYTES, key=key).hexdigest() for band in likeness.bands
+    )
+
+
+async def _grow(session: Session, campaign_id: str, posts: int) -> None:
+    await session.execute(
+        update(CampaignRow)
+        .where(CampaignRow.id == campaign_id)
+        .values(posts=CampaignRow.posts + posts, updated_at=session.moment)
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def load(session: Session, campaign_id: str) -> Campaign:
+    """A campaign as it stands now."""
+    row = await session.get_one(CampaignRow, campaign_id, populate_existing=True)
+    return Campaign(row.id, row.community_id, row.lead_case_id, row.posts)
+
+
+async def leave(session: Session, case: Case) -> None:
+    """Take a case out of its campaign."""
+    if case.campaign_id is not None:
+        await session.execute(
+            update(CaseRow)
+            .where(CaseRow.id == case.id)
+            .values(campaign_id=None)
+            .execution_options(synchronize_session=False)
+        )
+        await _grow(session, case.campaign_id, -1)
+        await touch(session, (await load(session, case.campaign_id)).lead_case_id)
+
+
+async def forget_lead(session: Session, case_id: str) -> None:
+    """Forget what a case's post was like, as when its text is erased; no post joins its campaign any more."""
+    led = select(CampaignRow.id).where(CampaignRow.lead_case_id == case_id).scalar_subquery()
+    await session.execute(delete(CampaignBandRow).where(CampaignBandRow.campaign_id.in_(led)))
+
+
+async def forget_ended(session: Session, window: timedelta) -> None:
+    """Forget what the posts of campaigns were like that nobody can join any more, and campaigns of one post."""
+    ended = CampaignRow.created_at <= session.moment - window
+    unsynced = {"synchronize_session": False}
+    bands = delete(CampaignBandRow).where(CampaignBandRow.campaign_id.in_(select(CampaignRow.id).where(ended)))
+    await session.execute(bands, execution_options=unsynced)
+    await session.execute(delete(CampaignRow).where(ended, CampaignRow.posts == 1), execution_options=unsynced)

@@ -1,0 +1,122 @@
+"""Cases made of flagged posts, many in one transaction.
+
+Owns how a post becomes a row: with pseudonyms in place of everybody's name, and a first audit line. Works inside the
+caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from uuid import uuid4
+
+from sqlalchemy import insert, select
+
+from bot.store.cases.cases import Case, wish_to_json
+from bot.store.engine.database import Session
+from bot.store.people import communities
+from bot.store.people.audit import AuditEntry, record_all
+from bot.store.people.communities import community_id
+from bot.store.people.people import pseudonyms
+from bot.store.schema import CaseRow, CommunityRow
+from core.models import FlaggedPost, PostRef
+from core.moderation.approval import CaseState, text_hash
+
+
+@dataclass(frozen=True, slots=True)
+class NewCase:
+    """A post that is to become a case; ``remark`` is added to the reason of its first audit line."""
+
+    id: str
+    post: FlaggedPost
+    campaign_id: str | None = None
+    remark: str = ""
+
+    @property
+    def community_id(self) -> str:
+        """The community that it is a case of."""
+        return community_id(self.post.ref.platform, self.post.ref.community)
+
+
+def new_case(post: FlaggedPost) -> NewCase:
+    """A case for a post, with an id."""
+    return NewCase(uuid4().hex, post)
+
+
+async def lock_communities(session: Session, refs: Sequence[PostRef]) -> None:
+    """Let nobody else capture in these communities until the transaction ends; make those that are new."""
+    wanted = {community_id(ref.platform, ref.community): ref for ref in refs}
+    query = select(CommunityRow.id).where(CommunityRow.id.in_(sorted(wanted))).order_by(CommunityRow.id)
+    locked = query.with_for_update(key_share=True)
+    known = set(await session.scalars(locked))
+    if missing := sorted(wanted.keys() - known):
+        for identity in missing:
+            await communities.ensure(session, wanted[identity].platform, wanted[identity].community)
+        await session.execute(locked)
+
+
+async def capture_all(session: Session, new: Sequence[NewCase]) -> list[Case]:
+    """Make the cases, in ``captured``, each with its first audit line; in their order.
+
+    The caller has locked their communities and found that none of the posts has a case.
+    """
+    known = await pseudonyms(session, {(case.post.ref.platform, user) for case in new for user in _users(case.post)})
+    hidden = [_pseudonymised(case.post, known) for case in new]
+    rows = [_row(session, case, post) for case, post in zip(new, hidden, strict=True)]
+    await session.execute(insert(CaseRow), rows)
+    first = [
+        AuditEntry(
+            1,
+            None,
+            CaseState.CAPTURED,
+            post.flagged_by,
+            "; ".join(part for part in (f"flagged: {post.flagged_how}", case.remark) if part),
+            session.moment,
+        )
+        for case, post in zip(new, hidden, strict=True)
+    ]
+    await record_all(session, first, [case.id for case in new])
+    now = session.moment
+    return [
+        Case(case.id, 1, CaseState.CAPTURED, post, case.community_id, now, now, case.campaign_id)
+        for case, post in zip(new, hidden, strict=True)
+    ]
+
+
+def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, object]:
+    return {
+        "id": case.id,
+        **asdict(hidden.ref),
+        "community_id": case.community_id,
+        "root": hidden.root or hidden.ref.message,
+        "text": hidden.text,
+        "target_sha256": text_hash(hidden.text),
+        "revision": hidden.revision,
+        "is_from_elsewhere": hidden.is_from_elsewhere,
+        "author": hidden.author,
+        "flagged_by": hidden.flagged_by,
+        "flagged_how": hidden.flagged_how,
+        "priority": int(hidden.priority),
+        "thread": [asdict(message) for message in hidden.thread],
+        "wish": wish_to_json(hidden.wish),
+        "state": CaseState.CAPTURED,
+        "version": 1,
+        "campaign_id": case.campaign_id,
+        "created_at": session.moment,
+        "updated_at": session.moment,
+    }
+
+
+def _users(post: FlaggedPost) -> Iterator[str]:
+    """Everybody whose name a post holds."""
+    yield from (post.author, post.flagged_by, *(message.author for message in post.thread))
+
+
+def _pseudonymised(post: FlaggedPost, known: dict[tuple[str, str], str]) -> FlaggedPost:
+    """The post with a pseudonym in place of everybody's name."""
+
+    def hide(user: str) -> str:
+        return known[post.ref.platform, user]
+
+    thread = tuple(replace(message, author=hide(message.author)) for message in post.thread)
+    return replace(post, author=hide(post.author), flagged_by=hide(post.flagged_by), thread=thread)

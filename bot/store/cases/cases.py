@@ -1,0 +1,349 @@
+"""Cases in the database: the queries, and the one function that moves a case.
+
+Owns ``transition``: nothing else may write ``cases.state`` or a case's audit lines. Every function works inside the
+caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import and_, func, or_, select, update
+
+from bot.store.cases.previews import drop_preview
+from bot.store.engine.database import Session
+from bot.store.people.audit import AuditEntry, entries, newest_actor, record_all
+from bot.store.people.people import name_of
+from bot.store.schema import (
+    ApprovalRow,
+    AuditRow,
+    CaseRow,
+    OutboxRow,
+    OutboxState,
+)
+from bot.store.work import jobs
+from core.errors import BadInput, Conflict, NotAllowed
+from core.i18n.sentences import sentence
+from core.models import FlaggedPost, Intent, PostRef, Priority, ThreadMessage, Wish
+from core.moderation.approval import CLOSED, CaseState, check_transition, state_words
+from core.moderation.draft_options import check_wish
+
+DRAFT: Final = "draft"
+"""The kind of the job that a queued case waits for."""
+CARDLESS: Final = frozenset({CaseState.CAPTURED, CaseState.FOLDED})
+"""The states in which a case has no card in a review channel: one that waits for room, or that another stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A flagged post and where it stands; ``version`` is what every decision about it must name.
+
+    The people in ``post`` are pseudonyms. ``claimed_by`` looks at the case until ``claimed_until``.
+    """
+
+    id: str
+    version: int
+    state: CaseState
+    post: FlaggedPost
+    community_id: str
+    created_at: datetime
+    updated_at: datetime
+    campaign_id: str | None = None
+    claimed_by: str | None = None
+    claimed_until: datetime | None = None
+
+
+async def load(session: Session, case_id: str) -> Case:
+    """The case as it stands now.
+
+    Raises:
+        BadInput: there is no such case.
+    """
+    row = await session.get(CaseRow, case_id, populate_existing=True)
+    if row is None:
+        raise BadInput(
+            sentence("There is no case {case}.", case=case_id), remedy=sentence("Take the id from the list of cases.")
+        )
+    return _case(row)
+
+
+async def load_expected(session: Session, case_id: str, version: int, state: CaseState) -> Case:
+    """The case, provided that it has this version and this state.
+
+    Raises:
+        Conflict: it has another version.
+        NotAllowed: it has this version, but another state.
+    """
+    case = await load(session, case_id)
+    if case.version != version:
+        raise await _conflict(session, case)
+    if case.state is not state:
+        raise NotAllowed(
+            sentence(
+                "This needs a case that is {wanted}; it is {state}.",
+                wanted=state_words(state),
+                state=state_words(case.state),
+            ),
+            remedy=sentence("Reload the case."),
+        )
+    return case
+
+
+async def all_cases(session: Session, state: CaseState | None = None, *, community_id: str | None = None) -> list[Case]:
+    """The cases of one state, or all, of one community or every one, oldest first."""
+    query = select(CaseRow).order_by(CaseRow.created_at, CaseRow.id)
+    if community_id is not None:
+        query = query.where(CaseRow.community_id == community_id)
+    if state is not None:
+        query = query.where(CaseRow.state == state)
+    return [_case(row) for row in await session.scalars(query)]
+
+
+async def find_all(session: Session, refs: Collection[PostRef]) -> dict[PostRef, Case]:
+    """The cases of those posts that have one."""
+    wanted = set(refs)
+    # Column by column, since SQLite looks no index up for rows of values; what fits by chance is left out below.
+    query = select(CaseRow).where(
+        *(
+            getattr(CaseRow, column).in_(sorted({getattr(ref, column) for ref in wanted}))
+            for column in ("platform", "community", "channel", "message")
+        )
+    )
+    cases = [_case(row) for row in await session.scalars(query.execution_options(populate_existing=True))]
+    return {case.post.ref: case for case in cases if case.post.ref in wanted}
+
+
+async def waiting_for_room(session: Session, community_id: str, limit: int) -> list[Case]:
+    """The captured cases of a community, at most ``limit``: the most urgent first, then the oldest."""
+    query = (
+        select(CaseRow)
+        .filter_by(community_id=community_id, state=CaseState.CAPTURED)
+        .order_by(CaseRow.priority.desc(), CaseRow.created_at, CaseRow.id)
+        .limit(limit)
+    )
+    return [_case(row) for row in await session.scalars(query)]
+
+
+async def counts(session: Session, state: CaseState, community_ids: Collection[str] | None = None) -> dict[str, int]:
+    """How many cases of a state each community has, of these communities or of all; those with none are left out."""
+    query = select(CaseRow.community_id, func.count()).filter_by(state=state).group_by(CaseRow.community_id)
+    if community_ids is not None:
+        query = query.where(CaseRow.community_id.in_(sorted(community_ids)))
+    return {str(community): int(count) for community, count in await session.execute(query)}
+
+
+async def target_hash(session: Session, case_id: str) -> str:
+    """The hash of the post as it was flagged; it stays when the text itself is erased."""
+    return (await session.get_one(CaseRow, case_id)).target_sha256
+
+
+async def was_reviewed(session: Session, case_id: str) -> bool:
+    """Whether a moderator had drafts of this case before, which must not be lost to a wish for others."""
+    query = select(AuditRow.id).filter_by(stream=case_id, to_state=CaseState.IN_REVIEW).limit(1)
+    return await session.scalar(query) is not None
+
+
+async def touch(session: Session, *case_ids: str) -> None:
+    """Say that people see something else of some cases from now on, although none was moved."""
+    statement = update(CaseRow).where(CaseRow.id.in_(case_ids)).values(unshown=CaseRow.unshown + 1)
+    await session.execute(statement, execution_options={"synchronize_session": False})
+
+
+async def history(session: Session, case_id: str) -> list[AuditEntry]:
+    """Every move of a case, oldest first."""
+    return await entries(session, case_id)
+
+
+async def transition(
+    session: Session,
+    case_id: str,
+    expected_version: int,
+    to: CaseState,
+    *,
+    actor: str,
+    reason: str,
+    note: str = "",
+) -> Case:
+    """Move a case, by compare-and-set on its version, and record the move in the same transaction.
+
+    A case that leaves ``approved`` for anything but ``sending`` takes its waiting reply out of the outbox, whoever
+    moves it: no approval survives a change of mind (invariant I8). A case that is queued gets a job for a worker, and
+    one that is moved out of the queue by anybody else loses it.
+
+    Args:
+        reason: a sentence of ours; it stays for ever.
+        note: what a person typed; it can be erased, and is not kept of a case that was erased.
+
+    Raises:
+        BadInput: there is no such case.
+        Conflict: somebody moved it first; the message says who, and where to.
+        NotAllowed: the graph of ``core.moderation.approval`` does not declare this move.
+    """
+    case = await load(session, case_id)
+    if case.version != expected_version:
+        raise await _conflict(session, case)
+    moved = await _move(session, [case], to, actor, reason, note)
+    if not moved:
+        raise await _conflict(session, await load(session, case_id))
+    return moved[0]
+
+
+async def transition_all(
+    session: Session, cases: Sequence[Case], to: CaseState, *, actor: str, reason: str
+) -> list[Case]:
+    """Move several cases as ``transition`` does; ``Conflict`` if somebody moved one of them first."""
+    moved = await _move(session, cases, to, actor, reason)
+    if len(moved) != len(cases):
+        raise Conflict(
+            sentence("Some of the cases were moved by somebody else."), remedy=sentence("Look again, and try again.")
+        )
+    return moved
+
+
+async def _move(
+    session: Session, cases: Sequence[Case], to: CaseState, actor: str, reason: str, note: str = ""
+) -> list[Case]:
+    """Move those of the cases that still have their version, each with its audit line."""
+    seen = {case.id: case for case in cases}
+    for state in {case.state for case in cases}:
+        check_transition(state, to)
+    is_shown = to not in CARDLESS and not (to in CLOSED and all(case.state in CARDLESS for case in cases))
+    moves = {"state": to, "version": CaseRow.version + 1, "unshown": CaseRow.unshown + int(is_shown)}
+    is_as_seen = or_(
+        *(
+            and_(CaseRow.version == version, CaseRow.id.in_([case.id for case in cases if case.version == version]))
+            for version in sorted({case.version for case in cases})
+        )
+    )
+    statement = (
+        update(CaseRow)
+        .where(is_as_seen)
+        .values(moves | {"updated_at": session.moment})
+        .returning(CaseRow)
+        .execution_options(synchronize_session=False, populate_existing=True)
+    )
+    rows = list(await session.scalars(statement))
+    moved = [_case(row) for row in rows]
+    lines = [
+        AuditEntry(
+            row.version, seen[row.id].state, to, actor, reason, session.moment, note if row.erased_at is None else ""
+        )
+        for row in rows
+    ]
+    if moved:
+        await record_all(session, lines, [case.id for case in moved])
+    for case in moved:
+        await _follow(session, seen[case.id].state, case, reason)
+    return moved
+
+
+async def _follow(session: Session, old: CaseState, case: Case, reason: str) -> None:
+    """Keep the outbox and the queue in step with a case that was moved."""
+    new = case.state
+    if old is CaseState.APPROVED and new is not CaseState.SENDING:
+        is_shadowed = new is CaseState.SHADOWED
+        await _cancel_waiting(session, case.id, OutboxState.SHADOWED if is_shadowed else OutboxState.CANCELLED, reason)
+    if old is CaseState.DRAFTING:
+        await drop_preview(session, case.id)
+    if old in (CaseState.QUEUED, CaseState.DRAFTING) and new in (CaseState.WITHDRAWN, CaseState.EXPIRED):
+        await jobs.cancel_of_case(session, case.id, DRAFT)
+    if new is CaseState.QUEUED and old is not CaseState.DRAFTING:
+        was_asked = old not in (CaseState.CAPTURED, CaseState.FOLDED)  # a moderator wants other drafts, and waits
+        await jobs.enqueue(
+            session,
+            f"{DRAFT}:{case.id}:{case.version}",
+            DRAFT,
+            community_id=case.community_id,
+            case_id=case.id,
+            priority=int(Priority.ASKED if was_asked else case.post.priority),
+        )
+
+
+async def _cancel_waiting(session: Session, case_id: str, state: OutboxState, reason: str) -> None:
+    approvals = select(ApprovalRow.id).where(ApprovalRow.case_id == case_id).scalar_subquery()
+    await session.execute(
+        update(OutboxRow)
+        .where(OutboxRow.approval_id.in_(approvals), OutboxRow.state == OutboxState.QUEUED)
+        .values(state=state, error=reason, updated_at=session.moment)
+        .execution_options(synchronize_session="fetch")
+    )
+
+
+async def _conflict(session: Session, case: Case) -> Conflict:
+    who = await name_of(session, case.community_id, await newest_actor(session, case.id))
+    return Conflict(
+        sentence(
+            "The case is now {state} (version {version}); {name} moved it there.",
+            state=state_words(case.state),
+            version=case.version,
+            name=who,
+        ),
+        remedy=sentence("Reload the case and decide again."),
+    )
+
+
+async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
+    """Keep what is wanted of the next draft of a case, instead of what was; a queued case has it from now on.
+
+    Raises:
+        BadInput: nobody can grant it (``core.moderation.draft_options``), or there is no such case.
+    """
+    check_wish(wish)
+    query = update(CaseRow).where(CaseRow.id == case_id, CaseRow.erased_at.is_(None)).values(wish=wish_to_json(wish))
+    kept = await session.execute(query.returning(CaseRow.id).execution_options(synchronize_session="fetch"))
+    if kept.first() is None:
+        await load(session, case_id)
+        raise NotAllowed(
+            sentence("What the case says was erased; it is drafted no more."), remedy=sentence("Close the case.")
+        )
+
+
+async def set_priority(session: Session, case_id: str, priority: Priority) -> None:
+    """Remember that somebody waits more urgently for a case than before."""
+    await session.execute(
+        update(CaseRow)
+        .where(CaseRow.id == case_id)
+        .values(priority=int(priority))
+        .execution_options(synchronize_session="fetch")
+    )
+
+
+def wish_to_json(wish: Wish) -> dict[str, Any]:
+    """What was wished, without what was not."""
+    return {name: value for name, value in asdict(wish).items() if value}
+
+
+def _wish(kept: dict[str, Any]) -> Wish:
+    intent = kept.get("intent")
+    return Wish(None if intent is None else Intent(intent), kept.get("language"), kept.get("tone", ""))
+
+
+def _case(row: CaseRow) -> Case:
+    post = FlaggedPost(
+        ref=PostRef(row.platform, row.community, row.channel, row.message),
+        text=row.text,
+        author=row.author,
+        flagged_by=row.flagged_by,
+        flagged_how=row.flagged_how,
+        thread=tuple(ThreadMessage(**message) for message in row.thread),
+        priority=Priority(row.priority),
+        root=row.root,
+        wish=_wish(row.wish),
+        revision=row.revision,
+        is_from_elsewhere=row.is_from_elsewhere,
+    )
+    return Case(
+        row.id,
+        row.version,
+        row.state,
+        post,
+        row.community_id,
+        row.created_at,
+        row.updated_at,
+        row.campaign_id,
+        row.claimed_by,
+        row.claimed_until,
+    )

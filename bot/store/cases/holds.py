@@ -1,0 +1,72 @@
+"""Who looks at a case just now, so that two persons do not do the same work.
+
+Owns ``cases.claimed_by`` and ``cases.claimed_until``. A hold ends by itself, and moves nothing: it is no state of the
+case and changes no version. Works inside the caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, update
+
+from bot.store.cases.cases import Case, load
+from bot.store.engine.database import Session
+from bot.store.people.people import name_of
+from bot.store.schema import CaseRow
+from core.errors import Conflict
+from core.i18n.sentences import sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Who holds a case, by pseudonym and by the name that the community knows, and until when."""
+
+    person_id: str
+    name: str
+    until: datetime
+
+
+async def lock(session: Session, case_id: str) -> Case:
+    """The case, which nobody else decides about until this transaction is over; ``BadInput`` if there is none."""
+    await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update(key_share=True))
+    return await load(session, case_id)
+
+
+async def holder(session: Session, case: Case) -> Hold | None:
+    """Who holds the case now, or ``None``."""
+    if case.claimed_by is None or case.claimed_until is None or case.claimed_until <= session.moment:
+        return None
+    return Hold(case.claimed_by, await name_of(session, case.community_id, case.claimed_by), case.claimed_until)
+
+
+async def require_free(session: Session, case: Case, who: str) -> None:
+    """Refuse what somebody does with a case that another one holds.
+
+    Raises:
+        Conflict: it is taken; the message says by whom and until when.
+    """
+    held = await holder(session, case)
+    if held is not None and held.person_id != who:
+        raise Conflict(
+            sentence("The case is taken by {name} until {until} UTC.", name=held.name, until=f"{held.until:%H:%M}"),
+            remedy=sentence("Take another case, or wait until then."),
+        )
+
+
+async def take(session: Session, case: Case, who: str, lease: timedelta) -> Case:
+    """Let somebody hold a locked case that is free, or hold it longer."""
+    return await _set(session, case, who, session.moment + lease)
+
+
+async def end(session: Session, case: Case) -> Case:
+    """Let nobody hold a locked case any more."""
+    return await _set(session, case, None, None)
+
+
+async def _set(session: Session, case: Case, who: str | None, until: datetime | None) -> Case:
+    held = {"claimed_by": who, "claimed_until": until, "unshown": CaseRow.unshown + 1}
+    statement = update(CaseRow).where(CaseRow.id == case.id).values(held)
+    await session.execute(statement, execution_options={"synchronize_session": False})
+    return await load(session, case.id)

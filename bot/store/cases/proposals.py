@@ -1,0 +1,107 @@
+"""Exact texts that people were shown to approve, in the database.
+
+Owns the ``proposals`` table. A proposal approves nothing: it is kept so that what a person confirms is what they were
+shown, and so that a second person can read what the first one approved. Works inside the caller's transaction and never
+commits.
+"""
+
+from __future__ import annotations
+
+import secrets
+import string
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import and_, delete, or_, select
+
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Session
+from bot.store.schema import CaseRow, FirstApprovalRow, ProposalRow
+from core.moderation.approval import CLOSED
+
+KEPT: Final = timedelta(days=1)
+_ALPHABET: Final = string.ascii_lowercase + string.digits
+_LENGTH: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One exact text for one version of a case: ``text`` is the person's part, ``sha256`` of all that would be posted.
+
+    ``suggestion_id`` and ``draft_rank`` name the draft that it began as, if any; ``person_id`` is a pseudonym.
+    """
+
+    id: str
+    case_id: str
+    version: int
+    person_id: str
+    text: str
+    sha256: str
+    suggestion_id: str | None
+    draft_rank: int | None
+
+
+async def keep_proposal(
+    session: Session,
+    case: Case,
+    person_id: str,
+    text: str,
+    sha256: str,
+    *,
+    suggestion_id: str | None,
+    draft_rank: int | None,
+) -> Proposal:
+    """Keep a text for the case as it stands, under an id that nobody can guess."""
+    made = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
+    session.add(
+        ProposalRow(
+            id=made,
+            case_id=case.id,
+            version=case.version,
+            person_id=person_id,
+            text=text,
+            sha256=sha256,
+            suggestion_id=suggestion_id,
+            draft_rank=draft_rank,
+            created_at=session.moment,
+        )
+    )
+    await session.flush()
+    return Proposal(made, case.id, case.version, person_id, text, sha256, suggestion_id, draft_rank)
+
+
+async def proposal_of(session: Session, proposal_id: str) -> Proposal | None:
+    """A proposal that is still kept, or ``None``."""
+    row = await session.get(ProposalRow, proposal_id, populate_existing=True)
+    if row is None:
+        return None
+    return Proposal(
+        row.id, row.case_id, row.version, row.person_id, row.text, row.sha256, row.suggestion_id, row.draft_rank
+    )
+
+
+async def proposal_with(session: Session, case: Case, sha256: str) -> Proposal | None:
+    """The first proposal of these bytes for the case as it stands, whoever was shown it, or ``None``."""
+    query = select(ProposalRow.id).filter_by(case_id=case.id, version=case.version, sha256=sha256)
+    found = await session.scalar(query.order_by(ProposalRow.created_at, ProposalRow.id).limit(1))
+    return None if found is None else await proposal_of(session, found)
+
+
+async def forget_proposals(session: Session, limit: int) -> int:
+    """Delete those whose case is closed, and those older than ``KEPT``, at most ``limit``; how many.
+
+    What a first person approved is kept until the case moves on, for the second one to read.
+    """
+    own_case = select(CaseRow.id).where(CaseRow.id == ProposalRow.case_id)
+    closed = own_case.where(CaseRow.state.in_(CLOSED)).exists()
+    awaited = (
+        own_case.join(FirstApprovalRow, FirstApprovalRow.case_id == CaseRow.id)
+        .where(CaseRow.version == ProposalRow.version, FirstApprovalRow.version == ProposalRow.version)
+        .where(FirstApprovalRow.sha256 == ProposalRow.sha256)
+        .exists()
+    )
+    old = or_(and_(ProposalRow.created_at <= session.moment - KEPT, ~awaited), closed)
+    found = list(await session.scalars(select(ProposalRow.id).where(old).limit(limit)))
+    await session.execute(delete(ProposalRow).where(ProposalRow.id.in_(found)))
+    return len(found)

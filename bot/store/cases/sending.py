@@ -1,0 +1,142 @@
+"""The outbox in the database: what waits, what was sent, and what of it nobody knows.
+
+Owns the queries over ``outbox`` and ``approvals``. Works inside the caller's transaction and never commits. Rows are
+locked in one order everywhere, so that no two transactions wait for each other: community, case, outbox.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import ColumnElement, or_, select
+
+from bot.store.cases.cases import Case, load
+from bot.store.engine.database import Session
+from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, OutboxState
+from core.errors import NotAllowed
+from core.i18n.sentences import sentence
+from core.models import PostRef
+from core.moderation.approval import ApprovedReply, CaseState, restore
+
+REACHED: Final = (OutboxState.SENDING, OutboxState.POSTED, OutboxState.UNKNOWN, OutboxState.RETRACTED)
+"""The states of a reply that people have read, or may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of the outbox with its approval and its case."""
+
+    row: OutboxRow
+    approval: ApprovalRow
+    case: Case
+
+    def reply(self) -> ApprovedReply:
+        """The reply, made again from the stored approval; ``NotAllowed`` if its text is another now."""
+        stored = self.approval
+        return restore(
+            approval_id=stored.id,
+            in_reply_to=self.case.post.ref,
+            text=stored.text,
+            moderator=stored.moderator,
+            at=stored.approved_at,
+            sha256=stored.sha256,
+        )
+
+    def posted_ref(self) -> PostRef | None:
+        """Where the posted reply stands: in the channel of the post that it answers; ``None`` if nobody knows."""
+        message = self.row.remote_message
+        return None if message is None else replace(self.case.post.ref, message=message)
+
+
+async def entry_of(session: Session, approval_id: str, *, lock: bool = False) -> Entry:
+    """The row of an approval as it stands now; with ``lock``, nobody else moves it or its case meanwhile."""
+    approval = await session.get_one(ApprovalRow, approval_id, populate_existing=True)
+    if lock:
+        await session.execute(select(CaseRow.id).filter_by(id=approval.case_id).with_for_update())
+    query = select(OutboxRow).filter_by(approval_id=approval_id).execution_options(populate_existing=True)
+    row = (await session.scalars(query.with_for_update() if lock else query)).one()
+    return Entry(row, approval, await load(session, approval.case_id))
+
+
+async def due(session: Session) -> list[str]:
+    """The ids of the approvals whose replies may be sent now, longest due first."""
+    is_due = (OutboxRow.state == OutboxState.QUEUED) & (OutboxRow.not_before <= session.moment)
+    query = select(OutboxRow.approval_id).where(is_due).order_by(OutboxRow.not_before, OutboxRow.id)
+    return list(await session.scalars(query))
+
+
+async def interrupted(session: Session) -> list[str]:
+    """The ids of the approvals whose sends nobody brought to an end, and whose sender's lease is over."""
+    query = (
+        select(OutboxRow.approval_id)
+        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
+        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
+        .where(CaseRow.state.in_((CaseState.SENDING, CaseState.UNKNOWN)))
+        .where(OutboxRow.state.in_((OutboxState.SENDING, OutboxState.UNKNOWN)))
+        .where(or_(OutboxRow.lease_until.is_(None), OutboxRow.lease_until <= session.moment))
+        .order_by(OutboxRow.first_sent_at, OutboxRow.id)
+    )
+    return list(await session.scalars(query))
+
+
+async def newest(session: Session, case_id: str) -> OutboxRow | None:
+    """The row of a case's newest approval."""
+    query = (
+        select(OutboxRow)
+        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
+        .where(ApprovalRow.case_id == case_id)
+        .order_by(ApprovalRow.approved_at.desc(), OutboxRow.updated_at.desc())
+        .limit(1)
+        .execution_options(populate_existing=True)
+    )
+    return await session.scalar(query)
+
+
+async def case_replied_with(session: Session, reply: PostRef) -> str | None:
+    """The id of the case that a posted reply of ours belongs to; ``None`` if it is not one."""
+    query = (
+        select(CaseRow.id)
+        .join(ApprovalRow, ApprovalRow.case_id == CaseRow.id)
+        .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+        .where(CaseRow.platform == reply.platform, CaseRow.community == reply.community)
+        .where(CaseRow.channel == reply.channel, OutboxRow.remote_message == reply.message)
+        .limit(1)
+    )
+    return await session.scalar(query)
+
+
+async def is_unsettled(session: Session, case_id: str) -> bool:
+    """Whether a reply of this case may stand on the platform without anybody knowing."""
+    return bool(await reached(session, ApprovalRow.case_id == case_id, states=(OutboxState.UNKNOWN,)))
+
+
+async def require_settled(session: Session, case_id: str) -> None:
+    """Refuse to go on with a case before a person said whether its reply stands.
+
+    Raises:
+        NotAllowed: a reply of this case was sent, and nobody knows whether it arrived.
+    """
+    if await is_unsettled(session, case_id):
+        raise NotAllowed(
+            sentence("A reply to this post was sent, and nobody knows whether it arrived."),
+            remedy=sentence("Look on the platform, and say first whether the reply stands there."),
+        )
+
+
+async def reached(
+    session: Session, which: ColumnElement[bool], *, states: tuple[OutboxState, ...] = REACHED
+) -> list[datetime | None]:
+    """When the replies of these states, of approvals and cases that ``which`` selects, were sent first; oldest first.
+
+    ``None``, at the end, for one of which that is not known.
+    """
+    query = (
+        select(OutboxRow.first_sent_at)
+        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
+        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
+        .where(OutboxRow.state.in_(states), which)
+        .order_by(OutboxRow.first_sent_at.nulls_last())
+    )
+    return list(await session.scalars(query))

@@ -1,0 +1,105 @@
+"""What was drafted for cases, which claim a moderator chose, and which replies stand on the platforms.
+
+Every function works inside the caller's transaction and never commits; none moves a case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+
+from bot.store.cases.cases import Case
+from bot.store.cases.documents import suggestion_from_json
+from bot.store.engine.database import Session
+from bot.store.schema import (
+    ApprovalRow,
+    CaseRow,
+    ClaimChoiceRow,
+    OutboxRow,
+    OutboxState,
+    SuggestionRow,
+)
+from core.errors import StoreUnavailable
+from core.models import Suggestion
+from core.moderation.approval import CaseState
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSuggestion:
+    """A suggestion with the id by which an approval names it."""
+
+    id: str
+    suggestion: Suggestion
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PostedReply:
+    """A reply that a moderator approved and that was posted, with the text of the post that it answered."""
+
+    post: str
+    text: str
+
+
+async def latest_suggestion(session: Session, case_id: str) -> StoredSuggestion | None:
+    """The newest suggestion of a case."""
+    return next(iter(await suggestions(session, case_id, limit=1)), None)
+
+
+async def suggestions(session: Session, case_id: str, *, limit: int | None = None) -> list[StoredSuggestion]:
+    """The suggestions of a case, newest first; ``StoreUnavailable`` for one that cannot be read."""
+    query = select(SuggestionRow).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc()).limit(limit)
+    rows = await session.scalars(query)
+    return [StoredSuggestion(row.id, suggestion_from_json(row.document), row.created_at) for row in rows]
+
+
+async def drafted_before(session: Session, case_id: str) -> tuple[int, list[str]]:
+    """How often a case was drafted, and what the drafts said, the latest first; what cannot be read is left out."""
+    query = select(SuggestionRow.document).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
+    times, texts = 0, list[str]()
+    for document in await session.scalars(query):
+        times += 1
+        with suppress(StoreUnavailable):
+            texts += [draft.text for draft in suggestion_from_json(document).drafts]
+    return times, list(dict.fromkeys(texts))
+
+
+async def claims(session: Session, case_id: str) -> list[str]:
+    """Every counter-claim of a case, each once: those of its newest suggestion first, the one argued before others."""
+    return claims_of(await suggestions(session, case_id))
+
+
+def claims_of(found: Sequence[StoredSuggestion]) -> list[str]:
+    """Every counter-claim of suggestions, newest first, each once."""
+    return list(dict.fromkeys(claim.text for stored in found for claim in stored.suggestion.claims))
+
+
+async def choose_claim(session: Session, case: Case, claim: str) -> None:
+    """Keep the counter-claim that a moderator chose in the move that gave the case its version."""
+    session.add(ClaimChoiceRow(case_id=case.id, version=case.version, claim=claim))
+    await session.flush()
+
+
+async def chosen_claim(session: Session, case_id: str) -> str | None:
+    """The counter-claim that a moderator chose last, or ``None`` if nobody chose any."""
+    query = select(ClaimChoiceRow.claim).filter_by(case_id=case_id).order_by(ClaimChoiceRow.version.desc()).limit(1)
+    return await session.scalar(query)
+
+
+async def posted_replies(session: Session, platform: str, community: str, limit: int) -> list[PostedReply]:
+    """The replies of a community that certainly stand there, without what discloses Antiphon; latest first."""
+    query = (
+        select(CaseRow.text, ApprovalRow.text, ApprovalRow.footer)
+        .select_from(OutboxRow)
+        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
+        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
+        .where(CaseRow.platform == platform, CaseRow.community == community, CaseRow.erased_at.is_(None))
+        .where(CaseRow.state == CaseState.POSTED, OutboxRow.state == OutboxState.POSTED)
+        .order_by(OutboxRow.updated_at.desc(), OutboxRow.id)
+        .limit(limit)
+    )
+    return [PostedReply(post, text.removesuffix(footer)) for post, text, footer in await session.execute(query)]

@@ -1,0 +1,1 @@
+"""The connection: SQLite and PostgreSQL, revisions, transactions, the installation's secret."""

@@ -1,0 +1,225 @@
+"""The connection to the database: one code path over SQLite and PostgreSQL.
+
+Owns transactions, the promise that a commit is on the disk, and the translation of the vendors' errors. Knows no
+table, and must never hold a transaction open across a network call: that is its callers' duty.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import URL, exc
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from bot.runtime.faults import reach
+from bot.store.engine import postgresql, sqlite
+from bot.store.engine.migrate import check_revision, is_empty, upgrade
+from bot.store.engine.turns import Turns
+from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.i18n.sentences import sentence
+
+_LOG = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+# At DEBUG the drivers log every statement with its parameters, which hold post text.
+for _driver in ("aiosqlite", "asyncpg"):
+    logging.getLogger(_driver).setLevel(logging.INFO)
+
+_REMEDIES: Final = {
+    "database or disk is full": "Free space on the disk that holds the database; nothing of this change was kept.",
+    "readonly database": "Let the user that runs Antiphon write the database file and its folder.",
+    "locked": "Another program holds the database; close it, or try again in a moment.",
+    "unable to open database file": "Check that the folder of the database exists and can be written.",
+    "not a database": "The file is not a SQLite database; restore a backup, or give another path.",
+    "malformed": "The database file is damaged; stop Antiphon and restore a backup.",
+    "no such table": "The database was made by another version; run: antiphon db upgrade.",
+    "disk i/o error": "The disk failed or went away; check it, then start Antiphon again.",
+    "no connection was free": "Try again in a moment; if it goes on, run fewer tasks over one database.",
+}
+_ELSEWHERE: Final = "Check the database, the disk or the network between, then start Antiphon again."
+
+
+class Session(AsyncSession):
+    """One transaction. ``moment`` is its time, by the database's clock where there is one; ``secret`` hashes people."""
+
+    moment: datetime
+    secret: bytes
+
+
+Work = Callable[[Session], Awaitable[_T]]
+
+
+def _translated(err: Exception) -> AntiphonError:
+    """The project's error for a vendor's: without the values of any row, which are post text.
+
+    SQLite's own words hold none; those of PostgreSQL and its driver are taken out of the chain of causes, too.
+    """
+    cause = next((link for link in _chain(err) if isinstance(link, postgresql.ERRORS)), None)
+    if cause is not None:
+        made = postgresql.translated(cause)
+        for link in _chain(err):
+            link.args = (f"{type(cause).__name__}: {made.message}",)
+            if isinstance(link, postgresql.ERRORS):
+                vars(link).update(detail=None, hint=None)
+        return made
+    said = "no connection was free in time" if isinstance(err, exc.TimeoutError) else str(getattr(err, "orig", err))
+    if isinstance(err, exc.IntegrityError):
+        return NotAllowed(
+            sentence("The database refused the change: {reason}.", reason=said),
+            remedy=sentence("Nothing was changed; reload and try again."),
+        )
+    remedy = next((cure for sign, cure in _REMEDIES.items() if sign in said.lower()), _ELSEWHERE)
+    return StoreUnavailable(
+        sentence("The database does not answer: {reason}.", reason=said or type(err).__name__), remedy=remedy
+    )
+
+
+def _chain(err: BaseException) -> Iterator[BaseException]:
+    """An error, and all that it was made from."""
+    waiting: list[BaseException | None] = [err]
+    seen = set[int]()
+    while waiting:
+        link = waiting.pop()
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            yield link
+            waiting += [getattr(link, "orig", None), link.__cause__, link.__context__]
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Raise one of the project's errors for whatever a driver raises."""
+    try:
+        yield
+    except (exc.DBAPIError, exc.TimeoutError, sqlite3.Error, *postgresql.ERRORS, OSError) as err:
+        raise _translated(err) from err
+
+
+async def whole(work: Coroutine[Any, Any, _T]) -> _T:
+    """Bring ``work`` to its end although the caller is cancelled, and only then let the cancellation through.
+
+    A cancellation inside a call of the driver would leave a connection behind that nobody closes, and with it the
+    lock on the whole database.
+    """
+    task = asyncio.create_task(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as err:
+            cancelled = err
+    if cancelled is None:
+        return task.result()
+    if not task.cancelled() and (failure := task.exception()) is not None:
+        _LOG.warning("a transaction failed while its caller was cancelled: %s", type(failure).__name__)
+    raise cancelled
+
+
+class Database:
+    """A database, opened. Made by ``Database.open``; give it back with ``close``."""
+
+    def __init__(
+        self, engine: AsyncEngine, secret: bytes, clock: Callable[[], datetime] | None, busy_seconds: float = 30.0
+    ) -> None:
+        self.engine = engine
+        self.is_postgresql = engine.dialect.name == "postgresql"
+        self._secret = secret
+        self._clock = clock
+        self._sessions = async_sessionmaker(engine, expire_on_commit=False, class_=Session)
+        self._turns = Turns(busy_seconds)
+
+    @classmethod
+    async def open(
+        cls,
+        place: Path | URL,
+        *,
+        secret: bytes,
+        clock: Callable[[], datetime] | None = None,
+        busy_seconds: float = 30.0,
+    ) -> Database:
+        """Connect, make the tables of an empty database, and check that commits will be durable.
+
+        Args:
+            place: a SQLite file, whose folder must exist, or the address of a PostgreSQL database.
+            secret: what people's ids are hashed under; kept apart from the database (``bot.store.engine.secret``).
+            clock: gives the time now, aware; by default PostgreSQL's own clock, and this machine's with SQLite.
+            busy_seconds: how long a transaction waits for one of another program to end, and for a connection.
+
+        Raises:
+            StoreUnavailable: the database cannot be opened, was made by another version, or cannot give the
+                durability asked for.
+        """
+        database = cls(connected(place, busy_seconds), secret, clock, busy_seconds)
+        try:
+            await whole(database._prepare())
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    async def _prepare(self) -> None:
+        with translating():
+            vendor = postgresql if self.is_postgresql else sqlite
+            async with self.engine.begin() as connection:
+                await vendor.check_durable(connection)
+                is_new = await connection.run_sync(is_empty)
+            if is_new:
+                await upgrade(self.engine, self._secret)
+            async with self.engine.begin() as connection:
+                await connection.run_sync(check_revision)
+
+    async def run(self, name: str, work: Work[_T]) -> _T:
+        """Do ``work`` in one transaction: committed when it returns, undone whole on any error.
+
+        A transaction is never cut short: a cancelled caller gets its ``CancelledError`` when it is over.
+
+        Args:
+            name: what is done, in a few words; it names the points of ``bot.runtime.faults`` around the commit.
+
+        Transactions of this process over a SQLite file take turns, in the order of their calls.
+
+        Raises:
+            RuntimeError: ``work`` of another transaction calls this.
+            StoreUnavailable: the database cannot be reached or written; nothing was kept, unless the connection broke
+                in the very moment of the commit.
+            Conflict: PostgreSQL undid this transaction, since it and another one waited for each other.
+            NotAllowed: a constraint of the schema refused the change.
+        """
+        if self._turns.is_mine:
+            raise RuntimeError(f"{name}: a transaction inside of another one would wait for itself")
+        return await whole(self._transaction(name, work))
+
+    async def _transaction(self, name: str, work: Work[_T]) -> _T:
+        with translating():
+            async with self._turn(), self._sessions.begin() as session:
+                session.secret = self._secret
+                session.moment = await self._now(session)
+                result = await work(session)
+                await reach(f"{name}: before the commit")
+        await reach(f"{name}: after the commit")
+        return result
+
+    def _turn(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext() if self.is_postgresql else self._turns.taken()
+
+    async def _now(self, session: Session) -> datetime:
+        if self._clock is not None:
+            return self._clock()
+        moment: datetime = await (postgresql if self.is_postgresql else sqlite).now(session)
+        return moment
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await whole(self.engine.dispose())
+
+
+def connected(place: Path | URL, busy_seconds: float = 30.0) -> AsyncEngine:
+    """An engine over a SQLite file or a PostgreSQL address; nothing is connected yet."""
+    return sqlite.engine(place, busy_seconds) if isinstance(place, Path) else postgresql.engine(place, busy_seconds)

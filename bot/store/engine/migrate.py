@@ -1,0 +1,120 @@
+"""The schema's revisions: which one a database has, and how it comes to the newest.
+
+Owns the way to Alembic; the steps stand in ``bot/store/migrations``. Each upgrade is one transaction: a database is at
+its old revision or at the new one, and nothing in between.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bot.store.engine import postgresql, sqlite
+from core.errors import StoreUnavailable
+
+_MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
+_FIRST: Final = "0001"
+_BUSY_SECONDS: Final = 30.0
+_LOCK: Final = 7_266_742  # any number that nobody else locks in our database
+
+
+def config(connection: Connection | None = None, secret: bytes = b"") -> Config:
+    """Alembic's configuration, over an open transaction."""
+    made = Config()
+    made.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    made.attributes.update(connection=connection, secret=secret)
+    return made
+
+
+def newest() -> str:
+    """The revision of this version of Antiphon."""
+    return ScriptDirectory.from_config(config()).get_heads()[0]
+
+
+def revision(connection: Connection) -> str | None:
+    """The database's revision; ``None`` if it is empty. The first one was made before revisions were kept."""
+    found = MigrationContext.configure(connection).get_current_revision()
+    if found is None and inspect(connection).has_table("cases"):
+        return _FIRST
+    return found
+
+
+async def revision_of(engine: AsyncEngine) -> str | None:
+    """The revision of the database that an engine reaches; ``None`` if it is empty."""
+    async with engine.begin() as connection:
+        return await connection.run_sync(revision)
+
+
+def is_empty(connection: Connection) -> bool:
+    """Whether the database has no table of ours."""
+    return revision(connection) is None
+
+
+def is_known(found: str | None) -> bool:
+    """Whether this version of Antiphon has the step that made a revision."""
+    return any(step.revision == found for step in ScriptDirectory.from_config(config()).walk_revisions())
+
+
+def check_revision(connection: Connection) -> None:
+    """Refuse a database that another version made.
+
+    Raises:
+        StoreUnavailable: its tables are older than this version's, or newer.
+    """
+    found, wanted = revision(connection), newest()
+    if found == wanted:
+        return
+    if is_known(found):
+        raise StoreUnavailable(
+            f"The database is at revision {found}; this version needs {wanted}.",
+            remedy="Run: antiphon db upgrade. It keeps a backup of a SQLite database first.",
+        )
+    raise StoreUnavailable(
+        f"The database is at revision {found}, which this version does not know.",
+        remedy="A later version of Antiphon made it: install that one, or restore an older backup.",
+    )
+
+
+async def upgrade(engine: AsyncEngine, secret: bytes, to: str = "head") -> None:
+    """Bring the database to a revision, the newest by default, in one transaction.
+
+    Args:
+        secret: what people's ids are hashed under.
+    """
+    # Of its own, since steps take long, and since SQLite must not follow references while tables are made anew.
+    is_sqlite = engine.dialect.name == "sqlite"
+    own = (
+        sqlite.engine(Path(engine.url.database or ""), _BUSY_SECONDS, foreign_keys=False)
+        if is_sqlite
+        else postgresql.engine(engine.url, _BUSY_SECONDS, is_patient=True)
+    )
+    try:
+        async with own.begin() as connection:
+            await connection.run_sync(_upgrade, secret, to)
+        if is_sqlite:
+            await sqlite.forget_deleted(own)
+    finally:
+        await own.dispose()
+
+
+def _upgrade(connection: Connection, secret: bytes, to: str) -> None:
+    settings = config(connection, secret)
+    if connection.dialect.name == "postgresql":  # of two processes that start at once, the second one waits
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+    if MigrationContext.configure(connection).get_current_revision() is None and revision(connection) == _FIRST:
+        command.stamp(settings, _FIRST)
+    command.upgrade(settings, to)
+    if connection.dialect.name == "sqlite":
+        broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+        if broken:
+            raise StoreUnavailable(
+                f"The upgrade would leave {len(broken)} rows without what they belong to; nothing was changed.",
+                remedy="Restore a backup, or report this with the database's revision.",
+            )

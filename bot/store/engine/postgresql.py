@@ -1,0 +1,117 @@
+"""What is particular to PostgreSQL: durable commits, one clock for every machine, errors told without the rows.
+
+Owns the settings of a connection and the words for the server's errors. Knows no table.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+import asyncpg
+from sqlalchemy import URL, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
+
+from core.errors import AntiphonError, Conflict, NotAllowed, StoreUnavailable
+from core.i18n.sentences import sentence
+
+# What SQLAlchemy does not wrap: whatever the driver raises while it connects, and its protocol's words for a
+# connection that ends while a statement is being answered (InternalClientError, without a SQLSTATE).
+ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+_CONNECTIONS: Final = 10
+_LEAST_SECONDS: Final = 1.0  # 0 would mean to PostgreSQL: wait for ever
+_IDLE_SECONDS: Final = 60
+"""After which the server ends a transaction whose process was frozen, and with it the locks that it holds."""
+
+_STOPPED: Final = (
+    "the server stops or starts just now",
+    "Wait until PostgreSQL is up again; Antiphon goes on by itself.",
+)
+_DENIED: Final = ("the server refused the user or the password", "Correct both in ANTIPHON__DESK__DATABASE_URL.")
+_ANOTHER: Final = ("a table or a column is missing", "Another version made the database; run: antiphon db upgrade.")
+_TROUBLES: Final = {
+    "08": ("the connection broke", "Check the server and the network between; Antiphon goes on by itself."),
+    "25006": ("the server takes no changes", "Connect to the primary PostgreSQL server, not to a standby."),
+    "28": _DENIED,
+    "3D000": ("there is no database of this name", "Create it, or correct ANTIPHON__DESK__DATABASE_URL."),
+    "42501": ("the user may not do this", "Let the user of ANTIPHON__DESK__DATABASE_URL own the database."),
+    "42P01": _ANOTHER,
+    "42703": _ANOTHER,
+    "53100": ("the disk is full", "Free space on the server's disk; nothing of this change was kept."),
+    "53200": ("the server has no memory left", "Give PostgreSQL more memory, or run fewer workers."),
+    "53300": ("too many clients", "Give PostgreSQL more connections (max_connections), or run fewer workers."),
+    "55P03": ("rows are locked", "Another program holds them; close it, or try again in a moment."),
+    "57P": _STOPPED,
+}
+"""What a SQLSTATE, or those that begin with it, means to the operator."""
+
+
+def translated(err: BaseException) -> AntiphonError:
+    """The project's error for one of the driver's. It says nothing of what the server says, which quotes rows."""
+    state = str(getattr(err, "sqlstate", None) or "")
+    if state in ("40P01", "40001"):
+        return Conflict(sentence("Somebody else changed the same rows at this moment."), remedy=sentence("Try again."))
+    if state == "P0001" and isinstance(err, asyncpg.RaiseError):  # one of our own triggers, whose words hold no row
+        return NotAllowed(
+            sentence("The database refused the change: {reason}.", reason=err.args[0]),
+            remedy=sentence("Reload and try again."),
+        )
+    if state.startswith("23"):
+        name = getattr(err, "constraint_name", None) or "of a column"
+        return NotAllowed(
+            sentence("The database refused the change: it breaks the constraint {name}.", name=name),
+            remedy=sentence("Nothing was changed; reload and try again."),
+        )
+    if state.startswith("22") or isinstance(err, ValueError):  # refused by the driver
+        return NotAllowed(
+            sentence("The database refused the change: a value has no place there."),
+            remedy=sentence("Correct the text."),
+        )
+    what, remedy = next((found for sign, found in _TROUBLES.items() if (state or "08").startswith(sign)), _other(state))
+    return StoreUnavailable(sentence("The database does not answer: {reason}.", reason=what), remedy=remedy)
+
+
+def _other(state: str) -> tuple[str, str]:
+    return f"PostgreSQL reports {state}", "Look this SQLSTATE up in the server's log and its manual."
+
+
+def engine(address: URL, busy_seconds: float, *, is_patient: bool = False) -> AsyncEngine:
+    """An engine over a database; ``busy_seconds`` bounds the wait for a connection and for a lock.
+
+    A statement may take twice as long, so that a network that went away is noticed; any time where ``is_patient``.
+    """
+    seconds = max(busy_seconds, _LEAST_SECONDS)
+    return create_async_engine(
+        address.set(drivername="postgresql+asyncpg"),
+        hide_parameters=True,
+        pool_pre_ping=True,
+        pool_size=_CONNECTIONS,
+        max_overflow=0,
+        pool_timeout=seconds,
+        connect_args={
+            "timeout": seconds,
+            "command_timeout": None if is_patient else 2 * seconds,
+            "server_settings": {
+                "lock_timeout": str(int(seconds * 1000)),
+                "idle_in_transaction_session_timeout": str(_IDLE_SECONDS * 1000),
+                "application_name": "antiphon",
+            },
+        },
+    )
+
+
+async def check_durable(connection: AsyncConnection) -> None:
+    """Read back that a commit will survive a power cut; ``StoreUnavailable`` if not."""
+    for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+        found = (await connection.exec_driver_sql(f"SHOW {setting}")).scalar_one()
+        if found == "off":
+            raise StoreUnavailable(
+                f"The database has {setting}=off, and so may lose commits.",
+                remedy=f"Set {setting} to on in postgresql.conf.",
+            )
+
+
+async def now(session: AsyncSession) -> datetime:
+    """The time by the database's clock, which all machines share."""
+    moment: datetime = (await session.execute(text("SELECT clock_timestamp()"))).scalar_one()
+    return moment

@@ -1,0 +1,1 @@
+"""The rows of people, communities and the audit log."""

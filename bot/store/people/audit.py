@@ -1,0 +1,137 @@
+"""The audit log: one chain of lines for each case and each community.
+
+Owns how a line is hashed and added. Works inside the caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from sqlalchemy import func, insert, select
+
+from bot.store.engine.database import Session
+from bot.store.schema import AuditRow, NoteRow
+from core.moderation.approval import CaseState
+
+_COLUMNS: Final = "stream seq from_state to_state actor reason note_sha256 at previous".split()
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One line: of a case's move, from ``None`` when it was captured, or of a change of a community, without states.
+
+    ``actor`` is a pseudonym, or the part of Antiphon that acted; ``note`` is what a person typed, "" once erased.
+    """
+
+    version: int
+    from_state: CaseState | None
+    to_state: CaseState | None
+    actor: str
+    reason: str
+    at: datetime
+    note: str = ""
+
+
+async def record(
+    session: Session,
+    stream: str,
+    seq: int,
+    *,
+    actor: str,
+    reason: str,
+    note: str = "",
+    old: CaseState | None = None,
+    new: CaseState | None = None,
+) -> None:
+    """Add the line ``seq`` to a stream; ``note`` is kept apart, so that it can be erased."""
+    await record_all(session, [AuditEntry(seq, old, new, actor, reason, session.moment, note)], [stream])
+
+
+async def record_all(session: Session, said: Sequence[AuditEntry], streams: Sequence[str]) -> None:
+    """Add one line to each of several streams."""
+    newest = (
+        select(AuditRow.stream, func.max(AuditRow.seq).label("seq"))
+        .where(AuditRow.stream.in_(sorted(set(streams))))
+        .group_by(AuditRow.stream)
+        .subquery()
+    )
+    is_head = (AuditRow.stream == newest.c.stream) & (AuditRow.seq == newest.c.seq)
+    heads = await session.execute(select(AuditRow.stream, AuditRow.sha256).join(newest, is_head))
+    previous = {str(stream): str(digest) for stream, digest in heads}
+    lines, notes = list[dict[str, object]](), list[dict[str, object]]()
+    for entry, stream in zip(said, streams, strict=True):
+        note_sha256 = None
+        if entry.note:
+            salt = secrets.token_hex(16)
+            notes.append({"stream": stream, "seq": entry.version, "text": entry.note, "salt": salt})
+            note_sha256 = note_hash(entry.note, salt)
+        line = AuditRow(
+            stream=stream,
+            seq=entry.version,
+            from_state=entry.from_state,
+            to_state=entry.to_state,
+            actor=entry.actor,
+            reason=entry.reason,
+            note_sha256=note_sha256,
+            at=entry.at,
+            previous=previous.get(stream, ""),
+            sha256="",
+        )
+        previous[stream] = line_hash(line)
+        lines.append({name: getattr(line, name) for name in _COLUMNS} | {"sha256": previous[stream]})
+    await session.execute(insert(AuditRow), lines)
+    if notes:
+        await session.execute(insert(NoteRow), notes)
+
+
+def note_hash(note: str, salt: str) -> str:
+    """The hash by which a line names its note."""
+    return hashlib.sha256(f"{salt}{note}".encode()).hexdigest()
+
+
+def line_hash(line: AuditRow) -> str:
+    """What the next line calls ``previous``: the SHA-256 of all that this line says."""
+    at = line.at.astimezone(UTC).isoformat(timespec="microseconds")
+    said = [line.stream, line.seq, line.from_state, line.to_state, line.actor, line.reason, line.note_sha256, at]
+    return hashlib.sha256(json.dumps([*said, line.previous], ensure_ascii=False).encode()).hexdigest()
+
+
+def heads_hash(heads: Iterable[AuditRow]) -> str:
+    """The SHA-256 over the last lines of all chains, in whatever order they come."""
+    said = hashlib.sha256()
+    for head in sorted([line.stream, line.seq, line.sha256] for line in heads):
+        said.update(json.dumps(head, ensure_ascii=False).encode() + b"\n")
+    return said.hexdigest()
+
+
+async def entries(session: Session, stream: str) -> list[AuditEntry]:
+    """Every line of a stream, oldest first."""
+    query = (
+        select(AuditRow, NoteRow.text)
+        .outerjoin(NoteRow, (NoteRow.stream == AuditRow.stream) & (NoteRow.seq == AuditRow.seq))
+        .where(AuditRow.stream == stream)
+        .order_by(AuditRow.seq)
+    )
+    rows: Sequence[tuple[AuditRow, str | None]] = [(line, note) for line, note in await session.execute(query)]
+    return [
+        AuditEntry(line.seq, line.from_state, line.to_state, line.actor, line.reason, line.at, note or "")
+        for line, note in rows
+    ]
+
+
+async def newest_reason(session: Session, stream: str) -> str:
+    """The reason in the last line of a stream."""
+    query = select(AuditRow.reason).filter_by(stream=stream).order_by(AuditRow.seq.desc()).limit(1)
+    return await session.scalar(query) or ""
+
+
+async def newest_actor(session: Session, stream: str) -> str:
+    """Who made the last line of a stream."""
+    query = select(AuditRow.actor).filter_by(stream=stream).order_by(AuditRow.seq.desc()).limit(1)
+    return await session.scalar(query) or "nobody"

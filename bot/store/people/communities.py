@@ -1,0 +1,164 @@
+"""Communities in the database: how Antiphon behaves in each, and the kill switch.
+
+Owns the version of a community and its audit stream. Works inside the caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import delete, select
+
+from bot.store.engine.database import Session
+from bot.store.engine.dialect import insert_new
+from bot.store.people.audit import record
+from bot.store.schema import CommunityRow, PauseRow
+from core.errors import BadInput
+
+EVERYWHERE: Final = "*"
+"""The scope of the kill switch for all communities, and the row whose admins may use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """How Antiphon behaves in a community; ``rules_version`` is what an approval holds for.
+
+    ``policy`` is what was set of ``core.moderation.community_policy.CommunityPolicy``, as it is stored.
+    """
+
+    id: str
+    platform: str
+    name: str
+    version: int
+    rules_version: int
+    is_posting: bool
+    discloses: bool
+    policy: dict[str, Any]
+
+
+def community_id(platform: str, community: str) -> str:
+    """The id of a community: unique over all platforms."""
+    return f"{platform}/{community}"
+
+
+async def ensure(session: Session, platform: str, name: str) -> Community:
+    """The community; a new one is in shadow mode, and discloses Antiphon."""
+    identity = community_id(platform, name)
+    row = {
+        "id": identity,
+        "platform": platform,
+        "name": name,
+        "version": 1,
+        "rules_version": 1,
+        "is_posting": False,
+        "discloses": True,
+        "policy": {},
+        "created_at": session.moment,
+    }
+    if await insert_new(session, CommunityRow, row, "id"):
+        await record(session, identity, 1, actor="desk", reason="first seen: shadow mode, disclosure on")
+    return await load(session, identity)
+
+
+async def everywhere(session: Session) -> Community:
+    """The row that stands for the whole installation: its admins and its audit stream. It is no community."""
+    row = {
+        "id": EVERYWHERE,
+        "platform": EVERYWHERE,
+        "name": EVERYWHERE,
+        "version": 1,
+        "rules_version": 1,
+        "is_posting": False,
+        "discloses": True,
+        "policy": {},
+        "created_at": session.moment,
+    }
+    if await insert_new(session, CommunityRow, row, "id"):
+        await record(session, EVERYWHERE, 1, actor="desk", reason="the whole installation")
+    return await load(session, EVERYWHERE)
+
+
+async def find(session: Session, identity: str) -> Community | None:
+    """The community as it stands now; ``None`` if Antiphon does not know it."""
+    row = await session.get(CommunityRow, identity, populate_existing=True)
+    return None if row is None else _community(row)
+
+
+async def all_communities(session: Session) -> list[Community]:
+    """Every community, by its id."""
+    rows = await session.scalars(select(CommunityRow).where(CommunityRow.id != EVERYWHERE).order_by(CommunityRow.id))
+    return [_community(row) for row in rows]
+
+
+async def load(session: Session, identity: str, *, lock: bool = False) -> Community:
+    """The community as it stands now; with ``lock``, nobody else changes it, or decides a send there, meanwhile.
+
+    Raises:
+        BadInput: there is no such community.
+    """
+    query = select(CommunityRow).filter_by(id=identity).execution_options(populate_existing=True)
+    row = await session.scalar(query.with_for_update() if lock else query)
+    if row is None:
+        raise BadInput(f"There is no community {identity}.", remedy="Flag a post there first, or correct the name.")
+    return _community(row)
+
+
+def _community(row: CommunityRow) -> Community:
+    return Community(
+        row.id,
+        row.platform,
+        row.name,
+        row.version,
+        row.rules_version,
+        row.is_posting,
+        row.discloses,
+        dict(row.policy),
+    )
+
+
+async def change(
+    session: Session,
+    identity: str,
+    *,
+    actor: str,
+    reason: str,
+    note: str = "",
+    is_posting: bool | None = None,
+    discloses: bool | None = None,
+    policy: dict[str, Any] | None = None,
+    ends_approvals: bool = True,
+) -> Community:
+    """Change a community, or only write a line into its audit stream; its version grows by one.
+
+    Args:
+        ends_approvals: whether approvals that wait there hold no more. False is for what cannot make a reply wrong that
+            was right before; whoever may not approve any more is found out at the send (invariants I7 and I8).
+    """
+    await load(session, identity, lock=True)
+    row = await session.get_one(CommunityRow, identity)
+    row.version += 1
+    row.rules_version = row.version if ends_approvals else row.rules_version
+    row.policy = row.policy if policy is None else policy
+    row.is_posting = row.is_posting if is_posting is None else is_posting
+    row.discloses = row.discloses if discloses is None else discloses
+    await session.flush()
+    await record(session, identity, row.version, actor=actor, reason=reason, note=note)
+    return await load(session, identity)
+
+
+async def pause(session: Session, scope: str, who: str) -> bool:
+    """Stop all posting in a community, or everywhere; ``False`` if it was stopped already."""
+    return await insert_new(session, PauseRow, {"scope": scope, "paused_by": who, "at": session.moment}, "scope")
+
+
+async def resume(session: Session, scope: str) -> bool:
+    """Allow posting again; ``False`` if it was not stopped."""
+    done = await session.execute(delete(PauseRow).where(PauseRow.scope == scope).returning(PauseRow.scope))
+    return done.first() is not None
+
+
+async def paused(session: Session, scopes: Collection[str]) -> list[str]:
+    """Those of ``scopes``, and ``EVERYWHERE``, in which the kill switch is on."""
+    return list(await session.scalars(select(PauseRow.scope).where(PauseRow.scope.in_({*scopes, EVERYWHERE}))))

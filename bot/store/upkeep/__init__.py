@@ -1,0 +1,1 @@
+"""Backups, erasure and scrubbing of rows."""

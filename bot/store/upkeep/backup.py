@@ -1,0 +1,323 @@
+"""Backups of the database, taken while others work, and the way back.
+
+Owns files and the tools of the vendors; knows no table. Must never write over a database: what stands in the way is
+refused or, where that is asked for, kept aside. A backup holds everything that the database held, people who were
+erased later included, but not the installation's secret.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import URL
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store.engine import postgresql, sqlite
+from bot.store.engine.database import connected, translating
+from bot.store.engine.migrate import check_revision, is_empty, is_known, revision
+from core.errors import AntiphonError, BadInput, StoreUnavailable
+
+SQLITE, POSTGRESQL = ".sqlite", ".pgdump"
+_TOOL_SECONDS: Final = 3600.0
+_REVISION: Final = "SELECT version_num FROM alembic_version"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check; ``remedy`` is "" where nothing needs to be done."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+Check = Callable[[], Awaitable[str]]
+"""Returns what it found to be well; raises an ``AntiphonError`` for what is not."""
+
+
+async def backup(place: Path | URL, folder: Path) -> Path:
+    """Copy the database as it stands at one moment, into a new file of ``folder``, while others read and write it.
+
+    Returns:
+        The file: it is whole, checked and on the disk, and readable by its owner alone.
+
+    Raises:
+        StoreUnavailable: the database cannot be read, the disk is full, or ``pg_dump`` is missing or refuses.
+    """
+    if isinstance(place, Path):
+        return await asyncio.to_thread(_kept, partial(_copy_sqlite, place), folder, SQLITE)
+    return await asyncio.to_thread(_kept, partial(_dump_postgresql, place), folder, POSTGRESQL)
+
+
+async def restore(file: Path, place: Path | URL, *, force: bool = False) -> str | None:
+    """Make the database of a backup again, where there is none.
+
+    Args:
+        force: where there is one, keep it aside; nobody may be using it.
+
+    Returns:
+        Where the database that stood there is now: a file, or a schema of the PostgreSQL database.
+
+    Raises:
+        BadInput: the file is no backup for such a place, or a database stands there and ``force`` was not given.
+        StoreUnavailable: the backup is damaged, or the place cannot be written or is in use.
+    """
+    _check_kind(file, SQLITE if isinstance(place, Path) else POSTGRESQL)
+    if isinstance(place, Path):
+        return await asyncio.to_thread(_restore_sqlite, file, place, force)
+    return await _restore_postgresql(file, place, force)
+
+
+async def check(place: Path | URL, checks: Mapping[str, Check] | None = None) -> list[Finding]:
+    """Look whether the database is whole, of this version, and keeps what it is given.
+
+    Args:
+        checks: more to look at, by name, such as the invariants; asked only if the database can be read.
+    """
+    engine = connected(place)
+    try:
+        own: dict[str, Callable[[AsyncConnection], Awaitable[str]]] = {
+            "whole": _whole if isinstance(place, Path) else _readable,
+            "revision": _revision,
+            "durable": _durable,
+        }
+        found = []
+        for name, look in own.items():
+
+            async def asked(look: Callable[[AsyncConnection], Awaitable[str]] = look) -> str:
+                with translating():
+                    async with engine.begin() as connection:
+                        return await look(connection)
+
+            found.append(await _found(name, asked))
+    finally:
+        await engine.dispose()
+    more = checks or {}
+    return found + [await _found(name, look) for name, look in more.items() if all(finding.ok for finding in found)]
+
+
+async def _found(name: str, look: Check) -> Finding:
+    try:
+        return Finding(name, True, await look())
+    except AntiphonError as err:
+        return Finding(name, False, err.message, err.remedy)
+
+
+async def _whole(connection: AsyncConnection) -> str:
+    for pragma in ("integrity_check", "foreign_key_check"):
+        rows = [tuple(row) for row in (await connection.exec_driver_sql(f"PRAGMA {pragma}")).fetchall()]
+        if rows not in ([], [("ok",)]):
+            raise _damaged(f"{pragma} finds {len(rows)} faults")
+    return "integrity and references hold"
+
+
+async def _readable(connection: AsyncConnection) -> str:
+    version = (await connection.exec_driver_sql("SHOW server_version")).scalar_one()
+    return f"PostgreSQL {version} answers; it checks its own pages (pg_amcheck, data checksums)"
+
+
+async def _revision(connection: AsyncConnection) -> str:
+    await connection.run_sync(check_revision)
+    return f"revision {await connection.run_sync(revision)}"
+
+
+async def _durable(connection: AsyncConnection) -> str:
+    await (sqlite if connection.dialect.name == "sqlite" else postgresql).check_durable(connection)
+    return "a commit survives a power cut"
+
+
+def _damaged(what: str) -> StoreUnavailable:
+    return StoreUnavailable(f"The database is damaged: {what}.", remedy="Stop Antiphon and restore a backup.")
+
+
+# Files
+
+
+def _check_kind(file: Path, ending: str) -> None:
+    if not file.is_file() or file.suffix != ending:
+        raise BadInput(f"{file} is no backup of such a database.", remedy=f"Give a file that ends with {ending}.")
+
+
+def _kept(make: Callable[[Path], None], folder: Path, ending: str) -> Path:
+    """A new file, named after the moment, that is whole or not there at all."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".backup-") as temporary:
+            target = Path(temporary) / f"made{ending}"
+            target.touch(0o600)
+            make(target)
+            _flush(target)
+            named = folder / f"antiphon-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{ending}"
+            target.rename(named)
+        _flush(folder)
+    except OSError as err:
+        raise StoreUnavailable(
+            f"No backup can be kept in {folder}: {err.strerror}.", remedy="Make room, or correct the rights."
+        ) from err
+    return named
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
+
+
+# SQLite
+
+
+def _copy_sqlite(place: Path, target: Path) -> None:
+    """Copy a file by SQLite's own backup: one read transaction, in which writers go on and are not seen."""
+    with (
+        translating(),
+        closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as source,
+        closing(sqlite3.connect(target)) as copy,
+    ):
+        source.backup(copy, pages=-1)
+        copy.execute("PRAGMA journal_mode=DELETE").close()  # one file, with nothing beside it
+        _check_copy(copy)
+
+
+def _check_copy(copy: sqlite3.Connection) -> None:
+    for pragma in ("integrity_check", "foreign_key_check"):
+        rows = copy.execute(f"PRAGMA {pragma}").fetchall()
+        if rows not in ([], [("ok",)]):
+            raise _damaged(f"{pragma} finds {len(rows)} faults")
+
+
+def _restore_sqlite(file: Path, place: Path, force: bool) -> str | None:
+    with translating():
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as source:
+            _check_copy(source)
+            has_revision = source.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
+            found = source.execute(_REVISION).fetchone() if has_revision else ("0001",)
+        if not is_known(found[0] if found else None):
+            raise BadInput(f"{file} holds no revision that this version knows.", remedy="Install the version it is of.")
+        if place.exists() and not force:
+            raise BadInput(f"{place} exists.", remedy="Restore to another place, or add --force, which keeps it aside.")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".restore-") as temporary:
+            copy = Path(temporary) / "copy"
+            copy.touch(0o600)
+            shutil.copyfile(file, copy)
+            _flush(copy)
+            kept = _put_aside(place) if place.exists() else None
+            copy.rename(place)
+        _flush(place.parent)
+    return None if kept is None else str(kept)
+
+
+def _put_aside(place: Path) -> Path:
+    """Rename a database that nobody uses, with all that its log holds; ``StoreUnavailable`` if somebody does."""
+    with closing(sqlite3.connect(place, isolation_level=None, timeout=0)) as last:
+        try:
+            last.execute("PRAGMA locking_mode=EXCLUSIVE").close()
+            last.execute("BEGIN EXCLUSIVE").close()
+            last.execute("COMMIT").close()
+            last.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+        except sqlite3.DatabaseError as err:
+            if "not a database" not in str(err) and "malformed" not in str(err):
+                raise  # a damaged one is what a backup is for
+    kept = _aside(place)
+    for ending in ("", "-wal", "-shm"):
+        beside = place.with_name(place.name + ending)
+        if beside.exists():
+            beside.rename(kept.with_name(kept.name + ending))
+    return kept
+
+
+# PostgreSQL
+
+
+def _dump_postgresql(place: URL, target: Path) -> None:
+    _run_tool("pg_dump", place, "--format=custom", "--no-owner", "--no-privileges", f"--file={target}")
+
+
+async def _restore_postgresql(file: Path, place: URL, force: bool) -> str | None:
+    kept = None
+    engine = connected(place)
+    try:
+        with translating():
+            async with engine.begin() as connection:
+                if not await connection.run_sync(is_empty):
+                    if not force:
+                        raise BadInput(
+                            "The PostgreSQL database is not empty.",
+                            remedy="Restore to an empty one, or add --force, which keeps its tables aside.",
+                        )
+                    kept = f"before_{datetime.now(UTC):%Y%m%dT%H%M%S}".lower()
+                    await connection.exec_driver_sql(f"ALTER SCHEMA public RENAME TO {kept}")
+                    await connection.exec_driver_sql("CREATE SCHEMA public")
+        options = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--schema=public")
+        try:
+            await asyncio.to_thread(
+                _run_tool, "pg_restore", place, *options, f"--dbname={_libpq(place)['PGDATABASE']}", str(file)
+            )
+        except StoreUnavailable:
+            if kept is not None:
+                with translating():
+                    async with engine.begin() as connection:
+                        await connection.exec_driver_sql("DROP SCHEMA public CASCADE")
+                        await connection.exec_driver_sql(f"ALTER SCHEMA {kept} RENAME TO public")
+            raise
+    finally:
+        await engine.dispose()
+    return None if kept is None else f"schema {kept}"
+
+
+def _run_tool(name: str, place: URL, *options: str) -> None:
+    """Run one of PostgreSQL's own tools; the password goes through its environment, which nobody else reads.
+
+    Raises:
+        StoreUnavailable: it is missing, or refuses. Only the first line of what it says is told: others quote rows.
+    """
+    found = shutil.which(name)
+    if found is None:
+        raise StoreUnavailable(
+            f"{name} is not on the PATH.", remedy="Install PostgreSQL's client tools, of the server's version or later."
+        )
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")} | _libpq(place)
+    command = [found, "--no-password", *options]
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed tool with our own options
+            command, env=environment, capture_output=True, text=True, timeout=_TOOL_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as err:
+        raise StoreUnavailable(f"{name} did not end.", remedy="Look at the server's load and locks.") from err
+    if done.returncode:
+        said = next(iter(done.stderr.splitlines()), "it gave no reason")
+        raise StoreUnavailable(
+            f"{name} failed: {said}.", remedy="Use tools of the server's version or later, and check its rights."
+        )
+
+
+def _libpq(place: URL) -> dict[str, str]:
+    """The address in the variables that PostgreSQL's tools read."""
+    given: dict[str, object] = {
+        "PGHOST": place.host or place.query.get("host"),
+        "PGPORT": place.port or place.query.get("port"),
+        "PGUSER": place.username,
+        "PGPASSWORD": place.password,
+        "PGDATABASE": place.database,
+        "PGSSLMODE": place.query.get("sslmode") or place.query.get("ssl"),
+    }
+    return {name: str(value) for name, value in given.items() if value}

@@ -1,0 +1,206 @@
+"""Erasure in the database: of what a case says, of a whole case, and of one person's words in others' cases.
+
+Owns which columns hold words, of people or about them. Works inside the caller's transaction and never commits. The
+audit log stays: it holds pseudonyms and sentences of ours.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Text, cast, delete, exists, or_, select, update
+
+from bot.store.cases.campaigns import forget_lead
+from bot.store.cases.documents import suggestion_from_json, suggestion_to_json
+from bot.store.engine.database import Session
+from bot.store.people.audit import record
+from bot.store.schema import (
+    ApprovalRow,
+    CampaignRow,
+    CaseRow,
+    ClaimChoiceRow,
+    FirstApprovalRow,
+    JobRow,
+    MembershipRow,
+    NoteRow,
+    OutboxRow,
+    OutcomeRow,
+    PersonRow,
+    PreviewRow,
+    ProposalRow,
+    ReviewCardRow,
+    SuggestionRow,
+)
+from core.errors import StoreUnavailable
+from core.models import Claim, Draft, Evidence, FlaggedPost, PostRef, Reading, Receipt, Suggestion
+
+ERASED: Final = "[erased]"
+"""What stands where somebody's words were."""
+FORGOTTEN: Final = "erased-"
+"""How the id of a post begins that nobody can find on its platform any more."""
+DELETED: Final = "its statistics were deleted"
+"""The reason in the last audit line of a case that is gone."""
+WORDS: Final = (
+    "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
+    "persons",
+)  # fmt: skip
+"""The tables that hold words or names, and so must be cleaned after an erasure."""
+
+_OF_CASES: Final = (
+    ApprovalRow, FirstApprovalRow, OutcomeRow, SuggestionRow, ClaimChoiceRow, PreviewRow, ProposalRow, ReviewCardRow,
+    JobRow,
+)  # fmt: skip
+
+
+async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -> None:
+    """Erase every word of a case; states, hashes, times, scores and counts stay.
+
+    Args:
+        is_final: whether the replies are erased, too: not yet while one is on its way.
+    """
+    erased_at = session.moment if is_final else None
+    nothing: dict[str, Any] = {"text": "", "thread": [], "wish": {}, "claimed_by": None, "claimed_until": None}
+    await session.execute(
+        update(CaseRow)
+        .where(CaseRow.id == case_id)
+        .values(nothing | {"erased_at": erased_at, "unshown": CaseRow.unshown + 1})
+        .execution_options(synchronize_session="fetch")
+    )
+    # The card itself is shown once more, without words: a digest of them would tell a guess from another.
+    await session.execute(update(ReviewCardRow).where(ReviewCardRow.case_id == case_id).values(digest=""))
+    for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
+        row.document = _without_words(row.document)
+    for table in (ClaimChoiceRow, PreviewRow, ProposalRow, JobRow):
+        await session.execute(delete(table).where(table.case_id == case_id))
+    await session.execute(delete(NoteRow).where(NoteRow.stream == case_id))
+    await forget_lead(session, case_id)
+    if is_final:
+        await session.execute(
+            update(ApprovalRow)
+            .where(ApprovalRow.case_id == case_id)
+            .values(text="", footer="")
+            .execution_options(synchronize_session="fetch")
+        )
+    await session.flush()
+
+
+async def forget_place(session: Session, case_id: str) -> None:
+    """Put the case's own id in place of that by which the platform finds the post, and with it its author.
+
+    Nothing leads back; and who writes, is flagged and is erased again collides with nobody.
+    """
+    row = await session.get_one(CaseRow, case_id, populate_existing=True)
+    row.message = row.root = FORGOTTEN + case_id
+    await session.flush()
+
+
+async def delete_case(session: Session, case_id: str) -> None:
+    """Delete every row of a case but its audit lines, of which the last says so."""
+    case = await session.get_one(CaseRow, case_id)
+    await record(session, case_id, case.version + 1, actor="schedule", reason=DELETED)
+    approvals = select(ApprovalRow.id).where(ApprovalRow.case_id == case_id).scalar_subquery()
+    await session.execute(delete(OutboxRow).where(OutboxRow.approval_id.in_(approvals)))
+    for table in _OF_CASES:
+        await session.execute(delete(table).where(table.case_id == case_id))
+    await session.execute(delete(NoteRow).where(NoteRow.stream == case_id))
+    await forget_lead(session, case_id)
+    led = select(CampaignRow.id).where(CampaignRow.lead_case_id == case_id).scalar_subquery()
+    await session.execute(update(CaseRow).where(CaseRow.campaign_id.in_(led)).values(campaign_id=None))
+    await session.execute(delete(CampaignRow).where(CampaignRow.lead_case_id == case_id))
+    await session.execute(delete(CaseRow).where(CaseRow.id == case_id))
+
+
+async def cases_quoting(session: Session, person: str) -> list[str]:
+    """The ids of cases that name somebody in the thread around the post, or in a suggestion's copy of it."""
+    in_thread = select(CaseRow.id).where(cast(CaseRow.thread, Text).contains(person))
+    in_copy = select(SuggestionRow.case_id).where(SuggestionRow.document.contains(person))
+    return sorted(await session.scalars(in_thread.union(in_copy)))
+
+
+async def erase_turns(session: Session, case_id: str, person: str) -> int:
+    """Erase what somebody wrote in the thread of another one's case; how many messages of the thread that were."""
+    case = await session.get_one(CaseRow, case_id, populate_existing=True)
+    turns = [turn["author"] for turn in case.thread].count(person)
+    case.thread = _without_turns(case.thread, person)
+    case.unshown += 1
+    for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
+        document = json.loads(row.document)
+        document["post"]["thread"] = _without_turns(document["post"]["thread"], person)
+        row.document = json.dumps(document, ensure_ascii=False)
+    await session.flush()
+    return turns
+
+
+def _without_turns(thread: list[dict[str, Any]], person: str) -> list[dict[str, Any]]:
+    return [{"author": "", "text": ERASED} if turn["author"] == person else turn for turn in thread]
+
+
+async def forget_unknown(session: Session, before: datetime) -> int:
+    """Delete the tie to people who were first seen before ``before`` and whom no case and no role names any more."""
+    in_case = exists().where(or_(CaseRow.author == PersonRow.id, CaseRow.flagged_by == PersonRow.id))
+    has_role = exists().where(MembershipRow.person_id == PersonRow.id)
+    old = set(await session.scalars(select(PersonRow.id).where(PersonRow.created_at < before, ~in_case, ~has_role)))
+    if old:
+        async for thread in await session.stream_scalars(select(CaseRow.thread).where(CaseRow.erased_at.is_(None))):
+            old -= {turn["author"] for turn in thread}
+    for person in old:
+        await session.execute(delete(PersonRow).where(PersonRow.id == person))
+    return len(old)
+
+
+def has_words(document: str) -> bool:
+    """Whether a suggestion's document holds more than what can be counted."""
+    return bool(document) and document != _without_words(document)
+
+
+def _without_words(document: str) -> str:
+    """A suggestion's document without words; one of an unknown form holds nothing that can be kept."""
+    try:
+        return suggestion_to_json(without_words(suggestion_from_json(document)))
+    except StoreUnavailable:
+        return "{}"
+
+
+def without_words(suggestion: Suggestion) -> Suggestion:
+    """A suggestion of which only what can be counted is left: language, group, severity, votes, scores, verdicts, cost.
+
+    Sources of evidence stay, since they are the knowledge base's; what was written from the post does not.
+    """
+    ref = suggestion.post.ref
+    reading = suggestion.reading
+    return Suggestion(
+        post=FlaggedPost(
+            PostRef(ref.platform, ref.community, "", ""), "", "", "", "", priority=suggestion.post.priority
+        ),
+        reading=Reading(
+            language=reading.language,
+            target_group=reading.target_group,
+            offensiveness=None,
+            speaker_intent=None,
+            power_dynamics=None,
+            implied_meaning=None,
+            emotional_reaction=None,
+            cognitive_reaction=None,
+            severity=reading.severity,
+            recommended_action=reading.recommended_action,
+            reason="",
+        ),
+        claims=tuple(Claim("", claim.votes) for claim in suggestion.claims),
+        claim=None,
+        queries=(),
+        evidence=tuple(_passage(passage) for passage in suggestion.evidence),
+        drafts=tuple(_draft(draft) for draft in suggestion.drafts),
+        cost=suggestion.cost,
+    )
+
+
+def _passage(passage: Evidence) -> Evidence:
+    return replace(passage, text="", summary="", caution=None)
+
+
+def _draft(draft: Draft) -> Draft:
+    receipts = tuple(Receipt("", given.evidence_id, given.verdict, given.probability) for given in draft.receipts)
+    return replace(draft, text=ERASED, receipts=receipts, warnings=())

@@ -1,0 +1,51 @@
+"""Bytes on the disk after an erasure: a database keeps what was deleted until it needs the room.
+
+Owns what is particular to each database. Call it outside of any transaction, after the commit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bot.runtime.faults import reach
+from bot.store.engine.database import Database, translating
+from bot.store.upkeep.erasing import WORDS
+from core.errors import StoreUnavailable
+
+_BUSY: Final = "The database was in use while it was to be scrubbed."
+
+
+async def scrub(database: Database) -> None:
+    """Rewrite the file of a SQLite database and empty its log; let PostgreSQL take back the room of dead rows.
+
+    SQLite's file and log hold nothing of what was erased afterwards. PostgreSQL frees the rows for reuse; its pages
+    and its own log lose the bytes as they are written anew, which is for the server's settings and backups.
+
+    Raises:
+        StoreUnavailable: somebody else used the database all the time; nothing was lost, try again later.
+    """
+    await reach("scrub: before")
+    with translating():
+        await (_vacuum(database.engine) if database.is_postgresql else _rewrite(database.engine))
+    await reach("scrub: after")
+
+
+async def _vacuum(engine: AsyncEngine) -> None:
+    async with engine.connect() as connection:
+        alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
+        for table in WORDS:
+            await alone.exec_driver_sql(f"VACUUM {table}")
+
+
+async def _rewrite(engine: AsyncEngine) -> None:
+    # Through the driver, since SQLAlchemy would begin a transaction first.
+    async with engine.connect() as connection:
+        driver: Any = (await connection.get_raw_connection()).driver_connection
+        for statement in ("PRAGMA secure_delete=ON", "VACUUM"):
+            await (await driver.execute(statement)).close()
+        async with driver.execute("PRAGMA wal_checkpoint(TRUNCATE)") as cursor:
+            is_blocked, *_ = await cursor.fetchone()
+    if is_blocked:
+        raise StoreUnavailable(_BUSY, remedy="It is tried again by itself.")

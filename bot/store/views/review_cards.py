@@ -1,0 +1,134 @@
+"""The cards in review channels, in the database: which are outdated, and where each stands.
+
+Owns the ``review_cards`` table, and that ``cases.unshown`` goes down only by what was shown. Works inside the caller's
+transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import or_, select, update
+
+from bot.store.engine.database import Session
+from bot.store.engine.dialect import insert_new
+from bot.store.people import communities
+from bot.store.schema import CaseRow, CommunityRow, ReviewCardRow
+from core.models import PostRef
+from core.moderation.approval import CLOSED
+
+_CHANNEL, _LANGUAGE = "review_channel", "language"
+"""The keys of ``CommunityRow.policy``, fields of ``core.moderation.community_policy.CommunityPolicy``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Where a community's cards are shown, "" for nowhere, and what they all show of the community."""
+
+    community_id: str
+    name: str
+    channel: str
+    version: int
+    is_paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the card of a case stands, and the digest of what it shows."""
+
+    ref: PostRef
+    digest: str
+    shown_at: datetime
+
+
+def review_channel(policy: Mapping[str, Any]) -> str:
+    """Where a community with this policy wants its cards, "" for nowhere."""
+    return str(policy.get(_CHANNEL) or "")
+
+
+def card_language(policy: Mapping[str, Any]) -> str | None:
+    """The language that a community with this policy chose for its cards, ``None`` for none."""
+    said = policy.get(_LANGUAGE)
+    return None if said is None else str(said)
+
+
+async def boards(session: Session, platform: str) -> dict[str, Board]:
+    """The boards of a platform's communities, by the id of the community."""
+    rows = list(await session.scalars(select(CommunityRow).filter_by(platform=platform).order_by(CommunityRow.id)))
+    paused = set(await communities.paused(session, [row.id for row in rows]))
+    return {
+        row.id: Board(
+            row.id,
+            row.name,
+            review_channel(row.policy),
+            row.version,
+            is_paused=not paused.isdisjoint({row.id, communities.EVERYWHERE}),
+        )
+        for row in rows
+    }
+
+
+async def changed(
+    session: Session, community_ids: Collection[str], limit: int, *, without: Collection[str] = ()
+) -> dict[str, str]:
+    """The cases of these communities whose card may be outdated, at most ``limit``, the longest waiting first.
+
+    Each with its community, as in ``standing_cards``.
+    """
+    query = (
+        select(CaseRow.id, CaseRow.community_id)
+        .where(CaseRow.community_id.in_(sorted(community_ids)), CaseRow.unshown > 0)
+        .order_by(CaseRow.updated_at, CaseRow.id)
+        .limit(limit)
+    )
+    if without:
+        query = query.where(CaseRow.id.not_in(sorted(without)))
+    return {str(case_id): str(community_id) for case_id, community_id in await session.execute(query)}
+
+
+async def standing_cards(
+    session: Session, community_ids: Collection[str], *, only_erased: bool = False
+) -> dict[str, str]:
+    """The cases of these communities that have a card, and are open or were erased since it was shown."""
+    is_erased = ReviewCardRow.digest == ""
+    query = (
+        select(CaseRow.id, CaseRow.community_id)
+        .join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
+        .where(CaseRow.community_id.in_(sorted(community_ids)))
+        .where(is_erased if only_erased else or_(CaseRow.state.not_in(CLOSED), is_erased))
+        .order_by(CaseRow.updated_at, CaseRow.id)
+    )
+    return {str(case_id): str(community_id) for case_id, community_id in await session.execute(query)}
+
+
+async def place_of(session: Session, case: CaseRow) -> Place | None:
+    """Where a case's card stands; ``None`` if it was never shown."""
+    row = await session.get(ReviewCardRow, case.id, populate_existing=True)
+    if row is None:
+        return None
+    return Place(PostRef(case.platform, case.community, row.channel, row.message), row.digest, row.shown_at)
+
+
+async def keep_place(session: Session, case_id: str, ref: PostRef, digest: str, shown: int) -> None:
+    """Keep where a card stands now, and that it shows ``shown`` more changes; of a case that is gone, nothing."""
+    if not await were_shown(session, case_id, shown):
+        return
+    place = {"channel": ref.channel, "message": ref.message, "digest": digest, "shown_at": session.moment}
+    if not await insert_new(session, ReviewCardRow, {"case_id": case_id, **place}, "case_id"):
+        moved = update(ReviewCardRow).where(ReviewCardRow.case_id == case_id).values(place)
+        await session.execute(moved, execution_options={"synchronize_session": "fetch"})
+
+
+async def were_shown(session: Session, case_id: str, shown: int) -> bool:
+    """Count ``shown`` changes of a case as shown, and none that came since; ``False`` if the case is gone."""
+    statement = (
+        update(CaseRow)
+        .where(CaseRow.id == case_id)
+        .values(unshown=CaseRow.unshown - shown)
+        .returning(CaseRow.id)
+        .execution_options(synchronize_session=False)
+    )
+    return (await session.execute(statement)).first() is not None

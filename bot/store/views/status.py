@@ -1,0 +1,79 @@
+"""How the desk of one community stands at this moment: what waits, who works, and what went wrong last.
+
+Reads only. Works inside the caller's transaction and never commits. Of an error only sentences of ours are stored, and
+so shown: no words of a post.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, or_, select
+
+from bot.store.cases.cases import DRAFT
+from bot.store.engine.database import Session
+from bot.store.people import communities
+from bot.store.people.communities import EVERYWHERE, Community
+from bot.store.schema import CaseRow, JobRow, JobState
+from bot.store.views.board_troubles import trouble_in
+from bot.store.views.review_cards import review_channel
+from bot.store.views.standing import expected_seconds
+from core.models import Priority
+from core.moderation.approval import CaseState
+from core.moderation.cards import DeskStatus
+
+STOPPED = "its worker was stopped"
+"""Why a case went back into the queue without fault of the model."""
+
+
+async def status(session: Session, community: Community) -> DeskStatus:
+    """The status of a community."""
+    paused = await communities.paused(session, [community.id])
+    return DeskStatus(
+        by_state=await _by_state(session, community.id),
+        expected_seconds=await expected_seconds(session, DRAFT, community.id, Priority.FLAGGED),
+        workers=await _workers(session),
+        model_trouble=await _trouble(session, community.id),
+        is_posting=community.is_posting,
+        discloses=community.discloses,
+        is_paused_here=community.id in paused,
+        is_paused_everywhere=EVERYWHERE in paused,
+        oldest_in_review=await _oldest_in_review(session, community.id),
+        card_trouble=await trouble_in(session, community.id, review_channel(community.policy)),
+    )
+
+
+async def _by_state(session: Session, community_id: str) -> dict[CaseState, int]:
+    query = select(CaseRow.state, func.count()).filter_by(community_id=community_id).group_by(CaseRow.state)
+    counted = {state: int(count) for state, count in await session.execute(query)}
+    return {state: counted[state] for state in CaseState if state in counted}
+
+
+async def _workers(session: Session) -> int:
+    """How many workers have a draft in hand and are alive; they serve all communities."""
+    is_alive = (JobRow.state == JobState.RUNNING, JobRow.kind == DRAFT, JobRow.lease_until >= session.moment)
+    return int(await session.scalar(select(func.count(JobRow.owner.distinct())).where(*is_alive)) or 0)
+
+
+async def _trouble(session: Session, community_id: str) -> str:
+    """Why the last attempt at a draft failed, unless one was finished since, on whatever machine.
+
+    Of other communities only what is tried again counts: that the engine lacked something, and not what was wrong with
+    a post of theirs.
+    """
+    ended = select(func.max(JobRow.updated_at)).where(JobRow.state == JobState.DONE, JobRow.kind == DRAFT)
+    done: datetime | None = await session.scalar(ended)
+    is_given_up = (JobRow.state == JobState.DEAD) & (JobRow.community_id == community_id)
+    query = (
+        select(JobRow.error)
+        .where(JobRow.kind == DRAFT, or_(JobRow.state == JobState.READY, is_given_up))
+        .where(JobRow.error.is_not(None), JobRow.error != STOPPED)
+        .order_by(JobRow.updated_at.desc(), JobRow.id)
+        .limit(1)
+    )
+    return await session.scalar(query if done is None else query.where(JobRow.updated_at > done)) or ""
+
+
+async def _oldest_in_review(session: Session, community_id: str) -> datetime | None:
+    query = select(func.min(CaseRow.created_at)).filter_by(community_id=community_id, state=CaseState.IN_REVIEW)
+    return await session.scalar(query)

@@ -1,0 +1,94 @@
+"""Expiry: what nobody decided in time is closed; a claim or a first approval that ran out is given up.
+
+Must never send, and never close a case that somebody looks at just now. Folded cases wait with the one that stands for
+them (``bot.upkeep.chores.folded``).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_, or_, select, update
+
+from bot.store.cases.approvals import end_firsts
+from bot.store.cases.cases import transition
+from bot.store.engine.database import Database, Session
+from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, OutboxState
+from bot.store.work.jobs import Job
+from bot.upkeep.chore import BATCH, Done, in_batches
+from core.moderation.approval import CaseState
+
+_WAITING: Final = (CaseState.CAPTURED, CaseState.QUEUED, CaseState.IN_REVIEW)
+_WITH_A_PERSON: Final = (CaseState.NEEDS_PERSON, CaseState.FAILED)
+
+
+class Expiry:
+    """Closes cases that wait too long.
+
+    Args:
+        draft_hours: how long a case waits for a draft, or its drafts for a decision.
+        person_days: how long a case that needs a person waits for one.
+    """
+
+    def __init__(self, database: Database, *, draft_hours: float = 24.0, person_days: float = 30.0) -> None:
+        self._database = database
+        self._draft = timedelta(hours=draft_hours)
+        self._person = timedelta(days=person_days)
+
+    async def do(self, _: Job) -> Done:
+        """Close what is due, and let go of what is claimed no longer."""
+        claims = await self._database.run("end claims", _end_claims)
+        drafts = await in_batches(self._database, "expire drafts", self._expire_drafts)
+        approvals = await in_batches(self._database, "expire approvals", _expire_approvals)
+        firsts = await in_batches(self._database, "end first approvals", lambda session: end_firsts(session, BATCH))
+        persons = await in_batches(self._database, "expire what needs a person", self._expire_persons)
+        return Done(
+            f"{drafts} undecided, {approvals} approved too long ago, {persons} left by people, {claims} claims ended, "
+            f"{firsts} left by a second person"
+        )
+
+    async def _expire_drafts(self, session: Session) -> int:
+        is_due = and_(CaseRow.state.in_(_WAITING), CaseRow.updated_at <= session.moment - self._draft)
+        return await _expire(session, is_due, "nobody decided in time")
+
+    async def _expire_persons(self, session: Session) -> int:
+        is_due = and_(CaseRow.state.in_(_WITH_A_PERSON), CaseRow.updated_at <= session.moment - self._person)
+        return await _expire(session, is_due, "nobody took care of it in time")
+
+
+async def _expire_approvals(session: Session) -> int:
+    """Close approved cases whose waiting reply may not be sent any more; one that is being sent is let alone."""
+    too_late = (
+        select(ApprovalRow.case_id)
+        .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+        .where(OutboxRow.state == OutboxState.QUEUED, ApprovalRow.expires_at <= session.moment)
+    )
+    is_due = and_(CaseRow.state == CaseState.APPROVED, CaseRow.id.in_(too_late))
+    return await _expire(session, is_due, "the approval expired before the reply could be sent")
+
+
+async def _expire(session: Session, is_due: ColumnElement[bool], reason: str) -> int:
+    is_free = or_(CaseRow.claimed_until.is_(None), CaseRow.claimed_until < session.moment)
+    query = (
+        select(CaseRow.id, CaseRow.version)
+        .where(is_due, is_free)
+        .order_by(CaseRow.updated_at, CaseRow.id)
+        .limit(BATCH)
+        .with_for_update(skip_locked=True)
+    )
+    found = list(await session.execute(query))
+    for case_id, version in found:
+        await transition(session, case_id, version, CaseState.EXPIRED, actor="schedule", reason=reason)
+    return len(found)
+
+
+async def _end_claims(session: Session) -> int:
+    statement = (
+        update(CaseRow)
+        .where(CaseRow.claimed_until < session.moment)
+        .values(claimed_by=None, claimed_until=None, unshown=CaseRow.unshown + 1)
+        .returning(CaseRow.id)
+        .execution_options(synchronize_session="fetch")
+    )
+    return len((await session.execute(statement)).all())

@@ -1,0 +1,72 @@
+"""Folded cases: what people decided about the case that stands for a campaign, they decided about the others.
+
+Owns what each end of that case means for the posts that were folded into it. They are closed here, some at a time, and
+not in the decision's own transaction: a raid may have folded many thousands, and a moderator waits for an answer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import aliased
+
+from bot.store.cases.cases import Case, load, transition_all
+from bot.store.engine.database import Database, Session
+from bot.store.schema import CampaignRow, CaseRow
+from bot.store.work.jobs import Job
+from bot.upkeep.chore import BATCH, Done, in_batches
+from core.moderation.approval import CLOSED, CaseState
+
+_ENDS: Final = {
+    CaseState.POSTED: (CaseState.NO_REPLY, "was answered"),
+    CaseState.RETRACTED: (CaseState.NO_REPLY, "was answered"),
+    CaseState.SHADOWED: (CaseState.NO_REPLY, "would have been answered"),
+    CaseState.NO_REPLY: (CaseState.NO_REPLY, "was left without a reply"),
+    CaseState.DECLINED: (CaseState.DECLINED, "was declined"),
+    CaseState.WITHDRAWN: (CaseState.WITHDRAWN, "was withdrawn"),
+    CaseState.EXPIRED: (CaseState.EXPIRED, "expired"),
+}
+"""What becomes of a folded case, and what is said of the one that stood for it: one reply answers a campaign."""
+_Lead = tuple[str | None, CaseState | None]
+_Found = tuple[str, str | None, CaseState | None]
+
+
+class FoldedCases:
+    """Closes folded cases once the case that stands for them is closed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def do(self, _: Job) -> Done:
+        """Close all that are to be closed."""
+        return Done(f"{await in_batches(self._database, 'close folded cases', _close)} folded cases closed")
+
+
+async def _close(session: Session) -> int:
+    lead, waiting = aliased(CaseRow), defaultdict[_Lead, list[Case]](list)
+    query = (
+        select(CaseRow.id, lead.id, lead.state)
+        .outerjoin(CampaignRow, CampaignRow.id == CaseRow.campaign_id)
+        .outerjoin(lead, lead.id == CampaignRow.lead_case_id)
+        .where(CaseRow.state == CaseState.FOLDED, or_(lead.id.is_(None), lead.state.in_(CLOSED)))
+        .order_by(CaseRow.created_at, CaseRow.id)
+        .limit(BATCH)
+        .with_for_update(of=CaseRow, skip_locked=True)
+    )
+    found: list[_Found] = [(case_id, own, state) for case_id, own, state in await session.execute(query)]
+    for case_id, lead_id, state in found:
+        waiting[lead_id, state].append(await load(session, case_id))
+    for (lead_id, state), cases in waiting.items():
+        to, reason = _end(lead_id, state)
+        await transition_all(session, cases, to, actor="schedule", reason=reason)
+    return len(found)
+
+
+def _end(lead_id: str | None, state: CaseState | None) -> tuple[CaseState, str]:
+    """What becomes of a case that was folded into another one, and why; of one whose lead was deleted, too."""
+    if state is None:
+        return CaseState.EXPIRED, "the case that stood for it is gone"
+    to, said = _ENDS[state]
+    return to, f"decided with case {lead_id}, which stood for both and {said}"

@@ -1,0 +1,135 @@
+"""Follow-ups: what became of a posted reply after a day, a week and four weeks.
+
+Reads only: whether our reply stands, whether the post that it answers does, and how often its author was flagged
+since. Promises no effect: it counts what can be seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import exists, func, select
+
+from bot.runtime.faults import reach
+from bot.store.engine.database import Database, Session
+from bot.store.engine.dialect import insert_new
+from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, OutboxState, OutcomeRow, PersonRow
+from bot.store.work.jobs import Job
+from bot.upkeep.chore import Done
+from core.errors import PlatformUnavailable
+from core.models import PostRef
+from core.moderation.approval import CaseState
+from core.ports import ChatPlatform
+
+AFTER_HOURS: Final = (24, 7 * 24, 28 * 24)
+_LATEST: Final = timedelta(hours=24)
+_AT_ONCE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A reply to look after, for the last of the points in time that went by without a look."""
+
+    case_id: str
+    ref: PostRef
+    remote_message: str | None
+    posted_at: datetime
+    after_hours: int
+    is_last_chance: bool
+
+
+class FollowUps:
+    """Looks after posted replies.
+
+    Args:
+        platforms: the connected platforms, by ``PostRef.platform``; replies on others are left for later.
+        timeout_seconds: how long one call of a platform may take.
+    """
+
+    def __init__(
+        self, database: Database, platforms: Mapping[str, ChatPlatform], *, timeout_seconds: float = 30.0
+    ) -> None:
+        self._database = database
+        self._platforms = platforms
+        self._timeout_seconds = timeout_seconds
+
+    async def do(self, _: Job) -> Done:
+        """Look after everything that is due, and write down what was found."""
+        due = await self._database.run("look for follow-ups", self._due)
+        kept = [await self._look_after(reply) for reply in due]
+        return Done(f"{sum(kept)} of {len(due)} replies looked after")
+
+    async def _due(self, session: Session) -> list[_Due]:
+        posted_at = func.coalesce(OutboxRow.posted_at, OutboxRow.updated_at, type_=OutboxRow.posted_at.type)
+        looked = exists().where(OutcomeRow.case_id == CaseRow.id)
+        found = list[_Due]()
+        for hours, then in zip(AFTER_HOURS, (*AFTER_HOURS[1:], None), strict=True):
+            query = (
+                select(CaseRow, OutboxRow.remote_message, posted_at)
+                .join(ApprovalRow, ApprovalRow.case_id == CaseRow.id)
+                .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+                .join(PersonRow, PersonRow.id == CaseRow.author)  # of an erased person nothing is looked up any more
+                .where(CaseRow.state == CaseState.POSTED, OutboxRow.state == OutboxState.POSTED)
+                .where(CaseRow.platform.in_(self._platforms), ~looked.where(OutcomeRow.after_hours >= hours))
+                .where(posted_at <= session.moment - timedelta(hours=hours))
+                .order_by(posted_at, CaseRow.id)
+                .limit(_AT_ONCE)
+            )
+            if then is not None:
+                query = query.where(posted_at > session.moment - timedelta(hours=then))
+            for case, remote, at in await session.execute(query):
+                ref = PostRef(case.platform, case.community, case.channel, case.message)
+                is_last = session.moment - at >= timedelta(hours=hours) + _LATEST
+                found.append(_Due(case.id, ref, remote, at, hours, is_last))
+        return found
+
+    async def _look_after(self, reply: _Due) -> bool:
+        """Keep what is found; ``False`` where the platform does not answer and there is time left to ask again."""
+        platform = self._platforms[reply.ref.platform]
+        answer = None
+        if reply.remote_message is not None:
+            answer = await self._stands(platform, replace(reply.ref, message=reply.remote_message))
+        original = await self._stands(platform, reply.ref)
+        could_not_tell = original is None or (answer is None and reply.remote_message is not None)
+        if could_not_tell and not reply.is_last_chance:
+            return False
+
+        async def work(session: Session) -> bool:
+            row = {
+                "case_id": reply.case_id,
+                "after_hours": reply.after_hours,
+                "reply_stands": answer,
+                "original_stands": original,
+                "author_flagged_again": await _flagged_again(session, reply),
+                "at": session.moment,
+            }
+            return await insert_new(session, OutcomeRow, row, "case_id", "after_hours")
+
+        return await self._database.run("keep a follow-up", work)
+
+    async def _stands(self, platform: ChatPlatform, ref: PostRef) -> bool | None:
+        """Whether a message stands there; ``None`` if the platform cannot tell just now."""
+        await reach("read for a follow-up: before")
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                found = await platform.read(ref)
+        except (PlatformUnavailable, TimeoutError):
+            return None
+        await reach("read for a follow-up: after")
+        return found is not None
+
+
+async def _flagged_again(session: Session, reply: _Due) -> int:
+    """How many other posts of the author were flagged in the community since the reply was posted."""
+    author = select(CaseRow.author, CaseRow.community_id).where(CaseRow.id == reply.case_id).subquery()
+    query = (
+        select(func.count())
+        .select_from(CaseRow)
+        .join(author, (author.c.author == CaseRow.author) & (author.c.community_id == CaseRow.community_id))
+        .where(CaseRow.id != reply.case_id, CaseRow.created_at > reply.posted_at)
+    )
+    return await session.scalar(query) or 0

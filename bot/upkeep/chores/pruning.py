@@ -1,0 +1,39 @@
+"""Pruning: jobs that are over are kept for some days, to be looked at, and not for ever."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import delete, select
+
+from bot.store.engine.database import Database, Session
+from bot.store.schema import JobRow, JobState
+from bot.store.work.jobs import Job
+from bot.upkeep.chore import BATCH, Done, in_batches
+
+KEPT: Final = timedelta(days=7)
+_OVER: Final = (JobState.DONE, JobState.CANCELLED, JobState.DEAD)
+
+
+class Pruning:
+    """Deletes old jobs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def do(self, _: Job) -> Done:
+        """Delete what has been over for longer than ``KEPT``."""
+        return Done(f"{await in_batches(self._database, 'prune jobs', _prune)} jobs deleted")
+
+
+async def _prune(session: Session) -> int:
+    old = (
+        select(JobRow.id)
+        .where(JobRow.state.in_(_OVER), JobRow.updated_at < session.moment - KEPT)
+        .limit(BATCH)
+        .with_for_update(skip_locked=True)
+    )
+    found = list(await session.scalars(old))
+    await session.execute(delete(JobRow).where(JobRow.id.in_(found)))
+    return len(found)

@@ -1,0 +1,244 @@
+"""Erasure of a person, on their request (reliability, T26 and I15).
+
+Owns the order in which it happens: first the one row that ties the pseudonym to the person, in the request's own
+transaction, then, from that pseudonym on, every word of theirs, case by case, and at last the bytes on the disk. Who is
+stopped in between goes on: the rest is a job. What Antiphon posted stays on the platform, where a moderator can
+retract it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import delete, select, update
+
+from bot.store.cases.cases import load, touch, transition
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities
+from bot.store.people.journal import write
+from bot.store.people.people import known_pseudonym, require_on_community
+from bot.store.schema import (
+    AuditRow,
+    CampaignBandRow,
+    CampaignRow,
+    CaseRow,
+    FirstApprovalRow,
+    JobRow,
+    JobState,
+    MembershipRow,
+    NoteRow,
+    PersonRow,
+    ProposalRow,
+)
+from bot.store.upkeep.erasing import FORGOTTEN, cases_quoting, erase_case, erase_turns, forget_place
+from bot.store.upkeep.scrub import scrub
+from bot.store.work import jobs
+from bot.store.work.jobs import Job
+from bot.upkeep.chore import Done
+from bot.upkeep.chores.stale import queue_again
+from core.moderation.approval import CLOSED, CaseState
+from core.moderation.roles import OnCommunity, Person
+
+ERASURE: Final = "erasure"
+ERASURES: Final = "erasures"
+"""The stream of the audit log that says when somebody was erased, and never who."""
+_ON_THEIR_WAY: Final = (CaseState.SENDING, CaseState.UNKNOWN)
+_FALLBACK: Final = timedelta(minutes=5)
+_AGAIN: Final = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What was erased. ``waiting`` cases have a reply on its way: what is left of them goes when that is settled.
+
+    ``cases`` is how many posts of theirs lost every word, ``closed`` how many of those were still open; ``turns`` what
+    they had said around other posts; ``requeued`` how many of those are drafted anew.
+    """
+
+    is_known: bool
+    cases: int = 0
+    closed: int = 0
+    waiting: int = 0
+    turns: int = 0
+    requeued: int = 0
+    notes: int = 0
+    memberships: int = 0
+
+
+@dataclass(slots=True)
+class _Count:
+    cases: int = 0
+    closed: int = 0
+    waiting: int = 0
+    turns: int = 0
+    requeued: int = 0
+
+
+class Erasure:
+    """Erases people."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def erase(self, platform: str, user: str, *, by: Person | None = None, community_id: str = "") -> Erased:
+        """Erase somebody from this whole installation, now.
+
+        Args:
+            platform: where they are.
+            user: their id there.
+            by: who asks for it, an administrator of ``community_id``; ``None`` for the person who runs Antiphon.
+
+        Raises:
+            NotAllowed: ``by`` may not erase anybody.
+            StoreUnavailable: the database does not answer, or was in use all the time. What was begun is finished by
+                the schedule.
+        """
+
+        async def begin(session: Session) -> tuple[str | None, int, int]:
+            actor = "terminal"
+            if by is not None:
+                actor = await require_on_community(session, community_id, by, OnCommunity.ERASE)
+            person = await known_pseudonym(session, platform, user)
+            if person is None:
+                return None, 0, 0
+            return person, *await _shred(session, person, actor)
+
+        person, notes, memberships = await self._database.run("shred a person's key", begin)
+        if person is None:
+            return Erased(is_known=False)
+        count = await self._finish(person)
+        if not count.waiting:
+            await self._database.run("end an erasure", lambda session: _end(session, person))
+        return Erased(
+            is_known=True,
+            cases=count.cases,
+            closed=count.closed,
+            waiting=count.waiting,
+            turns=count.turns,
+            requeued=count.requeued,
+            notes=notes,
+            memberships=memberships,
+        )
+
+    async def do(self, job: Job) -> Done:
+        """Go on with an erasure that was interrupted, or that waits for a send to be settled."""
+        count = await self._finish(str(job.payload["person"]))
+        what = f"{count.cases} cases, {count.turns} messages, {count.waiting} waiting for a send to be settled"
+        return Done(what, _AGAIN if count.waiting else None)
+
+    async def _finish(self, person: str) -> _Count:
+        """Erase all that is left under a pseudonym whose key was shredded; doing it twice does no harm."""
+        count = _Count()
+        for case_id, community_id in await self._database.run("look for a person's cases", lambda s: _own(s, person)):
+            await self._erase_own(case_id, community_id, count)
+        for case_id in await self._database.run("look for a person's words", lambda s: cases_quoting(s, person)):
+            await self._erase_words(case_id, person, count)
+        await scrub(self._database)
+        return count
+
+    async def _erase_own(self, case_id: str, community_id: str, count: _Count) -> None:
+        async def work(session: Session) -> tuple[bool, bool]:
+            # Nobody captures here meanwhile, and so no post joins a campaign that is given another lead.
+            await communities.load(session, community_id, lock=True)
+            await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update())
+            case = await load(session, case_id)
+            is_waiting, is_open = case.state in _ON_THEIR_WAY, case.state not in CLOSED
+            if is_open and not is_waiting:
+                await _lead_on(session, case_id)
+                await transition(
+                    session,
+                    case_id,
+                    case.version,
+                    CaseState.WITHDRAWN,
+                    actor="schedule",
+                    reason="its author was erased",
+                )
+            await erase_case(session, case_id, is_final=not is_waiting)
+            if not is_waiting:
+                await forget_place(session, case_id)
+            return is_waiting, is_open
+
+        is_waiting, is_open = await self._database.run("erase a person's case", work)
+        count.cases += not is_waiting
+        count.waiting += is_waiting
+        count.closed += is_open and not is_waiting
+
+    async def _erase_words(self, case_id: str, person: str, count: _Count) -> None:
+        async def work(session: Session) -> tuple[int, bool]:
+            await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update())
+            case = await load(session, case_id)
+            turns = await erase_turns(session, case_id, person)
+            # A worker has read the thread and would write it down again: what it finds is not kept.
+            is_read = bool(turns) and case.state is CaseState.DRAFTING
+            if is_read:
+                reason = "somebody in the thread was erased"
+                await queue_again(session, case_id, case.version, reason)
+            return turns, is_read
+
+        turns, is_read = await self._database.run("erase a person's words", work)
+        count.turns += turns
+        count.requeued += is_read
+
+
+async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
+    """Delete what ties a pseudonym to somebody, and what they typed; how many notes and roles those were."""
+    typed = select(NoteRow.stream, NoteRow.seq).join(
+        AuditRow, (AuditRow.stream == NoteRow.stream) & (AuditRow.seq == NoteRow.seq)
+    )
+    notes = list(await session.execute(typed.where(AuditRow.actor == person)))
+    for stream, seq in notes:
+        await session.execute(delete(NoteRow).where(NoteRow.stream == stream, NoteRow.seq == seq))
+    roles = delete(MembershipRow).where(MembershipRow.person_id == person).returning(MembershipRow.role)
+    memberships = (await session.execute(roles)).all()
+    await session.execute(delete(ProposalRow).where(ProposalRow.person_id == person))
+    firsts = delete(FirstApprovalRow).where(FirstApprovalRow.moderator == person).returning(FirstApprovalRow.case_id)
+    await touch(session, *sorted(set(await session.scalars(firsts))))
+    await session.execute(
+        update(CaseRow)
+        .where(CaseRow.claimed_by == person)
+        .values(claimed_by=None, claimed_until=None, unshown=CaseRow.unshown + 1)
+        .execution_options(synchronize_session="fetch")
+    )
+    await session.execute(delete(PersonRow).where(PersonRow.id == person))
+    await write(session, ERASURES, actor=actor, reason="a person was erased on request")
+    # Should this process be stopped, the schedule goes on.
+    key, payload = f"{ERASURE}:{person}", {"person": person}
+    await jobs.enqueue(session, key, ERASURE, payload=payload, after=_FALLBACK)
+    return len(notes), len(memberships)
+
+
+async def _own(session: Session, person: str) -> list[tuple[str, str]]:
+    """The cases of somebody's posts of which anything is left, each with its community."""
+    query = select(CaseRow.id, CaseRow.community_id).where(
+        CaseRow.author == person, ~CaseRow.message.startswith(FORGOTTEN)
+    )
+    return [(case_id, community_id) for case_id, community_id in await session.execute(query.order_by(CaseRow.id))]
+
+
+async def _lead_on(session: Session, case_id: str) -> None:
+    """Let another post of the campaign be drafted and reviewed for all, when the one that was is erased."""
+    campaign = await session.scalar(select(CampaignRow).filter_by(lead_case_id=case_id))
+    if campaign is None:
+        return
+    folded = select(CaseRow.id, CaseRow.version).where(
+        CaseRow.campaign_id == campaign.id, CaseRow.state == CaseState.FOLDED, CaseRow.id != case_id
+    )
+    next_one = (await session.execute(folded.order_by(CaseRow.created_at, CaseRow.id).limit(1))).first()
+    if next_one is None:
+        return
+    await session.execute(delete(CampaignBandRow).where(CampaignBandRow.campaign_id == campaign.id))
+    campaign.lead_case_id = next_one.id
+    reason = "leads its campaign now"
+    await transition(session, next_one.id, next_one.version, CaseState.QUEUED, actor="schedule", reason=reason)
+
+
+async def _end(session: Session, person: str) -> None:
+    """Say that nothing is left to do of an erasure, unless the schedule is at it just now."""
+    await session.execute(
+        update(JobRow)
+        .where(JobRow.key == f"{ERASURE}:{person}", JobRow.state == JobState.READY)
+        .values(state=JobState.DONE, updated_at=session.moment)
+        .execution_options(synchronize_session="fetch")
+    )

@@ -1,0 +1,123 @@
+"""The schedule: when which chore is due.
+
+Owns the ticks and the one leader among all processes. A tick only enqueues: the work is done by ``bot.upkeep.runner``,
+anywhere, and the unique key of its slot keeps two leaders from having it done twice (reliability, I17). Time is the
+database's, in UTC; APScheduler, which knows this machine's clock only, wakes the leader up and does nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from apscheduler.job import Job as Wakeup
+from apscheduler.jobstores.memory import MemoryJobStore
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.interval import IntervalTrigger
+
+from bot.runtime.waiting import pause
+from bot.store.engine.database import Database, Session
+from bot.store.work import jobs
+from bot.store.work.offices import lead, resign
+from bot.upkeep.chore import Chore, slot_key
+from core.errors import StoreUnavailable
+
+_LOG = logging.getLogger(__name__)
+OFFICE: Final = "scheduler"
+
+# It says of every tick that it begins and that it ends.
+logging.getLogger("apscheduler").setLevel(logging.WARNING)
+
+
+class Schedule:
+    """Enqueues each chore once in each of its slots, while this process is the leader.
+
+    Chores look at all that is due, so that of several slots that went by unseen only the last is enqueued.
+
+    Args:
+        owner: names this process among all.
+        lease_seconds: how long a leader may be silent before another process takes the office over.
+        tick_seconds: how often to look; well below the lease.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        chores: Sequence[Chore],
+        owner: str,
+        *,
+        lease_seconds: float = 60.0,
+        tick_seconds: float = 15.0,
+    ) -> None:
+        self._database = database
+        self._periods = {chore.name: chore.every for chore in chores if chore.every is not None}
+        self._owner = owner
+        self._lease = timedelta(seconds=lease_seconds)
+        self._tick = timedelta(seconds=tick_seconds)
+
+    async def tick(self) -> list[str]:
+        """Enqueue what is due and was not enqueued yet; the new keys, none where another process leads.
+
+        Raises:
+            StoreUnavailable: the database does not answer; the next tick makes up for this one.
+        """
+
+        async def work(session: Session) -> list[str]:
+            if not await lead(session, OFFICE, self._owner, self._lease):
+                return []
+            due = {name: slot_key(name, session.moment, every) for name, every in self._periods.items()}
+            return [key for name, key in due.items() if await jobs.enqueue(session, key, name)]
+
+        return await self._database.run("tick", work)
+
+    async def once(self) -> list[str]:
+        """One tick, and the office given back; as ``tick`` otherwise."""
+        try:
+            return await self.tick()
+        finally:
+            await self._resign()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Tick until ``stop`` is set; then give the office back."""
+        waking = AsyncIOScheduler(jobstores={"default": MemoryJobStore()}, timezone=UTC)
+        wakeup = waking.add_job(
+            self._quiet_tick,
+            IntervalTrigger(seconds=self._tick.total_seconds(), timezone=UTC),
+            args=(stop,),
+            coalesce=True,
+            max_instances=1,
+            misfire_grace_time=None,
+            next_run_time=datetime.now(UTC),
+        )
+        waking.start()
+        try:
+            while not stop.is_set():
+                await pause(stop, self._tick.total_seconds())
+                self._mend(wakeup)
+        finally:
+            waking.shutdown(wait=False)
+            await asyncio.sleep(0)  # it ends in the next turn of the event loop
+            await self._resign()
+
+    def _mend(self, wakeup: Wakeup) -> None:
+        """Bring a wake-up near again that lies far ahead since this machine's clock was put back."""
+        now = datetime.now(UTC)
+        if wakeup.next_run_time is not None and wakeup.next_run_time > now + 2 * self._tick:
+            wakeup.modify(next_run_time=now)
+
+    async def _quiet_tick(self, stop: asyncio.Event) -> None:
+        if stop.is_set():
+            return
+        try:
+            await self.tick()
+        except StoreUnavailable as err:
+            _LOG.warning("the schedule waits for the database: %s", err)
+
+    async def _resign(self) -> None:
+        try:
+            await self._database.run("resign", lambda session: resign(session, OFFICE, self._owner))
+        except StoreUnavailable as err:
+            _LOG.warning("the office was not given back, its lease must run out: %s", err)

@@ -1,0 +1,77 @@
+"""What Antiphon says to people, in their language: gettext catalogs, read once.
+
+Owns the choice of a catalog. The English sentences stand in the code; ``core/i18n/locale`` holds the others, one file for
+each language (``python -m tools.catalogs`` writes new sentences into them). What posts and replies say is never
+translated.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from babel.messages.pofile import read_po
+
+from core.i18n.sentences import Sentence
+
+_LOG = logging.getLogger(__name__)
+LANGUAGES: Final = ("en", "es", "it", "eu")
+"""The languages that people are spoken to in."""
+_FOLDER: Final = Path(__file__).parent / "locale"
+
+
+def language_of(locale: str | None) -> str:
+    """The language for a locale such as ``es-419`` or ``it``; English where there is no catalog."""
+    language = (locale or "").replace("_", "-").split("-")[0].lower()
+    return language if language in LANGUAGES else "en"
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def _catalog(language: str) -> dict[str, str]:
+    """The translations into a language; none into English, nor where the installation lacks the file."""
+    if language == "en":
+        return {}
+    try:
+        with (_FOLDER / f"{language}.po").open("rb") as file:
+            messages = read_po(file, locale=language)
+    except FileNotFoundError:
+        _LOG.warning("The catalog %s.po is missing: people are spoken to in English. Install Antiphon anew.", language)
+        return {}
+    return {
+        message.id: message.string
+        for message in messages
+        if isinstance(message.id, str) and isinstance(message.string, str) and message.string and not message.fuzzy
+    }
+
+
+def gettext(sentence: str, locale: str | None, **values: object) -> str:
+    """A sentence of ours in the reader's language, with ``{names}`` filled in.
+
+    Args:
+        sentence: in English, a literal, so that it can be collected for the translators.
+        locale: the reader's, as the platform says it; ``None`` for English.
+    """
+    return _filled(sentence, locale, values)
+
+
+def translated(said: str, locale: str | None) -> str:
+    """What was said before anybody knew who reads it, such as an error's message, in the reader's language.
+
+    Args:
+        said: a ``core.i18n.sentences.Sentence``. Any other text is looked up as it stands: a sentence that was stored since
+            is found if nothing was filled in, and everything else stays as it is.
+    """
+    if not isinstance(said, Sentence):
+        return _filled(said, locale, {})
+    values = {
+        name: translated(value, locale) if isinstance(value, Sentence) else value for name, value in said.values.items()
+    }
+    return _filled(said.template, locale, values)
+
+
+def _filled(template: str, locale: str | None, values: Mapping[str, object]) -> str:
+    found = _catalog(language_of(locale)).get(template, template)
+    return found.format(**values) if values else found

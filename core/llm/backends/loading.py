@@ -1,0 +1,71 @@
+"""How a classifier comes into memory: from a folder, the hub's local cache or the hub, once, and with a plain error.
+
+Owns what all trained classifiers share: that each is loaded at its first use and then used by one thread at a time, and
+what is said where it cannot be had. What stands in for it is not decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ScorerUnavailable
+from core.llm.backends.quiet import quiet
+
+_FAILURES = (MemoryError, RuntimeError, ValueError, IndexError)
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """A model, loaded at its first use, by one thread, and then used by one thread at a time.
+
+    The fast tokenizers cannot be shared between threads, and torch uses all cores anyway.
+    """
+
+    def __init__(self, load: Callable[[], T]) -> None:
+        self._load, self._lock = load, Lock()
+        self._model: T | None = None
+
+    def use(self, work: Callable[[T], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """What ``work`` makes of the model. Raises ``ScorerUnavailable``."""
+        with self._lock:
+            if self._model is None:
+                self._model = self._load()
+            try:
+                return work(self._model)
+            except _FAILURES as err:  # names the kind of error only: its message may hold a text
+                raise ScorerUnavailable(f"the model failed: {type(err).__name__}") from err
+
+
+def folder_of(model: str) -> Path | None:
+    """The model's folder, or ``None`` for a name on the hub."""
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    if folder.is_absolute() or model.startswith((".", "~")):
+        raise ScorerUnavailable(f"there is no folder {folder}", remedy="Correct the path in [scorers].")
+    return None
+
+
+def described_by_hub(repo: str, files: Sequence[str]) -> Path:
+    """A folder with a model's description, from the hub's local cache or the hub; one try, no weights."""
+    from huggingface_hub import snapshot_download
+
+    with quiet():
+        return Path(snapshot_download(repo, allow_patterns=list(files)))
+
+
+def unloadable(model: str, err: Exception) -> ScorerUnavailable:
+    """Names the kind of error only: vendors' messages run over many lines."""
+    if isinstance(err, ImportError) and err.name:
+        package = err.name.partition(".")[0]
+        return ScorerUnavailable(f"{model} needs the package {package}", remedy="Run: pip install 'antiphon[scorers]'.")
+    return ScorerUnavailable(
+        f"{model} is not at hand or damaged: {type(err).__name__}",
+        remedy="Name a folder with the model, or connect to the network, or leave the key in [scorers] empty.",
+    )

@@ -1,0 +1,117 @@
+"""What a suggestion may cost, and what it has cost.
+
+Owns the deadline and the limits of calls and tokens. Every call of the language model goes through ``MeteredModel``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from core.errors import BudgetExhausted, ModelUnavailable
+from core.llm.profiles import Profile
+from core.ports import Answer, Generation, LanguageModel, Message
+
+
+@dataclass
+class Budget:
+    """Counts against the limits of a profile. ``clock`` gives seconds; only differences matter."""
+
+    profile: Profile
+    clock: Callable[[], float] = time.monotonic
+    model_calls: int = 0
+    judge_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    started: float = field(init=False)
+    first_draft_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return self.clock() - self.started
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the deadline, never negative."""
+        return max(0.0, self.profile.deadline_seconds - self.seconds)
+
+    def exhausted(self) -> str | None:
+        """Which limit is reached, in words, or ``None``."""
+        if self.seconds_left <= 0:
+            return "deadline"
+        if self.model_calls >= self.profile.max_model_calls:
+            return "model call limit"
+        if self.prompt_tokens + self.completion_tokens >= self.profile.max_tokens:
+            return "token limit"
+        return None
+
+    def is_late(self) -> str | None:
+        """Why no new drafts should be asked for: the last quarter of the time is kept for the judge. Or ``None``."""
+        return "time kept for the judge" if self.seconds_left < self.profile.deadline_seconds / 4 else None
+
+    def check(self) -> None:
+        """Raise ``BudgetExhausted`` if a limit is reached."""
+        reached = self.exhausted()
+        if reached:
+            raise BudgetExhausted(f"The {reached} of the {self.profile.name} profile is reached.")
+
+    def saw_draft(self) -> None:
+        """Note the time of the first draft."""
+        if self.first_draft_seconds is None:
+            self.first_draft_seconds = self.seconds
+
+
+class MeteredModel:
+    """A language model under a budget: it refuses a call once a limit is reached, and counts each."""
+
+    def __init__(self, model: LanguageModel, budget: Budget) -> None:
+        self._model = model
+        self.budget = budget
+
+    async def generate(self, messages: Sequence[Message], how: Generation, *, judging: bool = False) -> Answer:
+        """As ``LanguageModel.generate``, until the deadline; ``judging`` counts it as a judge's call too.
+
+        Raises:
+            BudgetExhausted: a limit is reached.
+            ModelUnavailable: there is no usable answer.
+        """
+        self._start(judging)
+        with self._within_budget():
+            answer = await self._model.generate(messages, how, self.budget.seconds_left)
+        self._count(answer)
+        return answer
+
+    async def choose(
+        self, messages: Sequence[Message], options: Sequence[str], *, judging: bool = False
+    ) -> dict[str, float] | None:
+        """As ``LanguageModel.choose``, until the deadline; ``judging`` counts it as a judge's call too."""
+        self._start(judging)
+        with self._within_budget():
+            shares, answer = await self._model.choose(messages, options, self.budget.seconds_left)
+        self._count(answer)
+        return shares
+
+    def _start(self, judging: bool) -> None:
+        self.budget.check()
+        self.budget.model_calls += 1
+        self.budget.judge_calls += judging
+
+    @contextmanager
+    def _within_budget(self) -> Iterator[None]:
+        """A call that fails because the deadline came is the budget's end, not the model's."""
+        try:
+            yield
+        except ModelUnavailable:
+            if self.budget.seconds_left <= 0:
+                self.budget.check()
+            raise
+
+    def _count(self, answer: Answer) -> None:
+        self.budget.prompt_tokens += answer.prompt_tokens
+        self.budget.completion_tokens += answer.completion_tokens

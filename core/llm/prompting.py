@@ -1,0 +1,80 @@
+"""Prompts as text templates: loading, and filling without a way for a post to add to the template.
+
+Owns the file format of ``core/llm/prompts``: lines that begin with ``#`` are notes (the source among them),
+``[[system]]``, ``[[user]]`` and ``[[assistant]]`` begin a message, ``{name}`` is a blank to fill.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from core.ports import Message
+from core.wording.injection.injection import disarm
+
+_SECTION = re.compile(r"^\[\[(system|user|assistant)\]\]$")
+_BLANK = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A template: messages with blanks."""
+
+    name: str
+    messages: tuple[Message, ...]
+
+    def fill(self, **values: str) -> list[Message]:
+        """The messages with every blank filled, in one pass: a value can never bring a blank of its own.
+
+        The control tokens of chat templates in a value are disarmed (``core.wording.injection.injection.disarm``).
+
+        Raises:
+            KeyError: a blank has no value.
+        """
+        return [
+            Message(m.role, _BLANK.sub(lambda match: disarm(values[match.group(1)]), m.content)) for m in self.messages
+        ]
+
+    def beginning(self, **known: str) -> list[Message]:
+        """The messages up to the first blank that has no value in ``known``: what all uses share."""
+        shared: list[Message] = []
+        for message in self.messages:
+            unknown = (blank.start() for blank in _BLANK.finditer(message.content) if blank.group(1) not in known)
+            cut = next(unknown, None)
+            text = _BLANK.sub(lambda blank: disarm(known[blank.group(1)]), message.content[:cut])
+            shared.append(Message(message.role, text))
+            if cut is not None:
+                break
+        return shared
+
+
+@cache
+def load_prompt(name: str) -> Prompt:
+    """The prompt in ``core/llm/prompts/<name>.txt``.
+
+    Raises:
+        FileNotFoundError: there is no such prompt.
+        ValueError: the file has text before its first section, or no section.
+    """
+    text = resources.files("core.llm").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
+    messages: list[Message] = []
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        section = _SECTION.match(line)
+        if section:
+            messages.append(Message(section.group(1), ""))
+        elif messages:
+            messages[-1] = Message(messages[-1].role, f"{messages[-1].content}\n{line}")
+        elif line.strip():
+            raise ValueError(f"core/llm/prompts/{name}.txt: text before the first section")
+    if not messages:
+        raise ValueError(f"core/llm/prompts/{name}.txt: no section")
+    return Prompt(name, tuple(Message(m.role, m.content.strip()) for m in messages))
+
+
+def quoted(post: str) -> str:
+    """A post as data inside a prompt: its own angle brackets cannot close the quotation (threat T1)."""
+    return f"<post>{post.replace('<', '‹').replace('>', '›')}</post>"

@@ -1,0 +1,1 @@
+"""The rules of review: states and approval, roles, reasons, a community's policy, and the ports of the desk."""

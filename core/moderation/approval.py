@@ -1,0 +1,210 @@
+"""The states of a case, and the only place that can make an ``ApprovedReply``.
+
+Owns the declared graph of states and the rule that nothing is posted but the exact text that a person approved.
+Knows no database: the store applies these rules, it does not repeat them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from core.errors import NotAllowed
+from core.i18n.sentences import Sentence, listed, sentence
+from core.models import FlaggedPost, PostRef
+
+
+class CaseState(StrEnum):
+    """Where a case stands (architecture, section 4)."""
+
+    CAPTURED = "captured"
+    QUEUED = "queued"
+    DRAFTING = "drafting"
+    IN_REVIEW = "in_review"
+    APPROVED = "approved"
+    SENDING = "sending"
+    POSTED = "posted"
+    DECLINED = "declined"
+    NO_REPLY = "no_reply"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+    NEEDS_PERSON = "needs_person"
+    UNKNOWN = "unknown"
+    FAILED = "failed"
+    FOLDED = "folded"
+    SHADOWED = "shadowed"
+    RETRACTED = "retracted"
+
+
+_S = CaseState
+TRANSITIONS: Final[dict[CaseState, frozenset[CaseState]]] = {
+    _S.CAPTURED: frozenset({_S.QUEUED, _S.FOLDED, _S.EXPIRED, _S.WITHDRAWN}),
+    _S.FOLDED: frozenset({_S.QUEUED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN}),
+    _S.QUEUED: frozenset({_S.DRAFTING, _S.EXPIRED, _S.WITHDRAWN}),
+    _S.DRAFTING: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.WITHDRAWN}),
+    _S.IN_REVIEW: frozenset(
+        {_S.APPROVED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON, _S.QUEUED}
+    ),
+    _S.APPROVED: frozenset({_S.SENDING, _S.IN_REVIEW, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON, _S.SHADOWED}),
+    _S.SENDING: frozenset({_S.POSTED, _S.UNKNOWN, _S.FAILED, _S.APPROVED}),
+    _S.UNKNOWN: frozenset({_S.POSTED, _S.FAILED, _S.NEEDS_PERSON, _S.SENDING}),
+    _S.NEEDS_PERSON: frozenset(
+        {_S.IN_REVIEW, _S.QUEUED, _S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN, _S.POSTED, _S.FAILED, _S.EXPIRED}
+    ),
+    _S.FAILED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.WITHDRAWN, _S.EXPIRED}),
+    _S.POSTED: frozenset({_S.RETRACTED}),
+    _S.DECLINED: frozenset(),
+    _S.NO_REPLY: frozenset(),
+    _S.EXPIRED: frozenset(),
+    _S.WITHDRAWN: frozenset(),
+    _S.SHADOWED: frozenset(),
+    _S.RETRACTED: frozenset(),
+}
+CLOSED: Final = frozenset({state for state in CaseState if not TRANSITIONS[state]} | {_S.POSTED})
+"""The states in which nobody has to do anything any more."""
+
+
+def state_words(state: CaseState) -> Sentence:
+    """What comes after "the case is"."""
+    words = {
+        _S.CAPTURED: sentence("captured"),
+        _S.QUEUED: sentence("queued"),
+        _S.DRAFTING: sentence("being drafted"),
+        _S.IN_REVIEW: sentence("in review"),
+        _S.APPROVED: sentence("approved"),
+        _S.SENDING: sentence("being sent"),
+        _S.POSTED: sentence("posted"),
+        _S.DECLINED: sentence("declined"),
+        _S.NO_REPLY: sentence("left without a reply"),
+        _S.EXPIRED: sentence("expired"),
+        _S.WITHDRAWN: sentence("withdrawn"),
+        _S.NEEDS_PERSON: sentence("waiting for a person"),
+        _S.UNKNOWN: sentence("of unknown fate"),
+        _S.FAILED: sentence("failed"),
+        _S.FOLDED: sentence("folded into another"),
+        _S.SHADOWED: sentence("approved in shadow mode"),
+        _S.RETRACTED: sentence("retracted"),
+    }
+    return words[state]
+
+
+def check_transition(old: CaseState, new: CaseState) -> None:
+    """Refuse a move that the graph does not declare.
+
+    Raises:
+        NotAllowed: the case cannot go from ``old`` to ``new``.
+    """
+    if new not in TRANSITIONS[old]:
+        to = [state_words(state) for state in sorted(TRANSITIONS[old])]
+        raise NotAllowed(
+            sentence("A case that is {old} cannot become {new}.", old=state_words(old), new=state_words(new)),
+            remedy=sentence("It can become: {allowed}.", allowed=listed(to))
+            if to
+            else sentence("The case is closed; nothing is to be done."),
+        )
+
+
+def check_answerable(post: FlaggedPost) -> None:
+    """Refuse to approve a reply where there is no message that it could answer.
+
+    Raises:
+        NotAllowed: the words stand in no message of the platform.
+    """
+    if post.is_from_elsewhere:
+        raise NotAllowed(
+            sentence("These words stand in no message here, so nothing can be posted."),
+            remedy=sentence("Copy what you can use from the drafts, and close the case."),
+        )
+
+
+def text_hash(text: str) -> str:
+    """The SHA-256, in hexadecimal, of the exact UTF-8 bytes of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Seal:
+    """What only this module makes: without it no ``ApprovedReply`` can be made, by mypy and at run time.
+
+    It knows what was approved, so that ``dataclasses.replace`` cannot put another text under an old approval.
+    """
+
+    def __init__(self, *approved: object) -> None:
+        self.approved = approved
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedReply:
+    """A text that a person approved, bound to that person, the time and the hash of its exact bytes.
+
+    Made by ``approve`` and ``restore`` alone.
+    """
+
+    approval_id: str
+    in_reply_to: PostRef
+    text: str
+    moderator: str
+    approved_at: datetime
+    sha256: str
+    seal: _Seal = field(compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        mine = (self.approval_id, self.in_reply_to, self.text, self.moderator, self.approved_at, self.sha256)
+        if not isinstance(self.seal, _Seal) or self.seal.approved != mine:
+            raise NotAllowed(
+                "An approved reply is made by core.moderation.approval alone.",
+                remedy="Call core.moderation.approval.approve.",
+            )
+
+    @property
+    def key(self) -> str:
+        """The idempotency key of the send: 25 characters, the same at every attempt (reliability, 1.2, step 3)."""
+        return base64.b32encode(hashlib.sha256(self.approval_id.encode()).digest()).decode()[:25]
+
+
+def approve(
+    *, approval_id: str, in_reply_to: PostRef, text: str, shown_sha256: str, moderator: str, at: datetime
+) -> ApprovedReply:
+    """Bind a moderator's approval to the text that was shown.
+
+    Args:
+        shown_sha256: ``text_hash`` of what the moderator saw when approving.
+        at: an aware time.
+
+    Raises:
+        NotAllowed: nobody approved, there is no text, or another text was shown than the one to be posted.
+    """
+    if not moderator.strip():
+        raise NotAllowed("Nobody approved this reply.", remedy="Approve it as a moderator with a name.")
+    if not text.strip():
+        raise NotAllowed(sentence("An empty reply cannot be approved."), remedy=sentence("Write a text, or decline."))
+    if at.tzinfo is None:
+        raise NotAllowed("The time of the approval has no time zone.", remedy="Pass an aware datetime.")
+    digest = text_hash(text)
+    if digest != shown_sha256:
+        raise NotAllowed(
+            sentence("The text changed after it was shown."), remedy=sentence("Read the new text and approve it again.")
+        )
+    seal = _Seal(approval_id, in_reply_to, text, moderator, at, digest)
+    return ApprovedReply(approval_id, in_reply_to, text, moderator, at, digest, seal)
+
+
+def restore(
+    *, approval_id: str, in_reply_to: PostRef, text: str, moderator: str, at: datetime, sha256: str
+) -> ApprovedReply:
+    """Make the reply of a stored approval again, to be sent.
+
+    Raises:
+        NotAllowed: the stored text is not the one that was approved.
+    """
+    if text_hash(text) != sha256:
+        raise NotAllowed(
+            f"The text of approval {approval_id} is not the one that was approved; it will not be posted.",
+            remedy="Open the case and approve a text again.",
+        )
+    return approve(
+        approval_id=approval_id, in_reply_to=in_reply_to, text=text, shown_sha256=sha256, moderator=moderator, at=at
+    )

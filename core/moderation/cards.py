@@ -1,0 +1,178 @@
+"""What a person is shown of a case, on whatever platform: plain values, in the order in which they matter.
+
+Owns which facts of a case reach people. Holds no markup and no language of its own: adapters lay a card out, in the
+reader's language. The post's own words are in ``Card.post`` alone, so that no layout shows them by accident.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.models import Action, Draft, Evidence, FlaggedPost, PostRef, TargetGroup
+from core.moderation.approval import CaseState
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who looks at a case just now, by the name that the community knows, and until when."""
+
+    name: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How far the draft is that a case waits for.
+
+    ``stage`` is the engine's, "" before it began; ``ahead`` how many cases come first; ``expected_seconds`` an
+    estimate, ``None`` where there is none; ``error`` why the last attempt failed, "" if none did.
+    """
+
+    stage: str = ""
+    ahead: int = 0
+    expected_seconds: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A case as people see it. ``version`` is what every decision must name.
+
+    Attributes:
+        community: the community's name on its platform (``PostRef.community``).
+        gist: what the post implies, in a neutral sentence; ``None`` before the engine has read it.
+        drafts: the replies to choose from, best first; with ``is_preview`` better ones may still come.
+        suggestion_id: the suggestion that they are from; ``None`` for a preview.
+        evidence: the passages that receipts name by id.
+        claims: the counter-claims to choose from, the one that is argued first.
+        notes: what the engine could not do, in sentences.
+        why_two: why a second person must approve, known before any text is chosen; empty where one will do.
+        first_approvals: the names of those who approved a text already, and wait for a second person.
+        first_texts: what each of them approved, in the same order, without the sentence that discloses Antiphon; ""
+            where it is not kept any more.
+        campaign_posts: how many near-identical posts this case stands for; 1 for itself alone.
+        is_original_gone: the platform said that the post was deleted.
+        is_original_edited: the platform said that the post was changed after it was flagged.
+        send_at: when an approved reply is sent; until then it can be taken back.
+        reply: where the posted reply stands.
+        is_shadow: nothing is posted in this community.
+        is_paused: posting is stopped, here or everywhere.
+        closed_because: the reason in the last line of the log, where the case is closed or needs a person.
+        community_language: the language that the community chose for its cards, as ISO 639-1; ``None`` for none.
+    """
+
+    case_id: str
+    version: int
+    state: CaseState
+    community: str
+    post: FlaggedPost
+    opened_at: datetime
+    gist: str | None = None
+    target_group: TargetGroup | None = None
+    severity: int | None = None
+    language: str | None = None
+    advice: Action | None = None
+    advice_reason: str = ""
+    drafts: tuple[Draft, ...] = ()
+    is_preview: bool = False
+    suggestion_id: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    claims: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    why_two: tuple[str, ...] = ()
+    first_approvals: tuple[str, ...] = ()
+    first_texts: tuple[str, ...] = ()
+    holder: Holder | None = None
+    waiting: Waiting | None = None
+    campaign_posts: int = 1
+    is_original_gone: bool = False
+    is_original_edited: bool = False
+    send_at: datetime | None = None
+    reply: PostRef | None = None
+    is_shadow: bool = False
+    is_paused: bool = False
+    closed_because: str = ""
+    community_language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedReply:
+    """One exact text that a person may approve: what would be posted, byte for byte.
+
+    Attributes:
+        id: by which it is approved; 16 characters of a-z and 0-9, since platforms keep little beside a button.
+        text: all of it, with the sentence that discloses Antiphon.
+        reply: the part that the person wrote or chose.
+        sha256: of the text's UTF-8 bytes.
+        unsupported: sentences of it with figures or names that no passage holds.
+        warnings: what to look at before approving, in sentences.
+        why_two: why a second person must approve it, too; empty where one will do.
+        is_shadow: approving it posts nothing: the community is in shadow mode.
+    """
+
+    id: str
+    case_id: str
+    version: int
+    text: str
+    reply: str
+    sha256: str
+    unsupported: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    why_two: tuple[str, ...] = ()
+    is_shadow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What became of an approval: ``card`` as it stands now; ``waits_for_second`` says until when, if it does."""
+
+    card: Card
+    waits_for_second: datetime | None = None
+    why_two: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CardTrouble:
+    """Why cards cannot be shown in the review channel, what to do about it, and since when; in sentences of ours."""
+
+    message: str
+    remedy: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeskStatus:
+    """How the desk of one community stands.
+
+    ``expected_seconds`` is the time to a draft for a post flagged now, ``None`` where nobody can tell. ``workers`` are
+    those with work in hand. ``model_trouble`` is what the engine lacked last, "" if nothing. ``paused`` holds who is
+    stopped: ``here`` and ``everywhere``. ``card_trouble`` is why moderators see no new cards, ``None`` if they do.
+    """
+
+    by_state: dict[CaseState, int]
+    expected_seconds: float | None
+    workers: int
+    model_trouble: str
+    is_posting: bool
+    discloses: bool
+    is_paused_here: bool
+    is_paused_everywhere: bool
+    oldest_in_review: datetime | None = None
+    card_trouble: CardTrouble | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What happened in a community since ``since``; a median is ``None`` where there were fewer than five cases."""
+
+    since: datetime
+    flagged: int
+    by_state: dict[CaseState, int]
+    by_group: dict[TargetGroup, int]
+    by_intent: dict[str, int]
+    by_decline_reason: dict[str, int]
+    median_seconds_to_draft: float | None
+    median_seconds_to_decision: float | None
+    share_edited: float | None
+    share_first_rank: float | None

@@ -1,0 +1,140 @@
+"""How a community wants Antiphon to behave: where cards go, who is what, what is watched, how replies sound.
+
+Owns the keys, their defaults and their ranges, and their form as JSON; plain values. Knows no platform: channels and
+roles are the platform's own ids, as text. Whether a community posts, discloses or is paused is no part of it
+(``bot.communities.decisions``).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.errors import BadInput
+from core.i18n.sentences import sentence
+from core.models import Intent, TargetGroup
+from core.moderation.draft_options import MAX_TONE, check_language, check_tone
+from core.moderation.roles import Role
+
+__all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json", "to_json"]
+
+MAX_KEYWORDS: Final = 200
+MAX_KEYWORD: Final = 60
+MAX_LISTED: Final = 100
+FIRST_YEAR: Final = 1900
+LAST_YEAR: Final = 2100
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityPolicy:
+    """What managers set for their community.
+
+    Attributes:
+        review_channel: where cards for moderators are shown; "" shows none, and cases wait on the desk.
+        roles: which of Antiphon's roles the platform's own give, by the id of the platform's role.
+        watched_channels: where every post is looked at by a filter; none by default.
+        threshold: how likely a watched post must be hateful before it is flagged, in [0, 1].
+        groups: the target groups that the filter looks out for; none for all.
+        keywords: words of which one flags a watched post whatever its score, matched whole and caseless.
+        reaction: the emoji that flags a post; "" for none.
+        language: of cards, and of replies where a post's own cannot be told, as ISO 639-1; ``None`` for the configured.
+        tone: how replies sound, in a few words; "" for the configured style.
+        intents: the kinds of reply to draft, the preferred first; none for the configured.
+        publishers: whose documents are preferred as evidence; none for any.
+        evidence_since: the first year of publication of evidence; ``None`` for any.
+    """
+
+    review_channel: str = ""
+    roles: dict[str, Role] = field(default_factory=dict)
+    watched_channels: tuple[str, ...] = ()
+    threshold: float = 0.9
+    groups: tuple[TargetGroup, ...] = ()
+    keywords: tuple[str, ...] = ()
+    reaction: str = ""
+    language: str | None = None
+    tone: str = ""
+    intents: tuple[Intent, ...] = ()
+    publishers: tuple[str, ...] = ()
+    evidence_since: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise BadInput(
+                sentence("A threshold of {threshold} is none.", threshold=self.threshold),
+                remedy=sentence("Name a number from 0 to 1."),
+            )
+        check_tone(self.tone)
+        check_language(self.language)
+        if len(self.keywords) > MAX_KEYWORDS:
+            raise BadInput(
+                sentence("There are too many keywords."), remedy=sentence("Name at most {most}.", most=MAX_KEYWORDS)
+            )
+        if any(not word.strip() or len(word) > MAX_KEYWORD for word in self.keywords):
+            raise BadInput(
+                sentence("A keyword is empty or too long."),
+                remedy=sentence("Use 1 to {most} characters.", most=MAX_KEYWORD),
+            )
+        if max(len(self.roles), len(self.watched_channels), len(self.publishers)) > MAX_LISTED:
+            raise BadInput(
+                sentence("There are too many of one kind."),
+                remedy=sentence("Name at most {most} of each.", most=MAX_LISTED),
+            )
+        if self.evidence_since is not None and not FIRST_YEAR <= self.evidence_since <= LAST_YEAR:
+            raise BadInput(
+                sentence("{year} is no year.", year=self.evidence_since),
+                remedy=sentence("Name one from {first} to {last}.", first=FIRST_YEAR, last=LAST_YEAR),
+            )
+
+
+_ADAPTER: Final = TypeAdapter(CommunityPolicy)
+_NAMES: Final = tuple(one.name for one in fields(CommunityPolicy))
+
+
+def to_json(policy: CommunityPolicy) -> dict[str, Any]:
+    """What of a policy differs from the defaults, as JSON values."""
+    said, default = _ADAPTER.dump_python(policy, mode="json"), _ADAPTER.dump_python(CommunityPolicy(), mode="json")
+    return {name: value for name, value in said.items() if value != default[name]}
+
+
+def from_json(kept: Mapping[str, object]) -> CommunityPolicy:
+    """The policy of which ``kept`` says what differs from the defaults.
+
+    Raises:
+        BadInput: there is no such field, or its value is not allowed.
+    """
+    for name in kept:
+        if name not in _NAMES:
+            near = difflib.get_close_matches(name, _NAMES, n=1)
+            remedy = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(_NAMES)}."
+            raise BadInput(f"There is no setting {name}.", remedy=remedy)
+    try:
+        return _ADAPTER.validate_python(dict(kept))
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_input=False)[0]
+        where, allowed = ".".join(map(str, first["loc"])), str(first["msg"]).rstrip(".")
+        # Not `from err`: pydantic's message quotes what was typed.
+        raise BadInput(f"The setting {where} is not allowed.", remedy=f"{allowed}.") from None
+
+
+def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> CommunityPolicy:
+    """The policy with new values for some fields; ``BadInput`` as ``from_json``."""
+    return from_json(to_json(policy) | dict(changes))
+
+
+def differences(old: CommunityPolicy, new: CommunityPolicy) -> tuple[str, ...]:
+    """Which fields differ, for the audit log: of roles their ids, of lists how many, of nothing what was typed."""
+    before, after = to_json(old), to_json(new)
+    names = [name for name in _NAMES if before.get(name) != after.get(name)]
+    return tuple(_in_words(name, after.get(name)) for name in names)
+
+
+def _in_words(name: str, value: object) -> str:
+    if value is None:
+        return f"{name} (default)"
+    if isinstance(value, dict):
+        return f"{name} ({', '.join(f'{id_} {role}' for id_, role in sorted(value.items())) or 'none'})"
+    return f"{name} ({len(value)})" if isinstance(value, list) else name

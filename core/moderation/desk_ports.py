@@ -1,0 +1,159 @@
+"""What a chat platform's adapter may ask of the application: the people's side of the desk, as Protocols.
+
+Owns the shape of that port. The application implements it (``bot.review.casework``); adapters are given it and know nothing
+behind it. Every method raises one of ``core.errors`` with a remedy: ``NotAllowed`` where the person may not,
+``Conflict`` where the case is not as they saw it or somebody else holds it, ``BadInput`` where the call is wrong, and
+``StoreUnavailable`` where the database does not answer; after each nothing has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+from core.models import FlaggedPost, Intent, PostRef
+from core.moderation.cards import Approval, Card, DeskStatus, ProposedReply, Statistics
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.decline import DeclineReason
+from core.moderation.roles import OnCase, OnCommunity, Person, Role
+
+
+class Casework(Protocol):
+    """Decisions about cases, by the people of a platform."""
+
+    async def flag(self, post: FlaggedPost) -> Card:
+        """Open the case of a post; committed when it returns. One flagged before keeps its case.
+
+        Raises:
+            NotAllowed: the post is private, or the flagger flagged too many.
+        """
+        ...
+
+    async def card(self, case_id: str, by: Person) -> Card:
+        """A case as this person may see it: who only flagged it sees no other's words but their own post's."""
+        ...
+
+    async def find(self, ref: PostRef, by: Person) -> Card | None:
+        """The case of a post, or that a posted reply belongs to; ``None`` if there is none."""
+        ...
+
+    async def claim(self, case_id: str, by: Person) -> Card:
+        """Hold a case; ``Conflict`` says who else does, and until when."""
+        ...
+
+    async def release(self, case_id: str, by: Person) -> Card:
+        """Hold it no more."""
+        ...
+
+    async def propose(
+        self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
+    ) -> ProposedReply:
+        """Keep one exact text to approve: a draft by ``rank``, or an edited ``text`` (with the rank it began as)."""
+        ...
+
+    async def approve(self, proposal_id: str, by: Person) -> Approval:
+        """Approve what ``propose`` kept and the person was shown; sent when the undo window is over."""
+        ...
+
+    async def undo(self, case_id: str, version: int, by: Person) -> Card:
+        """Take an approval back before it is sent."""
+        ...
+
+    async def redraft(
+        self, case_id: str, version: int, by: Person, *, intent: Intent | None = None, claim: str | None = None
+    ) -> Card:
+        """Ask for other drafts: of one intent, arguing another claim, or simply others."""
+        ...
+
+    async def decline(self, case_id: str, version: int, by: Person, reason: DeclineReason, note: str = "") -> Card:
+        """Close a case because no draft will do; ``note`` is needed with ``DeclineReason.OTHER``."""
+        ...
+
+    async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Card:
+        """Close a case because the post is better left without a reply."""
+        ...
+
+    async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Card:
+        """Close a case that should not have been opened."""
+        ...
+
+    async def reopen(self, case_id: str, version: int, by: Person) -> Card:
+        """Put a case that needs a person, or whose send failed, in review again."""
+        ...
+
+    async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
+        """Say of a send that nobody could read back whether it stands on the platform."""
+        ...
+
+    async def split_out(self, case_id: str, version: int, by: Person) -> Card:
+        """Draft a folded post on its own."""
+        ...
+
+    async def retract(self, case_id: str, version: int, by: Person, note: str) -> Card:
+        """Take a posted reply away."""
+        ...
+
+    async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
+        """Say that a flagged post now reads otherwise, or was deleted (``None``); unknown posts are ignored.
+
+        Where the platform hides the words, ``text`` is "", and ``revision`` (``FlaggedPost.revision``) is compared.
+        """
+        ...
+
+
+class Governance(Protocol):
+    """What managers do with their community, named as the platform does (``platform``, ``community``)."""
+
+    async def policy(self, platform: str, community: str) -> CommunityPolicy:
+        """How the community wants Antiphon; the defaults where it was never set. Anybody may know."""
+        ...
+
+    async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
+        """The roles that somebody has at this moment, the platform asked anew."""
+        ...
+
+    async def require(self, platform: str, community: str, by: Person, action: OnCase | OnCommunity) -> None:
+        """``NotAllowed`` if they may not do this there."""
+        ...
+
+    async def configure(
+        self, platform: str, community: str, changes: Mapping[str, object], by: Person, *, is_owner: bool = False
+    ) -> CommunityPolicy:
+        """Change some fields of the policy; recorded in the audit log.
+
+        Args:
+            changes: new values by the names of ``CommunityPolicy``'s fields.
+            is_owner: the platform itself says that this person administers the community, which is how the first
+                manager comes in.
+        """
+        ...
+
+    async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
+        """Leave shadow mode, or go back into it."""
+        ...
+
+    async def set_disclosure(self, platform: str, community: str, discloses: bool, by: Person, note: str = "") -> None:
+        """Say under each reply that Antiphon drafted it, or do not (with a reason)."""
+        ...
+
+    async def pause(self, platform: str, community: str, by: Person, note: str = "") -> bool:
+        """Stop all posting there at once; ``False`` if it was stopped."""
+        ...
+
+    async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
+        """Allow posting again; ``False`` if it was allowed."""
+        ...
+
+    async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
+        """Queue, model, mode."""
+        ...
+
+    async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
+        """What happened lately."""
+        ...
+
+    async def export(self, platform: str, community: str, by: Person, to: Path) -> int:
+        """Write the community's cases, by pseudonym, as CSV or JSON lines by the file's suffix; how many rows."""
+        ...

@@ -1,0 +1,46 @@
+"""The sentence under a reply that says who speaks (AI Act, Art. 50; reliability, T23 and T25).
+
+Owns the wording in each language, and how a reply and its footer become one text. Whether a community discloses is
+its own decision, with a recorded reason; this knows no community.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from core.moderation.approval import text_hash
+
+_GAP: Final = "\n\n"
+_FOOTERS: Final = {
+    "en": "Drafted with Antiphon, checked and approved by a moderator.",
+    "es": "Redactado con Antiphon, revisado y aprobado por una persona del equipo de moderación.",
+    "it": "Scritto con Antiphon, controllato e approvato da una persona della moderazione.",
+    "eu": "Antiphon-ekin idatzia, moderatzaile batek berrikusi eta onartua.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """All that would be posted, and the hash of its bytes; ``footer`` is how it ends, "" where nothing is added."""
+
+    text: str
+    footer: str
+    sha256: str
+
+
+def footer_in(language: str | None) -> str:
+    """The footer in a language, in English where there is none."""
+    return _GAP + _FOOTERS.get(language or "en", _FOOTERS["en"])
+
+
+def longest_footer() -> int:
+    """How many characters a reply must leave free for it."""
+    return max(len(footer_in(language)) for language in _FOOTERS)
+
+
+def render(reply: str, language: str | None, *, discloses: bool) -> Rendered:
+    """The reply as it would be posted."""
+    footer = footer_in(language) if discloses else ""
+    text = reply.strip() + footer
+    return Rendered(text, footer, text_hash(text))

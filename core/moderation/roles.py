@@ -1,0 +1,133 @@
+"""Who may do what: roles, and one function for each kind of object.
+
+Pure rules. Knows no database and no platform: the caller says which roles somebody has at this moment. Must never be
+bypassed by a cached answer, since a right that was taken away ends at once (reliability, I7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from core.i18n.sentences import Sentence, sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody, as a platform knows them; ``user`` is the platform's id, ``name`` what people there read."""
+
+    platform: str
+    user: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Who runs Antiphon on its machine, by their account there. They can read the database anyway, and may do all."""
+
+    user: str
+
+
+class Role(StrEnum):
+    """What somebody is in a community."""
+
+    VOLUNTEER = "volunteer"
+    MODERATOR = "moderator"
+    MANAGER = "manager"
+    AUDITOR = "auditor"
+    ADMIN = "admin"
+
+
+class OnCase(StrEnum):
+    """What can be done with a case."""
+
+    FLAG = "flag"
+    READ = "read"
+    REVIEW = "review"
+    APPROVE = "approve"
+    RETRACT = "retract"
+    WITHDRAW = "withdraw"
+
+
+class OnCommunity(StrEnum):
+    """What can be done with a community."""
+
+    READ_STATISTICS = "read statistics"
+    READ_AUDIT = "read audit"
+    PAUSE = "pause"
+    RESUME = "resume"
+    CONFIGURE = "configure"
+    GRANT = "grant"
+    EXPORT = "export"
+    ERASE = "erase"
+
+
+def role_words(role: Role) -> Sentence:
+    """What a role is called."""
+    words = {
+        Role.VOLUNTEER: sentence("volunteer"),
+        Role.MODERATOR: sentence("moderator"),
+        Role.MANAGER: sentence("manager"),
+        Role.AUDITOR: sentence("auditor"),
+        Role.ADMIN: sentence("admin"),
+    }
+    return words[role]
+
+
+def action_words(action: OnCase | OnCommunity) -> Sentence:
+    """What something that needs a role is called."""
+    words: dict[OnCase | OnCommunity, Sentence] = {
+        OnCase.FLAG: sentence("flag"),
+        OnCase.READ: sentence("read"),
+        OnCase.REVIEW: sentence("review"),
+        OnCase.APPROVE: sentence("approve"),
+        OnCase.RETRACT: sentence("retract"),
+        OnCase.WITHDRAW: sentence("withdraw"),
+        OnCommunity.READ_STATISTICS: sentence("read statistics"),
+        OnCommunity.READ_AUDIT: sentence("read audit"),
+        OnCommunity.PAUSE: sentence("stop posting"),
+        OnCommunity.RESUME: sentence("allow posting"),
+        OnCommunity.CONFIGURE: sentence("configure"),
+        OnCommunity.GRANT: sentence("grant"),
+        OnCommunity.EXPORT: sentence("export cases"),
+        OnCommunity.ERASE: sentence("erase"),
+    }
+    return words[action]
+
+
+_CASES: Final[dict[Role, frozenset[OnCase]]] = {
+    Role.VOLUNTEER: frozenset({OnCase.FLAG}),
+    Role.MODERATOR: frozenset(OnCase),
+    Role.MANAGER: frozenset(OnCase),
+    Role.AUDITOR: frozenset({OnCase.READ}),
+    Role.ADMIN: frozenset(OnCase),
+}
+_COMMUNITIES: Final[dict[Role, frozenset[OnCommunity]]] = {
+    Role.VOLUNTEER: frozenset(),
+    Role.MODERATOR: frozenset({OnCommunity.READ_STATISTICS, OnCommunity.PAUSE}),
+    Role.MANAGER: frozenset(OnCommunity) - {OnCommunity.ERASE},
+    Role.AUDITOR: frozenset({OnCommunity.READ_STATISTICS, OnCommunity.READ_AUDIT}),
+    Role.ADMIN: frozenset(OnCommunity),
+}
+
+
+def may_on_case(roles: Collection[Role], action: OnCase, *, is_flagger: bool = False) -> bool:
+    """Whether somebody with these roles may do this with a case of their community.
+
+    Who flagged a post may read what became of it, and take the flag back, whatever their role.
+    """
+    if is_flagger and action in (OnCase.READ, OnCase.WITHDRAW):
+        return True
+    return any(action in _CASES[role] for role in roles)
+
+
+def may_on_community(roles: Collection[Role], action: OnCommunity) -> bool:
+    """Whether somebody with these roles may do this with their community."""
+    return any(action in _COMMUNITIES[role] for role in roles)
+
+
+def may_grant(roles: Collection[Role], role: Role) -> bool:
+    """Whether somebody with these roles may give or take ``role``: only an admin makes an admin."""
+    return may_on_community(roles, OnCommunity.GRANT) and (role is not Role.ADMIN or Role.ADMIN in roles)

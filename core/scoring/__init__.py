@@ -1,0 +1,1 @@
+"""What a draft is measured by: gates, rewards, receipts, grounding, trained heads."""

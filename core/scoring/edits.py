@@ -1,0 +1,88 @@
+"""What a text that a person may post states, held against the evidence of its case.
+
+Owns the check of an edited draft: figures, dates and names are looked up anew, and a sentence keeps the receipt of the
+draft that says it word for word. Asks no model, so that it can run at each key and again at the approval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from core.models import Receipt, Suggestion
+from core.scoring.grounding.grounding import NAME, Item, check
+from core.scoring.receipts import is_factual
+from core.stages.assessing import vetted_sentences
+from core.wording.prepared.bank import load_themes
+from core.wording.text import words
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """One sentence, and what carries it.
+
+    Attributes:
+        text: the sentence, with single spaces between its words.
+        evidence_id: the passage that holds all of its figures, dates and names; ``None`` if none does.
+        unsupported: those that no passage holds, where they stand in code points of the whole text.
+        receipt: what the engine found, where one of the drafts says the sentence word for word.
+        is_unchecked: it states a fact that nobody has held against the evidence.
+        is_vetted: people vetted it, word for word, as needing no source.
+    """
+
+    text: str
+    evidence_id: str | None
+    unsupported: tuple[Item, ...]
+    receipt: Receipt | None
+    is_unchecked: bool
+    is_vetted: bool
+
+
+def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]:
+    """Look up each sentence of a text in the evidence of a suggestion.
+
+    The post's own words count as known, and sentences that people vetted need no source, as in the gates.
+    """
+    language = suggestion.reading.language or "en"
+    receipts = {receipt.sentence: receipt for draft in suggestion.drafts for receipt in draft.receipts}
+    known = frozenset(words(suggestion.post.text))
+    checked = []
+    for found in check(text, suggestion.evidence, language, known):
+        sentence = " ".join(text[found.start : found.end].split())
+        is_vetted = sentence in _vetted(language)
+        receipt = receipts.get(sentence)
+        states_fact = is_factual(sentence) and not (is_vetted or found.is_quotation)
+        checked.append(
+            CheckedSentence(
+                sentence,
+                found.evidence_id,
+                () if is_vetted else found.unsupported,
+                receipt,
+                is_unchecked=states_fact and receipt is None,
+                is_vetted=is_vetted,
+            )
+        )
+    return tuple(checked)
+
+
+def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
+    """What somebody must look at before they approve the text, in sentences."""
+    return tuple(warning for sentence in checked for warning in _warnings(sentence))
+
+
+def _warnings(sentence: CheckedSentence) -> list[str]:
+    found = [unsupported_in_words(item) for item in sentence.unsupported]
+    if sentence.is_unchecked:
+        found.append(f"This sentence was not checked against evidence: “{sentence.text}”")
+    return found
+
+
+def unsupported_in_words(item: Item) -> str:
+    """What is wrong with a figure, date or name that no passage holds."""
+    return f"No evidence holds the {'name' if item.kind == NAME else 'figure'} “{item.text}”."
+
+
+@cache
+def _vetted(language: str) -> frozenset[str]:
+    return vetted_sentences(load_themes(language))

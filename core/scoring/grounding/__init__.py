@@ -1,0 +1,1 @@
+"""What a text states that can be looked up, and which passage holds it."""

@@ -1,0 +1,1 @@
+"""Small heads on sentence vectors, with their weights and their card."""

@@ -1,0 +1,202 @@
+"""Receipts: what carries each factual sentence of a draft.
+
+Owns which sentences state facts, which passages bear on each, and the verdict: entailment by the evidence, triplet by
+triplet or of the sentence as a whole (F2RL, section 3.3). A mean over all passages would punish a fact that one of them
+carries: the best passage gates, and the mean is over the triplets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+import numpy as np
+
+from core.errors import BadAnswer, ModelUnavailable, ScorerUnavailable
+from core.llm.budget import MeteredModel
+from core.llm.prompting import load_prompt
+from core.models import Brief, Evidence, Receipt, Triplet, Verdict
+from core.ports import Embedder, Inference
+from core.scoring.grounding.grounding import NAME, unsupported
+from core.scoring.triplets import Parts, extract, hypothesis
+from core.wording.text import content_stems, numbers, sentences, words
+
+_SUPPORTED = 0.6
+_LEAST_COVERED = 0.5
+Best = tuple[float, str]
+"""How far the best passage entails a statement, in [0, 1], and the passage's id."""
+_VALUE = re.compile(
+    r"\b(?:should|deserves?|everyone|everybody|nobody|no one|let'?s|let us|we|our|us|please|rights?|imagine|picture|"
+    r"think|hope|matters?|belongs?|hurts?|stings?|dignity|respect|respected|acceptable|fair|unfair|welcome|kindness|"
+    r"here|worth|human beings?|isn't ok|feels?)\b",
+    re.IGNORECASE,
+)
+
+
+def is_factual(sentence: str) -> bool:
+    """Whether a sentence states something that evidence could carry or refute.
+
+    A number makes it factual; a question, a value or an appeal is not.
+    """
+    if numbers(sentence):
+        return True
+    return not sentence.rstrip("\"'”’)").endswith("?") and not _VALUE.search(sentence)
+
+
+async def verify(
+    text: str,
+    brief: Brief,
+    vetted: frozenset[str],
+    model: MeteredModel | None,
+    embedder: Embedder,
+    *,
+    inference: Inference | None = None,
+) -> tuple[tuple[Receipt, ...], list[str]]:
+    """The receipts of a draft, one for each sentence that states a fact, and what was checked less well than asked.
+
+    Args:
+        vetted: sentences that people vetted as needing no source; they get no receipt.
+        model: who takes sentences apart, in a profile that asks for it, and checks where ``inference`` cannot; ``None``
+            for a draft that is shown meanwhile.
+        inference: who checks in the languages that it knows.
+
+    A whole sentence of the evidence, word for word, is entailed by it. Any other is held against the passages that
+    have its numbers and at least half of its words; where nobody can check it, it is ``unverified``.
+    """
+    checker = _Checker(brief, model, embedder, inference)
+    receipts = []
+    for sentence in sentences(text):
+        quoted = next((passage for passage in brief.evidence if sentence in sentences(passage.text)), None)
+        if quoted:
+            receipts.append(Receipt(sentence, quoted.id, Verdict.SUPPORTED, 1.0))
+        elif sentence not in vetted and is_factual(sentence):
+            receipts.append(await checker.check(sentence))
+    return tuple(receipts), checker.notes
+
+
+@dataclass
+class _Checker:
+    """Holds the sentences of one draft against its evidence."""
+
+    brief: Brief
+    model: MeteredModel | None
+    embedder: Embedder
+    inference: Inference | None
+    notes: list[str] = field(default_factory=list)
+
+    async def check(self, sentence: str) -> Receipt:
+        if not self.brief.evidence:
+            return Receipt(sentence, None, Verdict.UNSUPPORTED, None)
+        closest, bearing = await self._bearing(sentence)
+        if not bearing:
+            return Receipt(sentence, closest.id, Verdict.UNSUPPORTED, 0.0)
+        parts = await self._triplets(sentence)
+        best = await self._best([hypothesis(triplet) for triplet in parts] or [sentence], bearing)
+        if best is None:
+            return Receipt(sentence, bearing[0].id, Verdict.UNVERIFIED, None)
+        triplets = tuple(Triplet(*said, share) for said, (share, _) in zip(parts, best, strict=False))
+        verdict = Verdict.SUPPORTED if min(best)[0] >= _SUPPORTED else Verdict.UNSUPPORTED
+        carrier = Counter(passage_id for _, passage_id in best).most_common(1)[0][0]
+        return Receipt(sentence, carrier, verdict, round(fmean(share for share, _ in best), 4), triplets)
+
+    async def _bearing(self, sentence: str) -> tuple[Evidence, list[Evidence]]:
+        """The closest passage, and those with the sentence's numbers and half of its words, the closest first."""
+        evidence = self.brief.evidence
+        holding = [p for p in evidence if self._has_figures(sentence, p)]
+        among = holding or evidence
+        vectors = await asyncio.to_thread(self.embedder.encode, [sentence, *(p.text for p in among)])
+        ordered = [among[index] for index in np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")]
+        return ordered[0], [p for p in ordered if holding and _covered(sentence, p.text) >= _LEAST_COVERED]
+
+    def _has_figures(self, sentence: str, passage: Evidence) -> bool:
+        return all(item.kind == NAME for item in unsupported(sentence, [passage], self.brief.language))
+
+    async def _triplets(self, sentence: str) -> list[Parts]:
+        """The sentence taken apart, or nothing where it is to be checked as a whole."""
+        if self.model is None or not self.model.budget.profile.extracts_triplets:
+            return []
+        try:
+            return await extract(sentence, self.brief.reading.language, self.model)
+        except (BadAnswer, ModelUnavailable) as err:
+            self.notes.append(f"receipts: a fact was taken as a whole, not apart into its triplets ({err.message})")
+            return []
+
+    async def _best(self, statements: Sequence[str], passages: Sequence[Evidence]) -> list[Best] | None:
+        """For each statement what the best passage gives it; ``None`` where nobody can tell."""
+        if self.inference and self.brief.reading.language in self.inference.languages:
+            try:
+                return await _inferred(statements, passages, self.inference)
+            except ScorerUnavailable as err:
+                self.notes.append(f"receipts: the model of inference failed ({err.message})")
+        best = []
+        for statement in statements:
+            found = await self._asked(statement, passages)
+            if found is None:
+                return None
+            best.append(found)
+        return best
+
+    async def _asked(self, statement: str, passages: Sequence[Evidence]) -> Best | None:
+        """As ``_best`` for one statement, by the language model, which is asked no more once a passage carries it."""
+        best: Best | None = None
+        for passage in passages:
+            prompt = load_prompt("entailment").fill(evidence=passage.text, sentence=statement)
+            try:
+                shares = await self.model.choose(prompt, ("yes", "no")) if self.model else None
+            except ModelUnavailable:
+                return None  # the budget is spent: the verdict says that nobody checked
+            if shares is None:
+                return None
+            found = (round(shares["yes"], 4), passage.id)
+            best = found if best is None or found[0] > best[0] else best
+            if best[0] >= _SUPPORTED:
+                break
+        return best
+
+
+async def _inferred(statements: Sequence[str], passages: Sequence[Evidence], inference: Inference) -> list[Best]:
+    """Every statement against every passage, in one go."""
+    pairs = [(passage.text, statement) for statement in statements for passage in passages]
+    found = iter(await inference.infer(pairs))
+    shares = [[(round(next(found).entailment, 4), passage.id) for passage in passages] for _ in statements]
+    return [max(row, key=lambda best: best[0]) for row in shares]
+
+
+def _covered(sentence: str, passage: str) -> float:
+    """The share of a sentence's words of meaning that the passage has too.
+
+    A small model takes many a sentence for supported that says more than the passage.
+    """
+    own = set(content_stems(sentence))
+    return len(own & set(content_stems(passage))) / len(own) if own else 1.0
+
+
+def factuality(receipts: Sequence[Receipt]) -> float | None:
+    """The mean probability over the triplets of all facts (F2RL reports the mean); ``None`` if there are no facts.
+
+    A sentence that was not taken apart counts as one. One that no evidence bears on counts 0; one that nobody could
+    check makes the whole unknown.
+    """
+    if not receipts or any(receipt.verdict is Verdict.UNVERIFIED for receipt in receipts):
+        return None
+    by_receipt = [[triplet.probability for triplet in r.triplets] or [r.probability or 0.0] for r in receipts]
+    return fmean(share for shares in by_receipt for share in shares)
+
+
+def warnings_of(receipts: Sequence[Receipt]) -> list[str]:
+    """What a moderator must look at."""
+    wanting = [receipt for receipt in receipts if receipt.verdict is not Verdict.SUPPORTED and words(receipt.sentence)]
+    return [_warning(receipt) for receipt in wanting]
+
+
+def _warning(receipt: Receipt) -> str:
+    if receipt.verdict is Verdict.UNVERIFIED:
+        return f"This sentence was not checked against evidence: “{receipt.sentence}”"
+    loose = [f"“{triplet}”" for triplet in receipt.triplets if triplet.probability < _SUPPORTED]
+    if 0 < len(loose) < len(receipt.triplets):
+        return f"No evidence carries {', '.join(loose)} in this sentence: “{receipt.sentence}”"
+    return f"No evidence carries this sentence: “{receipt.sentence}”"

@@ -1,0 +1,196 @@
+"""What makes a draft good: CoARL's reward, F2RL's rewards, and the one weighted sum that the loop climbs.
+
+Owns the scorers over the built-in models, which of them a configured one replaces, and the weights. A score that
+cannot be told is ``None``; it is then left out of the sum, never guessed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+
+from core.errors import ModelUnavailable, ScorerUnavailable
+from core.llm.budget import MeteredModel
+from core.llm.prompting import load_prompt, quoted
+from core.models import Brief, Scores
+from core.ports import Embedder, Inference, Scorer
+from core.scoring.heads.heads import Heads
+
+WEIGHTS: Mapping[str, float] = {
+    "stance": 0.25,
+    "argument_quality": 0.15,
+    "non_toxicity": 0.2,
+    "factuality": 0.15,
+    "faithfulness_post": 0.05,
+    "faithfulness_claim": 0.1,
+    "faithfulness_evidence": 0.1,
+}
+"""CoARL's three parts (section 4) and F2RL's two (section 3.3). F2RL's gamma is not published; these are ours."""
+
+
+@dataclass(frozen=True)
+class StanceScorer:
+    """CoARL's (1 - stance) / 2 by the stance head: topic = the post, sentence = the reply."""
+
+    heads: Heads
+    name: str = "stance"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """The probability that each text opposes the post."""
+        if not self.heads.knows(brief.reading.language):
+            return [None] * len(texts)
+        return [float(p) for p in await asyncio.to_thread(self.heads.opposes, brief.post.text, texts)]
+
+
+@dataclass(frozen=True)
+class InferredStanceScorer:
+    """CoARL's (1 - PC) / 2 by inference (section 4, Appendix E): topic = the post, sentence = the reply.
+
+    PC is the probability that the reply entails the post, less the probability that it contradicts it, in [-1, 1].
+    """
+
+    inference: Inference
+    name: str = "stance"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """How far each text opposes the post: 1 contradicts it, 0.5 is neutral, 0 says the same."""
+        if brief.reading.language not in self.inference.languages:
+            return [None] * len(texts)
+        found = await self.inference.infer([(text, brief.post.text) for text in texts])
+        return [(1.0 - (one.entailment - one.contradiction)) / 2 for one in found]
+
+
+@dataclass(frozen=True)
+class NonToxicityScorer:
+    """1 - toxicity, by the hate head."""
+
+    heads: Heads
+    name: str = "non_toxicity"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """1 minus the probability that each text attacks a group of people."""
+        if not self.heads.knows(brief.reading.language):
+            return [None] * len(texts)
+        return [1.0 - float(p) for p in await asyncio.to_thread(self.heads.hateful, texts)]
+
+
+@dataclass(frozen=True)
+class FaithfulnessScorer:
+    """F2RL's sim(reply, claim) or sim(reply, evidence): the cosine of sentence vectors, cut at 0.
+
+    The evidence is compared passage by passage and the best counts: a mean would punish a fact that one passage
+    carries.
+    """
+
+    embedder: Embedder
+    name: str
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """The best cosine of each text with the claim, or with a passage."""
+        claim = [brief.claim] if brief.claim else []
+        against = claim if self.name == "faithfulness_claim" else [passage.text for passage in brief.evidence]
+        if not against or brief.reading.language not in self.embedder.languages:
+            return [None] * len(texts)
+        vectors = await asyncio.to_thread(self.embedder.encode, [*texts, *against])
+        cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
+        return [float(best) for best in np.clip(cosines.max(axis=1), 0.0, 1.0)]
+
+
+def embedded_scorers(heads: Heads) -> list[Scorer]:
+    """The scorers that need no call of the language model."""
+    return [
+        StanceScorer(heads),
+        NonToxicityScorer(heads),
+        FaithfulnessScorer(heads.embedder, "faithfulness_claim"),
+        FaithfulnessScorer(heads.embedder, "faithfulness_evidence"),
+    ]
+
+
+@dataclass(frozen=True)
+class Scorers:
+    """The configured scorers of a community; where one is ``None``, the built-in one stands.
+
+    Attributes:
+        non_toxicity: in place of the hate head.
+        argument_quality: in place of the language model's answer.
+        inference: factuality, in place of the language model's answer; stance, where the stance head knows nothing.
+        notes: what could not be loaded, and what stands in for it.
+        weights: what each reward counts for in the sum.
+    """
+
+    non_toxicity: Scorer | None = None
+    argument_quality: Scorer | None = None
+    inference: Inference | None = None
+    notes: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+
+    def over(self, heads: Heads, language: str | None) -> list[Scorer]:
+        """The scorers of drafts that need no call of the language model, for a post in ``language``.
+
+        The stance head was trained on posts and replies, so inference tells the stance only in languages that the head
+        does not know. There is none where nobody can read the post.
+        """
+        own = [scorer for scorer in (self.non_toxicity, self.argument_quality) if scorer]
+        if self.inference and language in self.inference.languages and not heads.knows(language):
+            own.append(InferredStanceScorer(self.inference))
+        settled = {scorer.name for scorer in own} | (set() if heads.knows(language) else {"stance"})
+        return [*own, *(scorer for scorer in embedded_scorers(heads) if scorer.name not in settled)]
+
+
+BUILT_IN = Scorers()
+"""Nothing configured: the heads and the language model score."""
+
+
+async def argument_quality(brief: Brief, text: str, model: MeteredModel) -> float | None:
+    """Argument quality (CoARL, Appendix E) by the language model: the share of "Yes" in one token; ``None`` without."""
+    prompt = load_prompt("quality").fill(post=quoted(brief.post.text), reply=text)
+    try:
+        shares = await model.choose(prompt, ("yes", "no"))
+    except ModelUnavailable:
+        return None  # the engine reports the spent budget
+    return None if shares is None else shares["yes"]
+
+
+async def evaluate(
+    brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer], weights: Mapping[str, float] = WEIGHTS
+) -> tuple[list[Scores], list[str]]:
+    """The rewards of each text that cost no call of the model, and which scorers failed.
+
+    Factuality comes later, for the best, and so does argument quality where no scorer of its own is configured.
+    """
+    columns, failed = dict[str, list[float | None]](), list[str]()
+    for scorer in scorers:
+        try:
+            columns[scorer.name] = await scorer.score(brief, texts)
+        except ScorerUnavailable as err:
+            columns[scorer.name] = [None] * len(texts)
+            failed.append(f"rewards: some drafts have no score for {scorer.name} ({err.message})")
+    if "stance" in columns:
+        columns["faithfulness_post"] = columns["stance"]  # F2RL's P(oppose the post)
+    rows = [{name: values[row] for name, values in columns.items()} for row in range(len(texts))]
+    scores = [Scores(**{name: _rounded(value) for name, value in row.items()}) for row in rows]
+    return [with_total(row, weights) for row in scores], failed
+
+
+def with_total(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> Scores:
+    """The scores with their weighted sum on the 0-10 scale, over the parts that are known."""
+    parts = {name: getattr(scores, name) for name in weights}
+    known = {name: value for name, value in parts.items() if value is not None}
+    if not known:
+        return replace(scores, total=None)
+    weight = sum(weights[name] for name in known)
+    total = 10 * sum(weights[name] * value for name, value in known.items()) / weight
+    return replace(scores, total=round(total, 3))
+
+
+def missing(scores: Sequence[Scores]) -> list[str]:
+    """The names of the rewards that no draft has."""
+    names = [field.name for field in fields(Scores) if field.name in WEIGHTS]
+    return [name for name in names if scores and all(getattr(row, name) is None for row in scores)]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

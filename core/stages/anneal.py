@@ -1,0 +1,123 @@
+"""Stage 4, second half: the reduced simulated annealing that improves the drafts (CODEOFCONDUCT, section 3).
+
+Owns the loop: raise T, pick drafts with a probability proportional to T^E, have the model rewrite them under sampled
+words, score, keep the best. The paper appends the words to the answer, which attacks the judge: here they are hints to
+the rewriter and are never shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+
+from core.errors import ModelUnavailable
+from core.llm.budget import MeteredModel
+from core.llm.prompting import load_prompt, quoted
+from core.models import Brief
+from core.ports import Generation
+from core.stages.drafting import Candidate, tidy
+from core.wording.language import name_of
+from core.wording.prepared.bank import Theme
+from core.wording.targets.slurs import is_slur
+from core.wording.text import content_stems, words
+
+SAMPLED_WORDS = 5
+Assess = Callable[[Sequence[Candidate]], Awaitable[list[Candidate]]]
+"""Scores candidates and drops those that fail a gate."""
+
+
+def weights_of(energies: Sequence[float], temperature: float) -> list[float]:
+    """Numbers proportional to T^E (Algorithm 2), the greatest 1, so that no T and E are too large for a float."""
+    top = max(energies)
+    return [temperature ** (energy - top) for energy in energies]
+
+
+def pick(candidates: Sequence[Candidate], temperature: float, count: int, chance: random.Random) -> list[Candidate]:
+    """``count`` different candidates, drawn with P proportional to T^E; better ones are likelier since T > 1.
+
+    Raises:
+        ValueError: T is not above 1, where the draw would prefer the worse.
+    """
+    if temperature <= 1:
+        raise ValueError(f"T must be above 1, but is {temperature}")
+    left, drawn = list(candidates), list[Candidate]()
+    while left and len(drawn) < count:
+        choice = chance.choices(left, weights_of([candidate.energy for candidate in left], temperature))[0]
+        left.remove(choice)
+        drawn.append(choice)
+    return drawn
+
+
+def vocabulary(brief: Brief, themes: Sequence[Theme]) -> list[str]:
+    """The words to sample from: the vetted sentences', the evidence's, and the post's without slurs or blame.
+
+    Of the post only the words are taken that the vetted sentences or the evidence use too: the others are its insults.
+    """
+    own = [text for theme in themes[:2] for texts in theme.replies.values() for text in texts]
+    good = [word for text in [*own, *(p.summary for p in brief.evidence)] for word in words(text)]
+    shared = set(words(brief.post.text)) & set(good)
+    kept = {word for word in [*good, *shared] if content_stems(word, brief.language) and not is_slur(word)}
+    return sorted(kept)
+
+
+async def anneal(
+    start: Sequence[Candidate],
+    brief: Brief,
+    themes: Sequence[Theme],
+    model: MeteredModel,
+    assess: Assess,
+    chance: random.Random,
+) -> tuple[list[Candidate], int, str]:
+    """Improve the drafts within the budget.
+
+    Returns:
+        All candidates that passed the gates, best first; the rounds that were run; and what ended the loop.
+    """
+    profile = model.budget.profile
+    pool = sorted(start, key=lambda candidate: -candidate.energy)
+    bag = vocabulary(brief, themes)
+    for done in range(profile.rounds):
+        ended = _ended(pool, model)
+        if ended:
+            return pool, done, ended
+        drawn = -(-profile.proposals // profile.samples)
+        parents = pick(pool, profile.t0 + done * profile.t_step, drawn, chance)
+        proposals = await _rewrite(parents, brief, bag, model, chance)
+        seen = {candidate.text for candidate in pool}
+        fresh = await assess([proposal for proposal in proposals if proposal.text not in seen])
+        pool = sorted([*pool, *fresh], key=lambda candidate: -candidate.energy)
+    return pool, profile.rounds, _ended(pool, model) or "round limit"
+
+
+def _ended(pool: Sequence[Candidate], model: MeteredModel) -> str | None:
+    if not pool:
+        return "no draft passed the gates"
+    reached = pool[0].energy >= model.budget.profile.target_score
+    return model.budget.exhausted() or ("target score" if reached else model.budget.is_late())
+
+
+async def _rewrite(
+    parents: Sequence[Candidate], brief: Brief, bag: Sequence[str], model: MeteredModel, chance: random.Random
+) -> list[Candidate]:
+    profile, left, jobs = model.budget.profile, model.budget.profile.proposals, []
+    for parent in parents:
+        hints = chance.sample(bag, min(SAMPLED_WORDS, len(bag)))
+        prompt = load_prompt("rewrite").fill(
+            post=quoted(brief.post.text), reply=parent.text, words=", ".join(hints), language=name_of(brief.language)
+        )
+        seed, samples = chance.randrange(2**31), min(profile.samples, left)
+        left -= samples
+        how = Generation(max_tokens=64, temperature=profile.temperature, n=samples, seed=seed)
+        jobs.append(model.generate(prompt, how))
+    answers = await asyncio.gather(*jobs, return_exceptions=True)
+    rewritten = []
+    for parent, answer in zip(parents, answers, strict=True):
+        if isinstance(answer, ModelUnavailable):
+            continue  # the budget is spent or the server is gone: the loop ends with the best so far
+        if isinstance(answer, BaseException):
+            raise answer
+        rewritten += [
+            Candidate(tidy(text), parent.intent, is_vetted=False, rewrites=parent.text) for text in answer.texts
+        ]
+    return list({candidate.text: candidate for candidate in rewritten if candidate.text}.values())

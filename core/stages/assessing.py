@@ -1,0 +1,131 @@
+"""What becomes of a candidate: the gates, the rewards, the receipts, and who may enter the tournament.
+
+Owns the order in which a text is held against them, from free to dear: the wording, the rewards that ask no model, the
+scores, and only for the best what costs a call. Knows no stage of the search.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from core.llm.budget import MeteredModel
+from core.models import Brief, Evidence, Intent, Receipt, Verdict
+from core.ports import Embedder, Inference, Scorer
+from core.scoring.gates import GateContext, fault_of, intent_fault, score_fault
+from core.scoring.receipts import factuality, verify, warnings_of
+from core.scoring.rewards import WEIGHTS, argument_quality, evaluate, with_total
+from core.stages.drafting import Candidate
+from core.stages.judge import best_of_each_intent, seeded
+from core.wording.prepared.bank import Theme
+from core.wording.text import sentences, words
+
+_LEAST_LIKENESS = 0.5
+MAX_DRAFTS = 4
+"""What a moderator is shown at most."""
+
+
+@dataclass
+class Assessor:
+    """Holds candidates against one brief.
+
+    Attributes:
+        vetted: the sentences that people wrote for this post's themes.
+        allowed: the intents that the community wants.
+        recent: replies posted lately.
+        scorers: the rewards that ask no language model.
+        least_stance: below this a draft does not oppose the post.
+        model: who is asked for receipts and argument quality.
+        inference: who checks facts instead, in the languages that it knows.
+        weights: what each reward counts for.
+        faults: how many candidates each gate refused.
+        notes: what could not be told, and why.
+    """
+
+    brief: Brief
+    vetted: frozenset[str]
+    allowed: Sequence[Intent]
+    max_characters: int
+    recent: tuple[str, ...]
+    scorers: Sequence[Scorer]
+    least_stance: float
+    embedder: Embedder
+    model: MeteredModel
+    inference: Inference | None = None
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    faults: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates that pass the gates, the best of each intent, enough of each to fill the list."""
+        each = -(-MAX_DRAFTS // len(self.allowed))
+        return best_of_each_intent(await self.passing(candidates), each)
+
+    async def passing(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates that pass the gates, in their order, with the rewards that cost no call of the model."""
+        named = frozenset(word for text in self.vetted for word in words(text))
+        context = GateContext(self.brief, self.max_characters, self.vetted, self.recent, named)
+        passed = [c for c in candidates if self._passes(intent_fault(c.text, c.intent) or fault_of(c.text, context))]
+        passed = [c for c in passed if self._passes(await self._drift_fault(c))]
+        if not passed:
+            return []
+        scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
+        self.notes += failed
+        return [
+            replace(candidate, scores=scores)
+            for candidate, scores in zip(passed, scored, strict=True)
+            if candidate.is_vetted or self._passes(score_fault(scores, self.least_stance))
+        ]
+
+    async def finish(self, candidate: Candidate, *, asks_model: bool = True) -> Candidate:
+        """The candidate with its receipts, its warnings, and the rewards that cost a call of the model."""
+        model = self.model if asks_model else None
+        receipts, whole = await verify(
+            candidate.text, self.brief, self.vetted, model, self.embedder, inference=self.inference
+        )
+        self.notes += whole
+        quality = candidate.scores.argument_quality  # of a scorer of its own, or of an earlier call
+        if quality is None and model:
+            quality = await argument_quality(self.brief, candidate.text, model)
+        scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
+        warnings = (*warnings_of(receipts), *_cautions(receipts, self.brief.evidence))
+        return replace(candidate, scores=with_total(scores, self.weights), receipts=receipts, warnings=warnings)
+
+    async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
+        """The ``count`` best candidates, finished; one with an unsupported sentence lets another enter beside it."""
+        finished = list[Candidate]()
+        for candidate in seeded(pool, 2 * count):
+            done = await self.finish(candidate)
+            finished += [done] if self._passes(self._ungrounded_fault(done)) else []
+            if sum(not candidate.is_unsupported for candidate in finished) == count:
+                break
+        return seeded(finished, count)
+
+    async def _drift_fault(self, candidate: Candidate) -> str | None:
+        """A rewrite says the same in other words; a small model may lose the thread and say something else."""
+        if not candidate.rewrites or self.brief.language not in self.embedder.languages:
+            return None
+        first, second = await asyncio.to_thread(self.embedder.encode, [candidate.text, candidate.rewrites])
+        return "strays from what it rewrites" if float(first @ second) < _LEAST_LIKENESS else None
+
+    def _ungrounded_fault(self, candidate: Candidate) -> str | None:
+        """Without evidence a draft states no facts but vetted ones."""
+        return "a fact without any evidence" if candidate.is_unsupported and not self.brief.evidence else None
+
+    def _passes(self, fault: str | None) -> bool:
+        if fault:
+            self.faults[fault] += 1
+        return fault is None
+
+
+def vetted_sentences(themes: Sequence[Theme]) -> frozenset[str]:
+    """Every sentence that people wrote for some themes: the claims and the replies."""
+    texts = [text for theme in themes for text in [theme.claim, *(t for own in theme.replies.values() for t in own)]]
+    return frozenset(sentence for text in texts for sentence in sentences(text))
+
+
+def _cautions(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    used = {receipt.evidence_id for receipt in receipts if receipt.verdict is not Verdict.UNSUPPORTED}
+    return tuple(f"Caution ({p.id}): {p.caution}" for p in evidence if p.caution and p.id in used)

@@ -1,0 +1,137 @@
+"""Stage 2: counter-claims, and the vote that picks one (F2RL, section 3.1).
+
+Owns how claims are written, which lose before the vote (those that restate, presuppose or mirror the stereotype,
+or overstate) and how the vote is read from one-token log-probabilities with rotated order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from string import ascii_uppercase
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelUnavailable
+from core.llm.budget import MeteredModel
+from core.llm.prompting import load_prompt, quoted
+from core.models import Claim, FlaggedPost
+from core.ports import Generation, Message
+from core.scoring.heads.heads import Heads
+from core.wording.giveaways.giveaways import fault_in, wordings_of
+from core.wording.language import name_of
+from core.wording.prepared.bank import Theme
+from core.wording.text import content_stems, sentences, words
+
+_LEAST_STANCE = 0.8
+_MOST_HATE = 0.4
+_LEAST_SHARE = 0.001
+_NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
+
+
+def fault_of(claim: str, post: str, language: str | None) -> str | None:
+    """Why a claim loses before the vote, in words, or ``None`` if it may stand.
+
+    A claim restates the stereotype if it shares a word of meaning with the post and negates, hedges or merely repeats
+    it; it mirrors it if it calls one group better than another; it overstates if it speaks of all, of none or of most.
+    """
+    if len(words(claim)) < 4 or len(sentences(claim)) > 1:
+        return "not one plain sentence"
+    wordings = wordings_of(language)
+    if wordings.mirror.search(claim):
+        return "mirrors the stereotype"
+    if wordings.absolutes.search(claim):
+        return "overstates"
+    wording = fault_in(claim)
+    if wording:
+        return wording
+    shared = set(content_stems(claim, language)) & set(content_stems(post, language))
+    if wordings.negation.search(claim) and shared:
+        return "restates the stereotype"
+    if len(shared) > 2 or len(shared) * 2 > len(set(content_stems(claim, language))):
+        return "repeats the post"
+    return None
+
+
+async def propose_claims(
+    post: FlaggedPost, language: str, themes: Sequence[Theme], model: MeteredModel, heads: Heads, count: int
+) -> tuple[list[str], list[str]]:
+    """At most ``count`` claims, the vetted one of the closest theme among them, and what was lost on the way."""
+    vetted = [theme.claim for theme in themes[:2]]
+    degraded = []
+    try:
+        written = await _write(post, language, model, max(1, count - len(vetted)))
+    except ModelUnavailable as err:
+        written = []
+        degraded.append(f"claims: the model wrote none ({err.message}); vetted claims are used")
+    standing, lost = await asyncio.to_thread(_standing, written, post.text, language, heads)
+    if lost:
+        degraded.append(f"claims: {len(lost)} of {len(written)} written claims lost ({', '.join(sorted(set(lost)))})")
+    return list(dict.fromkeys([*vetted, *standing]))[:count], degraded
+
+
+async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: int) -> list[str]:
+    prompt = load_prompt("claims").fill(post=quoted(post.text), count=str(count), language=name_of(language))
+    answer = await model.generate(prompt, Generation(max_tokens=32 * count, temperature=0.4, seed=1))
+    lines = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
+    return [line for line in dict.fromkeys(lines) if line]
+
+
+def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> tuple[list[str], list[str]]:
+    standing, lost = [], []
+    for claim in claims:
+        fault = fault_of(claim, post, language)
+        if fault is None and heads.knows(language):
+            if heads.opposes(post, [claim])[0] < _LEAST_STANCE:
+                fault = "does not oppose the post"
+            elif heads.hateful([claim])[0] > _MOST_HATE:
+                fault = "reads as hateful"
+        if fault:
+            lost.append(fault)
+        else:
+            standing.append(claim)
+    return standing, lost
+
+
+async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> tuple[list[Claim], list[str]]:
+    """The claims with their share of the vote, the winner first, and why the vote is missing if it is.
+
+    Each ballot shows the claims in another order and reads one letter's log-probabilities. What a letter owes to its
+    place is fitted beside what it owes to its claim and left out, so two ballots do. Without all there is no vote.
+    """
+    if len(claims) < 2:
+        return [Claim(text, 1.0) for text in claims], []
+    count, problem = len(claims), ""
+    logits = np.zeros((min(model.budget.profile.voting_rounds, count), count))
+    for turn, ballot in enumerate(logits):
+        try:
+            order = [*claims[turn:], *claims[:turn]]
+            shares = await model.choose(_ballot(post, order), ascii_uppercase[:count])
+        except ModelUnavailable as err:
+            shares, problem = None, err.message
+        if shares is None:
+            reason = problem or "the model gave no letter"
+            return [Claim(text, None) for text in claims], [f"claims: no vote was held ({reason}); the first is used"]
+        ballot[:] = np.log([max(shares[letter], _LEAST_SHARE) for letter in ascii_uppercase[:count]])
+    votes = _without_places(logits)
+    ranked = sorted(range(count), key=lambda index: -votes[index])
+    return [Claim(claims[index], round(votes[index], 4)) for index in ranked], []
+
+
+def _without_places(logits: NDArray[np.float64]) -> list[float]:
+    """The claims' shares, of logits of shape (ballots, places); ballot t shows claim (t + p) mod n at place p."""
+    ballots, count = logits.shape
+    design = np.zeros((ballots * count, 2 * count + ballots))
+    for turn in range(ballots):
+        for place in range(count):
+            design[turn * count + place, [(turn + place) % count, count + place, 2 * count + turn]] = 1
+    effects = np.linalg.lstsq(design, logits.ravel(), rcond=None)[0][:count]
+    shares = np.exp(effects - effects.max())
+    return [float(share) for share in np.round(shares / shares.sum(), 6)]
+
+
+def _ballot(post: FlaggedPost, order: Sequence[str]) -> list[Message]:
+    lines = "\n".join(f"{letter}. {claim}" for letter, claim in zip(ascii_uppercase, order, strict=False))
+    return load_prompt("vote").fill(post=quoted(post.text), claims=lines)

@@ -1,0 +1,130 @@
+"""Stage 3: queries, coarse-to-fine retrieval, and summaries of at most two sentences.
+
+Owns what is asked of an ``EvidenceSource`` and what is kept (F2RL, section 3.2; RAG paper, section 3.2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.errors import IndexUnavailable, ModelUnavailable
+from core.llm.budget import MeteredModel
+from core.llm.prompting import load_prompt, quoted
+from core.models import Evidence, FlaggedPost, Reading
+from core.ports import EvidenceQuery, EvidenceSource, Found, Generation
+from core.scoring.grounding.grounding import same_figures
+from core.wording.injection.injection import instructs
+from core.wording.text import sentences
+
+QUERIES = 5
+KEPT = 3
+NEAR = 0.42
+"""The closeness to claim and post from which on a passage may lead. Measured on 231 English posts whose stereotype some
+shipped fact answers (``bench/retrieval/relevance.py``): of the first facts nearer than this 80 of 100 answer the post, of the
+others 46."""
+_NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*|[\"“”]")
+
+
+async def write_queries(
+    post: FlaggedPost, reading: Reading, claims: Sequence[str], model: MeteredModel
+) -> tuple[list[str], list[str]]:
+    """Queries from post and claim (F2RL, Appendix C.3), and why they are fewer if the model wrote none.
+
+    The post itself comes first, then its implied meaning and the claim that won, so that a search is never empty; then
+    at most five that the model writes, or, in a profile that saves the call, the other claims.
+    """
+    claim = claims[0] if claims else ""
+    own = [text for text in (post.text, reading.implied_meaning, claim) if text]
+    if not model.budget.profile.writes_queries:
+        return list(dict.fromkeys([*own, *claims])), []
+    prompt = load_prompt("queries").fill(post=quoted(post.text), claim=claim)
+    try:
+        answer = await model.generate(prompt, Generation(max_tokens=90, temperature=0.2, seed=2))
+    except ModelUnavailable as err:
+        return own, [f"evidence: the model wrote no queries ({err.message}); post and claim are searched for"]
+    written = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
+    queries = [query for query in dict.fromkeys(written) if query][:QUERIES]
+    if not queries:
+        return own, ["evidence: the model wrote no queries; post and claim are searched for"]
+    return list(dict.fromkeys([*own, *queries])), []
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Which evidence a community wants: by these publishers before any other, and none published before ``since``."""
+
+    publishers: tuple[str, ...] = ()
+    since: int | None = None
+
+
+ANY_SOURCES: Final = Sources()
+
+
+async def find_evidence(
+    queries: Sequence[str], reading: Reading, claim: str, source: EvidenceSource, wanted: Sources = ANY_SOURCES
+) -> tuple[list[Evidence], list[str]]:
+    """At most three passages that bear on the claim, best first, and what was lost on the way.
+
+    Where nothing by the preferred publishers bears on the claim, all are looked at, and that is said. A passage that
+    speaks to a language model instead of to people is dropped: whoever wrote it was not informing.
+    """
+    query = EvidenceQuery(tuple(queries), claim, reading.target_group, KEPT, since=wanted.since)
+    try:
+        found = await _by_preference(query, wanted.publishers, source)
+    except IndexUnavailable as err:
+        return [], [f"evidence: none, the knowledge base is unavailable ({err.message})"]
+    if not found.passages:
+        return [], [*found.notes, "evidence: none bears on the claim; the drafts state no facts"]
+    plain = [passage for passage in found.passages if not instructs(f"{passage.text}\n{passage.source.title}")]
+    dropped = [
+        f"evidence: {passage.id} was dropped, it reads as an instruction to a model"
+        for passage in found.passages
+        if passage not in plain
+    ]
+    if not plain:
+        dropped.append("evidence: none is left; the drafts state no facts")
+    return plain, [*found.notes, *dropped]
+
+
+def far_from(evidence: Sequence[Evidence]) -> frozenset[str]:
+    """The ids of passages that may be beside the point; one of unmeasured closeness, such as a norm, is none."""
+    return frozenset(passage.id for passage in evidence if passage.scores.get("claim", NEAR) < NEAR)
+
+
+async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], source: EvidenceSource) -> Found:
+    """What the preferred publishers say, or else what any does."""
+    if not publishers:
+        return await source.search(query)
+    found = await source.search(replace(query, publishers=publishers))
+    if found.passages:
+        return found
+    others = await source.search(query)
+    note = f"evidence: nothing by {', '.join(publishers)} bears on the claim; all publishers were searched"
+    return Found(others.passages, (*others.notes, note))
+
+
+async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[list[Evidence], list[str]]:
+    """The passages, each longer one summarised in two sentences (RAG paper, Appendix B).
+
+    A summary that loses or adds a figure is dropped for the passage's first two sentences.
+    """
+    kept, degraded = [], []
+    for passage in evidence:
+        parts = sentences(passage.text)
+        if len(parts) <= 2:
+            kept.append(replace(passage, summary=passage.text))
+            continue
+        summary = " ".join(parts[:2])
+        try:
+            prompt = load_prompt("summary").fill(paragraph=passage.text)
+            written = (await model.generate(prompt, Generation(max_tokens=150, temperature=0.0))).texts[0].strip()
+        except ModelUnavailable as err:
+            degraded.append(f"evidence: {passage.id} is cut, not summarised ({err.message})")
+        else:
+            faithful = len(sentences(written)) == 2 and same_figures(written, passage.text)
+            summary = written if faithful else summary
+        kept.append(replace(passage, summary=summary))
+    return kept, degraded

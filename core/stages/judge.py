@@ -1,0 +1,134 @@
+"""Stage 5: which drafts are compared, and the order that follows.
+
+Owns the tournament among the best drafts and their final order. Without an answer there is no score, never full marks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations
+from statistics import fmean
+
+from core.errors import ModelUnavailable
+from core.models import Brief, Intent
+from core.stages.drafting import Candidate
+from core.stages.judge_formats import HIGHEST, Comparison, Judge
+from core.stages.ranking import Tournament
+
+VERDICTS_EACH = 2
+"""The most verdicts, for each candidate, that an adaptive tournament asks for; a round robin of n asks for n - 1."""
+_STOPPED = "judge: not every pair that matters was compared ({})"
+_UNREADABLE = "judge: a pair got no readable answer"
+
+
+def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[Candidate]:
+    """The ``each`` best candidates of each intent by reward, those that evidence carries first."""
+    best: dict[Intent, list[Candidate]] = {}
+    for candidate in sorted(candidates, key=lambda candidate: (candidate.is_unsupported, -candidate.energy)):
+        best.setdefault(candidate.intent, []).append(candidate)
+    return [candidate for found in best.values() for candidate in found[:each]]
+
+
+def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
+    """The candidates that enter the tournament: the best of each intent first, then the others by reward."""
+    first = best_of_each_intent(candidates)
+    rest = sorted((c for c in candidates if c not in first), key=lambda c: (c.is_unsupported, -c.energy))
+    return [*first, *rest][:count]
+
+
+async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tuple[list[Candidate], list[str]]:
+    """The candidates with the judge's score in [0, 10], and why some have none.
+
+    The profile says whether every pair is compared in both orders, as published, or only as many as settle the first
+    places. A candidate that no comparison is about has no score.
+    """
+    if len(candidates) < 2:
+        return list(candidates), ["judge: one draft alone cannot be compared"] if candidates else []
+    rank = _round_robin if by.model.budget.profile.is_round_robin else _adaptively
+    judged, degraded = await rank(candidates, brief, by)
+    return judged, sorted(set(degraded))
+
+
+async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tuple[list[Candidate], list[str]]:
+    """The score is ten times the chance of being better than another candidate."""
+    tournament = Tournament([candidate.energy for candidate in candidates])
+    limit = len(candidates) * VERDICTS_EACH
+    degraded: list[str] = []
+    while len(tournament.asked) + len(tournament.unread) < limit and (pair := tournament.next_pair()):
+        first, second = pair
+        try:
+            said = await by.compare(brief, candidates[first].text, candidates[second].text)
+        except ModelUnavailable as err:
+            degraded.append(_STOPPED.format(err.message))
+            break
+        if said is None:
+            degraded.append(_UNREADABLE)
+            tournament.skip(first, second)
+        else:
+            tournament.tell(first, second, said.logit)
+    scored = [
+        _with_judge(c, HIGHEST * tournament.chance_to_win(at), tournament.spread(at))
+        if tournament.is_compared(at)
+        else c
+        for at, c in enumerate(candidates)
+    ]
+    return scored, degraded
+
+
+async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tuple[list[Candidate], list[str]]:
+    """The score is the mean over all comparisons (CODEOFCONDUCT, Algorithm 3), of those that could be read."""
+    texts = [candidate.text for candidate in candidates]
+    pairs = list(permutations(range(len(texts)), 2))
+    said = await asyncio.gather(*(by.compare(brief, texts[a], texts[b]) for a, b in pairs), return_exceptions=True)
+    table: dict[tuple[int, int], Comparison] = {}
+    degraded = []
+    for pair, comparison in zip(pairs, said, strict=True):
+        if isinstance(comparison, ModelUnavailable):
+            degraded.append(_STOPPED.format(comparison.message))
+        elif isinstance(comparison, BaseException):
+            raise comparison
+        elif comparison is None:
+            degraded.append(_UNREADABLE)
+        else:
+            table[pair] = comparison
+    return [_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded
+
+
+def _from_table(candidate: Candidate, at: int, table: Mapping[tuple[int, int], Comparison]) -> Candidate:
+    as_first = {b: said.first for (a, b), said in table.items() if a == at}
+    as_second = {a: said.second for (a, b), said in table.items() if b == at}
+    if not as_first and not as_second:
+        return candidate
+    gaps = [abs(as_first[other] - as_second[other]) / HIGHEST for other in as_first.keys() & as_second.keys()]
+    return _with_judge(candidate, fmean([*as_first.values(), *as_second.values()]), fmean(gaps) if gaps else None)
+
+
+def _with_judge(candidate: Candidate, score: float, spread: float | None) -> Candidate:
+    shown = None if spread is None else round(HIGHEST * spread, 3)
+    return replace(candidate, scores=replace(candidate.scores, judge=round(score, 3), judge_spread=shown))
+
+
+def ranked(
+    candidates: Sequence[Candidate], *, far: frozenset[str] = frozenset(), by_judge_alone: bool = False
+) -> list[Candidate]:
+    """Best first: drafts with an unsupported sentence come last, then by the mean of reward and judge.
+
+    A draft that rests on a passage of ``far``, which may be beside the point, comes after those that do without.
+
+    The mean, since the verdicts of a small judge carry little: where it is unsure the rewards decide. They decide alone
+    where the judge did not score every candidate, since its marks are lower than the rewards. In the published
+    algorithm the judge decides alone.
+    """
+    all_judged = all(candidate.scores.judge is not None for candidate in candidates)
+
+    def order(candidate: Candidate) -> tuple[bool, bool, float]:
+        scores = candidate.scores
+        judged = scores.judge if all_judged else None
+        reward = None if by_judge_alone and judged is not None else scores.total
+        marks = [mark for mark in (reward, judged) if mark is not None]
+        is_far = any(receipt.evidence_id in far for receipt in candidate.receipts)
+        return candidate.is_unsupported, is_far, -(fmean(marks) if marks else 0.0)
+
+    return sorted(candidates, key=order)

@@ -1,0 +1,355 @@
+"""Stage 1: what does the post say and do, and should anybody reply at all?
+
+Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice. Threats, calls
+for violence and attacks on a person by name are never debated; a post that is not hateful gets no reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.errors import BadAnswer, BadInput, BudgetExhausted, ModelUnavailable
+from core.llm.budget import MeteredModel
+from core.llm.prompting import load_prompt, quoted
+from core.models import Action, FlaggedPost, Reading, TargetGroup
+from core.ports import Generation
+from core.scoring.heads.heads import Heads
+from core.wording.injection.injection import instructs
+from core.wording.language import NAMES, detect
+from core.wording.targets.groups import groups_named, undisguised
+from core.wording.text import MAX_POST_CHARACTERS, clean, sentences, stop_words, words
+
+EXPLANATIONS = (
+    "offensiveness",
+    "speaker_intent",
+    "power_dynamics",
+    "implied_meaning",
+    "emotional_reaction",
+    "cognitive_reaction",
+)
+_MAX_WORDS_CHARACTERS = 90
+_NOT_HATEFUL = 0.18
+_LIKELY_HATEFUL = 0.5
+_SURELY_HATEFUL = 0.6
+_GROUP_IS_CLEAR = 0.5
+_GROUP_IS_UNLIKELY = 0.1
+_VIOLENT = 0.6
+_PERSONAL = 0.6
+
+_ASKED_AS = {
+    "harm": "offensiveness",
+    "group": "target_group",
+    "aim": "speaker_intent",
+    "power": "power_dynamics",
+    "meaning": "implied_meaning",
+    "feeling": "emotional_reaction",
+    "thought": "cognitive_reaction",
+    "severity": "severity",
+    "advice": "recommended_action",
+}
+"""Our names by the keys of the structured answer, which are short: a small model writes 25 tokens a second."""
+
+_FIXED: dict[str, dict[str, Any]] = {
+    "group": {"type": "string", "enum": [group.value for group in TargetGroup]},
+    "severity": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+    "advice": {"type": "string", "enum": [action.value for action in Action]},
+}
+_WORDS = {"type": "string", "maxLength": _MAX_WORDS_CHARACTERS}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {key: _FIXED.get(key, _WORDS) for key in _ASKED_AS},
+    "required": list(_ASKED_AS),
+    "additionalProperties": False,
+}
+"""The fixed schema of the structured call."""
+
+_VIOLENCE = re.compile(
+    r"\b(?:(?:kill|murder|lynch|behead|slaughter|drown|burn|shoot|gass|stabb)(?:ed|ing)?|exterminat\w*|eradicat\w*"
+    r"|stab|(?<!a )shot|burnt|execut(?:ed?|ing)|hang(?:ed|ing)?(?! (?:out|up|on|around|their heads)\b)"
+    r"|(?:gas|stone)(?= (?:all|every|the|them|these|those|you)\b)|ston(?:ed|ing)"
+    r"|put (?:\w+ ){0,3}to death|wip(?:ed?|ing) (?:\w+ )?out|put (?:\w+ )?down(?! roots\b))\b"
+    r"(?! for )(?! (?:us|me|our)\b)"
+    r"|\b(?:mat(?:ar|ad|en|emos)\w*|asesin(?:ar|ad|en|emos)\w*|extermin(?:ar|en|emos)\w*|fusilar\w*|ahorcar\w*|linchar\w*"
+    r"|quemar\w*|ammazz\w+|uccider\w*|stermin\w+|fucil\w+|impicca\w+|linciar\w*|bruciar\w*|sgozza\w+"
+    r"|hil|akabatu|erail|urkatu|fusilatu|sarraskitu)\b",
+    re.IGNORECASE,
+)
+_CALL = re.compile(
+    r"\b(?:should|must|need to|have to|let'?s|let us|we will|i will|i'?ll|we'?ll|going to|gonna|deserve|ought|want to"
+    r"|time to|someone|somebody|please|every (?:last|single)|better (?:off |place |world )?(?:if|without)"
+    r"|hay que|deber[ií]an?|debemos|tenemos que|vamos a|alguien|merecen|bisogna|dovrebbero|dobbiamo|andrebbero|vanno"
+    r"|qualcuno|meritano|behar|merezi|norbaitek)\b",
+    re.IGNORECASE,
+)
+_WISH_OF_DEATH = re.compile(
+    r"\b(?:should|must|deserve to|ought to|hope (?:they|you)(?: all)?) (?:all )?(?:die|burn)\b"
+    r"|\b(?:deberían|merecen|ojalá se|que se) (?:morir|muer[ae]n)\b|\b(?:devono|dovrebbero|meritano di) morire\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(
+    r"\b[A-ZÀ-Þ][a-zß-ÿ]+(?: (?:de|del|da|la|las|los|della|di|von|van|el|al))* [A-ZÀ-Þ][a-zß-ÿ]+\b|(?<!\w)@\w+"
+)
+"""A first and a last name, or an account; many a place looks the same, so it is only a reason to ask."""
+_NO_PERSON = frozenset(
+    "east west north south middle far eastern western northern southern central saudi arabia africa asia europe america"
+    " states kingdom union nations world war syndrome lives matter rights movement party street city jim crow god"
+    " almighty white black islamic jewish muslim christian".split()
+)
+"""Words that stand in names of places, peoples and things."""
+
+
+_ADDRESS = re.compile(
+    r"\b(?:you|your|yours|yourself|u|ur|tú|ti|te|tu|tus|usted|contigo|tuo|tua|tuoi|tue|sei|zu|zure|zuk|zuri|zaitez)\b",
+    re.IGNORECASE,
+)
+"""Somebody is spoken to, in any of the four languages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What is known of a post before the language model is asked.
+
+    ``hateful`` is ``None`` where no head knows. ``unlikely_groups``: neither the head nor a word hints at them.
+    """
+
+    language: str | None
+    hateful: float | None
+    target_group: TargetGroup | None
+    calls_for_violence: bool
+    notes: tuple[str, ...]
+    may_name_person: bool = False
+    addresses_somebody: bool = False
+    unlikely_groups: frozenset[TargetGroup] = frozenset()
+
+    @property
+    def calls_for_reply(self) -> bool:
+        """Whether the heads alone say that a reply will be advised, so that a draft may be shown before the reading."""
+        return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not self.may_name_person
+
+
+def check_text(text: str) -> tuple[str, list[str]]:
+    """The post's text as the engine reads it, and what had to be taken out or noticed.
+
+    Raises:
+        BadInput: nothing to read is left, or the text is longer than 5,000 characters.
+    """
+    cleaned, removed = clean(text)
+    if not cleaned:
+        raise BadInput("The post is empty.", remedy="Pass the text of the post to answer.")
+    if len(cleaned) > MAX_POST_CHARACTERS:
+        raise BadInput(
+            f"The post has {len(cleaned):,} characters; Antiphon reads {MAX_POST_CHARACTERS:,} at most.",
+            remedy="Pass the part that is hateful.",
+        )
+    notes = []
+    if removed:
+        notes.append(f"post: {removed} control or bidirectional characters were taken out")
+    if instructs(cleaned):
+        notes.append("post: it tries to give the model instructions; they are read as text and not followed")
+    return cleaned, notes
+
+
+async def read_signals(post: FlaggedPost, heads: Heads, *, expected: str, language: str | None) -> Signals:
+    """Language, hatefulness, target group and calls for violence, within a fraction of a second.
+
+    Args:
+        expected: the community's language, taken for short posts that could be of several.
+        language: the language that a person named, which needs no detection.
+    """
+    return await asyncio.to_thread(_signals, post.text, heads, expected, language)
+
+
+def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signals:
+    language = named or detect(text, expected)
+    notes = []
+    if language is None:
+        notes.append("reading: the post's language could not be told")
+    violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
+    addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
+    open_text = undisguised(text, language)
+    if not heads.knows(language):
+        if language is not None:
+            notes.append(
+                f"reading: no built-in scorer knows {NAMES.get(language, language)}; "
+                "whether the post is hateful is the language model's word alone"
+            )
+        return Signals(language, None, attacked(open_text, language, {}), violent, tuple(notes), *addressed)
+    shares = heads.target_groups(open_text)
+    group = attacked(open_text, language, shares)
+    hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
+    unlikely = frozenset(other for other, share in shares.items() if share < _GROUP_IS_UNLIKELY) - hinted
+    worst = float(heads.hateful([text, *sentences(text)]).max())  # one hateful sentence among friendly ones is enough
+    return Signals(language, worst, group, violent, tuple(notes), *addressed, unlikely)
+
+
+def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
+    """The group that a post attacks, of the head's shares and the words for groups; ``None`` where neither is sure.
+
+    The head decides where it is sure of a group; a post that names just one group attacks that one.
+    """
+    likeliest = max(shares, key=lambda group: shares[group], default=None)
+    if likeliest is not None and likeliest is not TargetGroup.OTHER and shares[likeliest] >= _GROUP_IS_CLEAR:
+        return likeliest
+    named = groups_named(text, language)
+    if len(named) == 1:
+        return next(iter(named))
+    return likeliest if likeliest is not None and shares[likeliest] >= _GROUP_IS_CLEAR else None
+
+
+def people_named(text: str, language: str | None) -> list[str]:
+    """What may be people's names or accounts in a text; a word that merely opens a sentence is no first name."""
+    ordinary = stop_words(language or "en")
+    found = [match.group() for match in _PERSON.finditer(text)]
+    return [
+        name
+        for name in found
+        if not ordinary.intersection(words(name)[:1])
+        and not _NO_PERSON.intersection(words(name))
+        and (name.startswith("@") or not groups_named(name, language))
+    ]
+
+
+async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:
+    """The reading of a post, and what of it is missing and why.
+
+    One structured call gives the explanations; a bad answer is asked for once more, with another prompt. What the
+    model cannot give stays ``None``. Where the head is sure that the post is hateful, the model is not asked that.
+
+    Raises:
+        ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
+    """
+    opinion, unasked = None, list[str]()
+    if signals.hateful is None or signals.hateful < _SURELY_HATEFUL:
+        opinion, unasked = await _ask("hateful", post.text, model)
+    answer, degraded = await _explain(post.text, model)
+    violent, unsaid = signals.calls_for_violence, list[str]()
+    if not violent and _VIOLENCE.search(post.text):
+        share, unsaid = await _ask("violent", post.text, model)
+        violent = (share or 0.0) >= _VIOLENT
+    personal, untold = 0.0, list[str]()
+    if not violent and signals.may_name_person:
+        share, untold = await _ask("personal", post.text, model)
+        personal = share or 0.0
+    signals = replace(signals, hateful=pooled(signals.hateful, opinion))
+    reading = decide(signals, answer, violent=violent, personal=personal >= _PERSONAL)
+    return reading, [*degraded, *unasked, *unsaid, *untold]
+
+
+async def _explain(text: str, model: MeteredModel) -> tuple[Mapping[str, Any], list[str]]:
+    attempts = (load_prompt("reading").fill(post=quoted(text)), load_prompt("reading_again").fill(post=quoted(text)))
+    problem = ""
+    for messages in attempts:
+        how = Generation(max_tokens=220, temperature=0.0, schema=SCHEMA)
+        try:
+            return parse_explanations((await model.generate(messages, how)).texts[0]), []
+        except BadAnswer as err:
+            problem = err.message
+        except ModelUnavailable as err:
+            _raise_unless_answered(model, err)
+            return {}, [f"reading: the explanations were not asked for ({err.message})"]
+    return {}, [f"reading: the model's explanations could not be used ({problem})"]
+
+
+def parse_explanations(answer: str) -> dict[str, Any]:
+    """The fields of the structured answer.
+
+    Raises:
+        BadAnswer: it is not the JSON that was asked for.
+    """
+    try:
+        fields = json.loads(answer)
+    except (json.JSONDecodeError, RecursionError) as err:
+        raise BadAnswer("the answer is not JSON") from err
+    if not isinstance(fields, dict):
+        raise BadAnswer("the answer is not an object")
+    fields = {_ASKED_AS.get(key, key): value for key, value in fields.items()}
+    for name in EXPLANATIONS:
+        if not isinstance(fields.get(name), str) or not fields[name].strip():
+            raise BadAnswer(f"{name} is missing")
+    severity = fields.get("severity")
+    if fields.get("target_group") not in list(TargetGroup) or type(severity) is not int or severity not in range(1, 6):
+        raise BadAnswer("target_group or severity is missing")
+    if fields.get("recommended_action") not in list(Action):
+        raise BadAnswer("recommended_action is missing")
+    return fields
+
+
+async def _ask(prompt: str, text: str, model: MeteredModel) -> tuple[float | None, list[str]]:
+    """The model's share of Yes in one token, and why there is none if so."""
+    try:
+        shares = await model.choose(load_prompt(prompt).fill(post=quoted(text)), ("yes", "no"))
+    except ModelUnavailable as err:
+        _raise_unless_answered(model, err)
+        return None, [f"reading: whether the post is {prompt} was not asked ({err.message})"]
+    if shares is None:
+        return None, [f"reading: the model did not say whether the post is {prompt}"]
+    return shares["yes"], []
+
+
+def _raise_unless_answered(model: MeteredModel, err: ModelUnavailable) -> None:
+    """A model that never answered is not there: that is an error, not a poorer reading."""
+    if model.budget.prompt_tokens == 0 and not isinstance(err, BudgetExhausted):
+        raise err
+
+
+def pooled(head: float | None, model: float | None) -> float | None:
+    """One probability of two opinions, their odds multiplied; ``None`` if there is neither."""
+    odds = [p / (1 - p) for p in (_inside(head), _inside(model)) if p is not None]
+    return math.prod(odds) / (1 + math.prod(odds)) if odds else None
+
+
+def _inside(probability: float | None) -> float | None:
+    return None if probability is None else min(max(probability, 0.01), 0.99)
+
+
+def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False, personal: bool = False) -> Reading:
+    """The reading from what the heads, the rules and the model say.
+
+    Whether the post is hateful is not taken from the structured answer: a small model writes "hateful" of nearly every
+    text, while the odds of its one-token answer and of the trained head tell them apart. Its target group counts where
+    they know none, unless it is one that they hold unlikely: none is better than the wrong one.
+    """
+    advised = Action(answer["recommended_action"]) if answer else None
+    action, reason = _advice(signals, advised, violent=violent, personal=personal)
+    told = TargetGroup(answer["target_group"]) if answer else None
+    group = signals.target_group or (None if told in signals.unlikely_groups else told)
+    severity = 5 if violent else answer.get("severity")
+    return Reading(
+        language=signals.language,
+        target_group=group,
+        **{name: answer.get(name) for name in EXPLANATIONS},
+        severity=severity,
+        recommended_action=action,
+        reason=reason,
+    )
+
+
+def is_debatable(reading: Reading, signals: Signals) -> bool:
+    """Whether somebody who asks for drafts gets them, though silence is advised.
+
+    Never to a threat, nor where the post is about one person or may name one, nor in a language in which nobody here
+    could tell either.
+    """
+    is_of_persons = signals.may_name_person or reading.recommended_action is Action.SUPPORT_TARGET
+    return reading.recommended_action is not Action.REPORT and not is_of_persons and reading.language in NAMES
+
+
+def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal: bool) -> tuple[Action, str]:
+    if violent:
+        return Action.REPORT, "The post threatens or calls for violence: report it and stand by the people threatened."
+    if signals.hateful is not None and signals.hateful < _NOT_HATEFUL:
+        return Action.STAY_SILENT, "The post does not read as hateful, or answers hate itself."
+    if signals.language not in NAMES:
+        known = ", ".join(NAMES.values())
+        return Action.STAY_SILENT, f"The post is in a language that Antiphon cannot check; it writes {known}."
+    if personal:
+        return Action.SUPPORT_TARGET, "The post names a person: stand by that person, and take the name out of sight."
+    if advised is Action.SUPPORT_TARGET and signals.addresses_somebody and (signals.hateful or 0) < _SURELY_HATEFUL:
+        return Action.SUPPORT_TARGET, "The post seems to attack one person: stand by that person."
+    return Action.REPLY, "The post demeans a group of people, and a calm reply can reach those who read along."

@@ -1,0 +1,330 @@
+"""The figures in a text: numbers, percentages, shares, amounts, dates, years and ordinals, in digits or words.
+
+Owns how each language writes them (one ``<language>.toml`` beside this file), what each is worth, and when one figure
+says what another says. It knows nothing of evidence: ``core.scoring.grounding.grounding`` compares a draft with its passages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+
+from core.wording.figures.lexicon import Lexicon, lexicon_of
+from core.wording.figures.words import Value, run_of
+
+_NUMERAL = re.compile(
+    r"(?<![^\W\d_])(?<![A-Z]-)(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3})+(?![\d.,]\d|\d)"
+    r"|(?<![^\W\d_])(?<![A-Z]-)(?<!\d)\d+(?:[.,]\d+)*"
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_GAP = re.compile(r"[\s\u00ad-]+")
+_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_GLYPHS = {"½": Fraction(1, 2), "⅓": Fraction(1, 3), "⅔": Fraction(2, 3), "¼": Fraction(1, 4), "¾": Fraction(3, 4)}
+_BEFORE = (
+    ("share", re.compile(r"(?<![\d\s])\s?%\s?$|^%\s?$|\behuneko\s$", re.IGNORECASE)),
+    ("eur", re.compile(r"€\s?$")),
+    ("usd", re.compile(r"\$\s?$")),
+    ("gbp", re.compile(r"£\s?$")),
+)
+_ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_NUMERIC_DATE = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
+_SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
+_SHORT_SCALE = re.compile(r"(k|m|bn)\b")
+_SHORT = {"k": 10**3, "m": 10**6, "bn": 10**9}
+_ROMAN = {"i": 1, "v": 5, "x": 10}
+_SOFT = frozenset({"", "year", "month", "week", "day", "hour", "minute", "kilometre", "points"})
+
+
+class Kind(StrEnum):
+    """What a figure is, in a word that a person may read."""
+
+    NUMBER = "number"
+    PERCENTAGE = "percentage"
+    SHARE = "share"
+    AMOUNT = "amount"
+    QUANTITY = "quantity"
+    ORDINAL = "ordinal"
+    YEAR = "year"
+    DATE = "date"
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A date, or as much of it as was written."""
+
+    day: int | None
+    month: int
+    year: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure in a text.
+
+    Attributes:
+        start, end: where it stands, in code points of the text.
+        values: what it may be worth; several where the writing is ambiguous (1.200 is 1200 or 1.2). Shares and
+            percentages are fractions of one.
+        unit: what it counts, from a closed list; empty where it counts something else.
+        days: the dates that it may be.
+        below: for a quantity in words (thousands): the number that it stays under; ``values`` holds the least.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    values: frozenset[Fraction] = frozenset()
+    unit: str = ""
+    days: frozenset[Day] = frozenset()
+    below: int = 0
+
+
+def says(passage: Figure, draft: Figure) -> bool:
+    """Whether a passage's figure says what a draft's figure says: the same value of the same unit.
+
+    A bare number may count what the passage calls years or kilometres; it is never a percentage, an amount of money, a
+    share or a multiple. A date may leave out a day or a year, and never adds one. A quantity in words, such as
+    "thousands", is said by a number of that size.
+    """
+    if draft.kind is Kind.DATE:
+        return any(_covers(full, part) for full in passage.days for part in draft.days)
+    if passage.kind is Kind.DATE:
+        return False
+    if draft.kind is Kind.QUANTITY:
+        if passage.kind is Kind.QUANTITY:
+            return (passage.values, passage.below) == (draft.values, draft.below)
+        least = min(draft.values)
+        return (
+            passage.unit == ""
+            and passage.kind is not Kind.YEAR
+            and any(least <= v < draft.below for v in passage.values)
+        )
+    same_unit = passage.unit == draft.unit or (
+        (draft.unit in _SOFT and passage.unit in _SOFT and "" in (draft.unit, passage.unit))
+        or (draft.unit == "" and passage.unit == "ordinal")
+    )
+    return passage.kind is not Kind.QUANTITY and same_unit and not passage.values.isdisjoint(draft.values)
+
+
+def _covers(full: Day, part: Day) -> bool:
+    return full.month == part.month and part.day in {None, full.day} and part.year in {None, full.year}
+
+
+def figures(text: str, language: str | None) -> list[Figure]:
+    """The figures in a text that is written in a language (ISO 639-1; English where Antiphon does not write it).
+
+    Left out are words that only sometimes count (one, first, second), idioms (a thousand thanks), and parts behind a
+    hedge (nearly half): whether a passage bears such a wording is for the checker to say.
+    """
+    lexicon = lexicon_of(language)
+    found, rest = list[Figure](), text
+    for figure in _phrases(text, lexicon):
+        if not any(figure.start < other.end and other.start < figure.end for other in found):
+            found.append(figure)
+    for figure in found:
+        rest = _blanked(rest, figure.start, figure.end)
+    kept = [figure for figure in found if figure.values or figure.days]
+    return sorted([*kept, *_joined(_numbers(rest, lexicon), rest, lexicon)], key=lambda figure: figure.start)
+
+
+def _blanked(text: str, start: int, end: int) -> str:
+    return f"{text[:start]}{chr(0) * (end - start)}{text[end:]}"
+
+
+def _phrases(text: str, lexicon: Lexicon) -> Iterator[Figure]:
+    """Figures that take more than a number and its unit; one without a value marks words that count nothing."""
+    for match in lexicon.idioms.finditer(text):
+        yield Figure(Kind.NUMBER, *match.span())
+    yield from _dates(text, lexicon)
+    for shares in lexicon.shares:
+        for match in shares.finditer(text):
+            part, whole = (_worth(match.group(name), lexicon) for name in ("part", "whole"))
+            if part and whole and part < whole and not _YEAR.fullmatch(match.group("whole")):
+                yield Figure(Kind.SHARE, *match.span(), frozenset({part / whole}), "share")
+    yield from _parts(text, lexicon)
+    for match in _SLASHED.finditer(text):
+        if int(match.group(2)):
+            value = Fraction(int(match.group(1)), int(match.group(2)))
+            yield Figure(Kind.SHARE, *match.span(), frozenset({value}), "share")
+    for index, glyph in enumerate(text):
+        if glyph in _GLYPHS:
+            yield Figure(Kind.SHARE, index, index + 1, frozenset({_GLYPHS[glyph]}), "share")
+    for form, times in lexicon.multiples:
+        for match in form.finditer(text):
+            yield Figure(Kind.AMOUNT, *match.span(), frozenset({Fraction(times)}), "times")
+    for form, least, below in lexicon.vague:
+        for match in form.finditer(text):
+            if not re.search(r"\d\s?$", text[: match.start()]):
+                yield Figure(Kind.QUANTITY, *match.span(), frozenset({Fraction(least)}), below=below)
+    for decades in lexicon.decades:
+        for match in decades.finditer(text):
+            yield Figure(Kind.YEAR, *match.span(), frozenset({Fraction(1900 + int(match.group("tens")))}), "decade")
+    for centuries in lexicon.centuries:
+        for match in centuries.finditer(text):
+            yield Figure(Kind.ORDINAL, *match.span(), frozenset({_roman(match.group("roman"))}), "century")
+
+
+def _dates(text: str, lexicon: Lexicon) -> Iterator[Figure]:
+    for dates in lexicon.dates:
+        for match in dates.finditer(text):
+            named = match.groupdict()
+            day, year = (int(named[part]) if named.get(part) else None for part in ("day", "year"))
+            written = Day(day, lexicon.months[named["month"].casefold()], year)
+            yield Figure(Kind.DATE, *match.span(), days=frozenset({written}))
+    for match in _ISO_DATE.finditer(text):
+        written = Day(int(match.group(3)), int(match.group(2)), int(match.group(1)))
+        yield Figure(Kind.DATE, *match.span(), days=frozenset({written}))
+    for match in _NUMERIC_DATE.finditer(text):
+        first, second, year = int(match.group(1)), int(match.group(3)), int(match.group(4))
+        readings = {Day(day, month, year) for day, month in ((first, second), (second, first)) if 0 < month <= 12}
+        if readings:
+            yield Figure(Kind.DATE, *match.span(), days=frozenset(readings))
+
+
+def _parts(text: str, lexicon: Lexicon) -> Iterator[Figure]:
+    for parts in lexicon.part_forms:
+        for match in parts.finditer(text):
+            count = match.groupdict().get("count")
+            whole = lexicon.parts[match.group("part").casefold()]
+            part = _worth(count, lexicon) or Fraction(1) if count else Fraction(1)
+            hedged = lexicon.hedge.search(text[: match.start()]) or lexicon.hedge_after.search(text[match.end() :])
+            values = frozenset() if hedged else frozenset({part / whole})
+            yield Figure(Kind.SHARE, *match.span(), values, "share")
+
+
+def _worth(written: str, lexicon: Lexicon) -> Fraction | None:
+    if written[0].isdigit():
+        return min(_readings(written, lexicon.code))
+    value = lexicon.words.get(written.casefold())
+    return None if value is None else Fraction(value)
+
+
+def _roman(written: str) -> Fraction:
+    digits = [_ROMAN[letter] for letter in written.casefold()]
+    return Fraction(sum(-a if a < b else a for a, b in zip(digits, [*digits[1:], 0], strict=True)))
+
+
+def _readings(numeral: str, code: str) -> frozenset[Fraction]:
+    """What a numeral may be worth: a point or comma before three digits may part thousands or decimals.
+
+    English parts thousands by a comma; the other languages part them by a point, some of their speakers by a comma.
+    """
+    bare = re.sub(r"[ \u00a0\u202f\u2009]", "", numeral)
+    separators = re.findall(r"[.,]", bare)
+    plain = Fraction(re.sub(r"[.,]", "", bare))
+    if not separators:
+        return frozenset({plain})
+    last = separators[-1]
+    whole, _, decimals = bare.rpartition(last)
+    decimal = Fraction(f"{re.sub(r'[.,]', '', whole)}.{decimals}")
+    grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[.,]\d{3})+", bare) and len(set(separators)) == 1
+    if len(separators) > 1 or not grouped:
+        return frozenset({plain if grouped else decimal})
+    return frozenset({plain}) if code == "en" and last == "," else frozenset({plain, decimal})
+
+
+def _numbers(text: str, lexicon: Lexicon) -> Iterator[Figure]:
+    """Numbers in digits or words, each with its scale and unit."""
+    at = 0
+    while True:
+        digits, word = _NUMERAL.search(text, at), _next_word(text, at, lexicon)
+        if digits and (word is None or digits.start() < word.start()):
+            values, at = _readings(digits.group(), lexicon.code), digits.end()
+            values, at = _scaled(values, text, at, lexicon)
+            yield _with_unit(digits.group(), values, digits.start(), at, text, lexicon)
+        elif word:
+            ordinal = lexicon.ordinals.get(word.group().casefold())
+            if ordinal:
+                yield Figure(Kind.ORDINAL, *word.span(), frozenset({Fraction(ordinal)}), "ordinal")
+                at = word.end()
+                continue
+            value, at = run_of(_run(text, word.start()), lexicon.code, lexicon.words, lexicon.scales, lexicon.joins)
+            if text[word.start() : at].casefold() not in lexicon.alone:
+                yield _with_unit("", frozenset({Fraction(value)}), word.start(), at, text, lexicon)
+        else:
+            return
+
+
+def _next_word(text: str, at: int, lexicon: Lexicon) -> re.Match[str] | None:
+    for match in _WORD.finditer(text, at):
+        word = match.group().casefold()
+        if Value.of(word, lexicon.code, lexicon.words, lexicon.scales) or word in lexicon.ordinals:
+            return match
+    return None
+
+
+def _run(text: str, at: int) -> list[tuple[str, int]]:
+    """The words from a place on that only spaces and hyphens part, casefolded, each with its end."""
+    run: list[tuple[str, int]] = []
+    while match := _WORD.match(text, at):
+        run.append((match.group().casefold(), match.end()))
+        gap = _GAP.match(text, match.end())
+        if gap is None:
+            break
+        at = gap.end()
+    return run
+
+
+def _scaled(values: frozenset[Fraction], text: str, at: int, lexicon: Lexicon) -> tuple[frozenset[Fraction], int]:
+    """The values times the scales that follow them (1.2 thousand million)."""
+    short = _SHORT_SCALE.match(text, at) if lexicon.code == "en" else None
+    if short:
+        return frozenset(value * _SHORT[short.group(1)] for value in values), short.end()
+    gap = _GAP.match(text, at)
+    for word, end in _run(text, gap.end() if gap else at):
+        scale = lexicon.scales.get(word)
+        if scale is None:
+            break
+        values, at = frozenset(value * scale for value in values), end
+    return values, at
+
+
+def _with_unit(numeral: str, values: frozenset[Fraction], start: int, end: int, text: str, lexicon: Lexicon) -> Figure:
+    before = next(((unit, m) for unit, form in _BEFORE if (m := form.search(text[max(0, start - 12) : start]))), None)
+    after = next(((unit, m) for unit, form in lexicon.units if (m := form.match(text, end))), None)
+    unit = after[0] if after else ""
+    if after:
+        end = after[1].end()
+    if before and unit != "points":
+        unit, start = before[0], start - len(before[1].group().lstrip())
+    if unit == "share":
+        return Figure(Kind.PERCENTAGE, start, end, frozenset(value / 100 for value in values), unit)
+    if unit in {"ordinal", "century"}:
+        return Figure(Kind.ORDINAL, start, end, values, unit)
+    if unit == "decade" and not _YEAR.fullmatch(numeral):
+        unit = ""
+    is_year = unit in {"", "decade"} and bool(_YEAR.fullmatch(numeral)) and values == {Fraction(int(numeral))}
+    kind = Kind.YEAR if is_year else Kind.AMOUNT if unit else Kind.NUMBER
+    return Figure(kind, start, end, values, unit)
+
+
+def _joined(found: Iterator[Figure], text: str, lexicon: Lexicon) -> list[Figure]:
+    """The figures, with the unit of a range's end given to its beginning, and its century to a short year."""
+    kept = list(found)
+    for index in range(len(kept) - 2, -1, -1):
+        first, last = kept[index], kept[index + 1]
+        if not lexicon.ranges.fullmatch(text[first.end : last.start]):
+            continue
+        if first.kind is Kind.YEAR and last.unit == "" and last.end - last.start == 2:
+            century = min(first.values) // 100 * 100
+            kept[index + 1] = replace(last, kind=Kind.YEAR, values=frozenset(century + v for v in last.values))
+        elif first.unit == "" and first.kind is not Kind.YEAR:
+            kept[index] = _like(first, last, text, lexicon)
+    return kept
+
+
+def _like(first: Figure, last: Figure, text: str, lexicon: Lexicon) -> Figure:
+    values = first.values
+    if last.unit == "share":
+        return replace(first, kind=last.kind, values=frozenset(value / 100 for value in values), unit=last.unit)
+    scales = [
+        lexicon.scales[w.casefold()]
+        for w in _WORD.findall(text[last.start : last.end])
+        if w.casefold() in lexicon.scales
+    ]
+    for scale in scales:
+        values |= {value * scale for value in values}
+    return replace(first, kind=last.kind if last.unit else first.kind, values=values, unit=last.unit)

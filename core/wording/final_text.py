@@ -1,0 +1,87 @@
+"""What no reply may hold that is posted, whoever wrote it: characters that nobody sees, and links to strange places.
+
+Owns the check of the final text for form, on every platform alike. Drafts pass it by the gates; a moderator's own words
+are held against it when they are proposed, and again when they are approved. Pure, and must never change a text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from core.errors import BadInput
+from core.i18n.sentences import sentence
+from core.models import Evidence
+from core.wording.text import is_unseen
+
+_LINK: Final = re.compile(
+    r"[\w+.-]*://\S*"
+    r"|\bmailto:\S+"
+    r"|\bwww\.\S+"
+    r"|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/\S+"
+    r"|\b[\w-]+(?:\.[\w-]+)*"
+    r"\.(?:com|org|net|eu|io|gg|me|info|biz|ru|de|es|it|fr|uk|us|tv|app|dev|social|xyz|site|online)\b",
+    re.IGNORECASE,
+)
+_AFTER_LINK: Final = "/.,;:!?…)]}>*~|\"'”’»"
+_JOINERS: Final = "\u200c\u200d"
+_SHOWN: Final = 3
+
+
+def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
+    """Refuse a text that shows something else than it holds, or leads where no source of the case stands.
+
+    Args:
+        text: all that would be posted.
+        evidence: the passages of the case; a link to one's source is the only one allowed.
+
+    Raises:
+        BadInput: it holds hidden characters, a link behind other words, or a link to no source of the case.
+    """
+    hidden = hidden_characters(text)
+    if hidden:
+        names = ", ".join(f"U+{ord(character):04X}" for character in hidden[:_SHOWN])
+        raise BadInput(
+            sentence("The text holds characters that nobody sees ({names}).", names=names),
+            remedy=sentence("Take them out, or type the text anew."),
+        )
+    if "](" in text:
+        raise BadInput(
+            sentence("The text hides a link behind other words."), remedy=sentence("Write the address itself.")
+        )
+    strange = strange_link(text, (passage.source.url for passage in evidence))
+    if strange is not None:
+        raise BadInput(
+            sentence("The text links to {link}, which is no source of this case.", link=strange),
+            remedy=sentence("Take the link out, or link to a source as it is shown; put a space after a full stop."),
+        )
+
+
+def strange_link(text: str, cited: Iterable[str]) -> str | None:
+    """The first thing in a text that a platform may show as a link, and that is none of the ``cited`` addresses."""
+    known = [url.rstrip("/") for url in cited if url]
+    for match in _LINK.finditer(text):
+        found = match.group()
+        if not any(found.startswith(url) and not found[len(url) :].strip(_AFTER_LINK) for url in known):
+            return found.rstrip(_AFTER_LINK)
+    return None
+
+
+def hidden_characters(text: str) -> list[str]:
+    """The characters that show nothing, once each, in order; line ends, tabs and needed joiners are none of them."""
+    found = [
+        character
+        for at, character in enumerate(text)
+        if character not in "\n\t"
+        and is_unseen(character)
+        and unicodedata.category(character) != "Cn"  # newer than this Python's Unicode, such as a new emoji
+        and not (character in _JOINERS and _joins(text[at - 1 : at] if at else "", text[at + 1 : at + 2]))
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _joins(before: str, after: str) -> bool:
+    """Whether a joiner stands where scripts and emoji need one: never next to ASCII, a space, or another joiner."""
+    return all(side and not side.isascii() and not side.isspace() and side not in _JOINERS for side in (before, after))

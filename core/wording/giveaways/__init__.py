@@ -1,0 +1,1 @@
+"""Wordings that give a text away, by language."""

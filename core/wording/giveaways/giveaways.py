@@ -1,0 +1,75 @@
+"""How a draft or claim gives itself away: wordings that agree, soften, presuppose, refuse or leak, by language.
+
+Owns the lists beside this file (one ``<language>.toml`` for each language that Antiphon writes) and their reading. What
+follows from a find is for ``core.scoring.gates`` and ``core.stages.claims`` to say.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from core.wording.language import NAMES
+from core.wording.text import stem
+
+FALLBACK = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """The wordings of one language.
+
+    Attributes:
+        faults: what shows each fault, by the fault's name.
+        negation: a word that denies what follows.
+        mirror: one group set above another, by its mere words: for claims.
+        above: somebody set above others, the group ``whom``: for drafts.
+        retells: somebody else's claim told again.
+        credits: somebody credited with a finding.
+        absolutes: what is said of all, of none or of most.
+        group_stems: the stems of the words for the groups themselves.
+    """
+
+    faults: Mapping[str, re.Pattern[str]]
+    negation: re.Pattern[str]
+    mirror: re.Pattern[str]
+    above: re.Pattern[str]
+    retells: re.Pattern[str]
+    credits: re.Pattern[str]
+    absolutes: re.Pattern[str]
+    group_stems: frozenset[str]
+
+
+@cache
+def wordings_of(language: str | None) -> Wordings:
+    """The wordings of a language; English ones where Antiphon does not write it."""
+    code = language if language in NAMES else FALLBACK
+    rows = tomllib.loads(resources.files("core.wording.giveaways").joinpath(f"{code}.toml").read_text(encoding="utf-8"))
+    return Wordings(
+        faults={name: _any(*expressions) for name, expressions in rows["faults"].items()},
+        negation=_any(rows["negation"]),
+        mirror=_any(rows["mirror"]),
+        above=_any(rows["above"]),
+        retells=_any(rows["retells"]),
+        credits=_any(rows["credits"]),
+        absolutes=_any(*rows["absolutes"]),
+        group_stems=frozenset(stem(word) for word in rows["groups"]),
+    )
+
+
+def _any(*expressions: str) -> re.Pattern[str]:
+    return re.compile("|".join(expressions), re.IGNORECASE)
+
+
+def fault_in(text: str) -> str | None:
+    """The first fault that a text's wording shows, in any of the languages, or ``None``."""
+    plain = text.replace("’", "'")
+    for language in NAMES:
+        for name, shown_by in wordings_of(language).faults.items():
+            if shown_by.search(plain):
+                return name
+    return None

@@ -1,0 +1,1 @@
+"""Instructions to a model inside a text."""

@@ -1,0 +1,1 @@
+"""Replies that the project prepared in advance; README.md says how."""

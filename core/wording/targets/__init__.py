@@ -1,0 +1,1 @@
+"""Whom a text speaks of and how: groups, slurs, accusations."""

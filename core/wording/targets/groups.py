@@ -1,0 +1,102 @@
+"""Which of the target groups a text names, by the words for them.
+
+Owns the list beside this file, and the undoing of disguises of these words ("J*ws", "musl1ms"). A word names a group,
+it does not say that the group is attacked: that is for ``core.stages.reading`` to tell.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+
+from core.models import TargetGroup
+
+_DISGUISED = re.compile(r"(?<![\w*@$])[^\W\d_][\w*@$]*[*\d@$][\w*@$]*(?![\w*@$])")
+_LETTERS_OF = {"*": r"\w", "0": "o", "1": "[il]", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s"}
+_LEAST_LETTERS = 2
+_LONGEST = 30
+
+
+def groups_named(text: str, language: str | None = None) -> frozenset[TargetGroup]:
+    """The groups that a text names, in its language or, where that is not known, in any.
+
+    Short words of one language are other words in another, so a known language is taken at its word. A word inside a
+    longer name is that name's: "born a man or a woman" is not about women.
+    """
+    plain = text.replace("’", "'")
+    patterns = words_for_groups()
+    known = [patterns[language]] if language is not None and language in patterns else list(patterns.values())
+    spans = [
+        (group, match.span())
+        for by_group in known
+        for group, words in by_group.items()
+        for match in words.finditer(plain)
+    ]
+    return frozenset(group for group, span in spans if not any(_is_inside(span, other) for _, other in spans))
+
+
+def undisguised(text: str, language: str | None = None) -> str:
+    """The text with the names of groups spelled out where stars, digits or signs stand for letters of them.
+
+    A disguise that may hide names of several groups, or shows fewer than two letters, is left as it stands.
+    """
+    return _DISGUISED.sub(lambda found: _spelled_out(found.group(), language), text)
+
+
+def _spelled_out(token: str, language: str | None) -> str:
+    if sum(character.isalpha() for character in token) < _LEAST_LETTERS or len(token) > _LONGEST:
+        return token
+    folded = token.casefold()
+    letters = [_LETTERS_OF.get(character, re.escape(character)) for character in folded]
+    hidden: dict[TargetGroup, str] = {}
+    for group, name, is_beginning in _names(language):
+        ends = min(len(name), len(folded)) if is_beginning else len(folded)
+        if re.fullmatch("".join(letters[:ends]), name):
+            hidden.setdefault(group, name + folded[ends:].rstrip("*"))
+    if len(hidden) != 1:
+        return token
+    (word,) = hidden.values()
+    return word.capitalize() if token[0].isupper() else word
+
+
+@cache
+def _names(language: str | None) -> Sequence[tuple[TargetGroup, str, bool]]:
+    """The single words for groups in a language, or in any, the longest first; and whether a word may go on."""
+    found = [
+        (TargetGroup(group), word.removesuffix("*").casefold(), word.endswith("*"))
+        for group, by_language in _rows().items()
+        for own, words in by_language.items()
+        if own == language or language not in by_language
+        for word in words
+        if " " not in word
+    ]
+    return sorted(found, key=lambda name: -len(name[1]))
+
+
+def _is_inside(span: tuple[int, int], other: tuple[int, int]) -> bool:
+    return other[0] <= span[0] and span[1] <= other[1] and span != other
+
+
+@cache
+def _rows() -> Mapping[str, Mapping[str, list[str]]]:
+    """The list: words by group and language."""
+    return tomllib.loads(resources.files("core.wording.targets").joinpath("groups.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def words_for_groups() -> Mapping[str, Mapping[TargetGroup, re.Pattern[str]]]:
+    """What names each group, by language."""
+    patterns: dict[str, dict[TargetGroup, re.Pattern[str]]] = {}
+    for group, by_language in _rows().items():
+        for language, words in by_language.items():
+            patterns.setdefault(language, {})[TargetGroup(group)] = _any(words)
+    return patterns
+
+
+def _any(words: list[str]) -> re.Pattern[str]:
+    longest_first = sorted(words, key=len, reverse=True)
+    escaped = (re.escape(word.removesuffix("*")) + (r"\w*" if word.endswith("*") else "") for word in longest_first)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(escaped)})(?!\w)", re.IGNORECASE)

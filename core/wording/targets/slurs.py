@@ -1,0 +1,65 @@
+"""Slurs and insults in a text, however they are disguised.
+
+Owns the list beside this file and the undoing of disguises. The list holds words that no reply of a community needs;
+that a text has none of them says nothing of its tone, which the scorers measure.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from importlib import resources
+
+from core.wording.text import LOOKALIKES, clean, words
+
+_SIGNS_FOR_LETTERS = tuple(str.maketrans("01345@$7", letters) for letters in ("oieasast", "oleasast"))
+_LOOKALIKES = LOOKALIKES | str.maketrans("ıɡĸ", "igk")
+_STARRED = re.compile(r"(?<![\w*])[^\W\d_]+\*+[\w*]*(?![\w*])")
+
+
+@cache
+def _slurs(language: str | None = None) -> frozenset[str]:
+    """The words of the list, without those that are ordinary in the language (``word = es``)."""
+    lines = resources.files("core.wording.targets").joinpath("slurs.txt").read_text(encoding="utf-8").splitlines()
+    rows = [line.casefold().partition("=") for line in lines if line.strip() and not line.startswith("#")]
+    return frozenset(word.strip() for word, _, ordinary_in in rows if language not in ordinary_in.split())
+
+
+def slurs_in(text: str, language: str | None = None) -> set[str]:
+    """The slurs and insults in a text, disguises undone; in a text of a known language, less its ordinary words.
+
+    Undone are signs and letters of other alphabets that look like letters, accents, letters that are repeated, spaced
+    apart or invisible, marks inside a word, and stars in place of letters.
+    """
+    spellings = [variant for plain in _without_signs(text) for variant in _joined(plain)]
+    found = {word.partition("'")[0] for spelling in spellings for word in words(spelling)}
+    hidden = {slur for starred in _STARRED.findall(spellings[0]) for slur in _hidden_by(starred)}
+    return (found | hidden) & _slurs(language)
+
+
+@lru_cache(maxsize=20_000)
+def is_slur(word: str) -> bool:
+    """Whether one word is a slur or an insult; remembered, since one vocabulary is looked through for every post."""
+    return bool(slurs_in(word))
+
+
+def _without_signs(text: str) -> list[str]:
+    """A text in plain lower-case letters: as it stands, and with each reading of the signs for letters."""
+    folded = unicodedata.normalize("NFKD", clean(text)[0].casefold()).translate(_LOOKALIKES)
+    plain = "".join(character for character in folded if not unicodedata.combining(character))
+    marked = re.sub(r"(?:(?<=\w)|(?<!\S))[!|](?=\w)", "i", plain)
+    return [plain, *(marked.translate(table) for table in _SIGNS_FOR_LETTERS)]
+
+
+def _joined(plain: str) -> list[str]:
+    """A text as it stands, with repeated letters written once or twice, and with parted words joined."""
+    readings = [plain, *(re.sub(r"(.)\1{2,}", letters, plain) for letters in (r"\1", r"\1\1"))]
+    whole = [re.sub(r"(?<=\w)[-.*_·]+(?=\w)", "", reading) for reading in readings]
+    spaced = [re.sub(r"\b(\w)(?:[\s.,/*_-]+(?=\w\b))", r"\1", reading) for reading in readings]
+    return [*readings, *whole, *spaced]
+
+
+def _hidden_by(starred: str) -> set[str]:
+    pattern = re.compile(starred.replace("*", r"\w"))
+    return {slur for slur in _slurs() if pattern.fullmatch(slur)}

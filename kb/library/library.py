@@ -1,0 +1,347 @@
+"""The library: every document with its revisions, the text of their pages, and the place of every paragraph.
+
+Owns what is kept and what is served, and the files as they came. Served is what a person accepted: a new or changed
+document waits in quarantine, and the revision before it is served until then. A paragraph's words are cut from its page
+and checked against their hash each time they are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from core.errors import BadInput, IndexUnavailable
+from kb.documents import Fetched, Listed, Page, Parsed, Span
+from kb.library.nouns import Paragraph, Revision, State, Trust, groups_in, listed_in, revision_in
+from kb.library.store import Store
+from kb.library.walks import Walks
+
+__all__ = ["Library", "Paragraph", "Revision", "State", "Trust"]
+
+_FILES = "files"
+_AT_ONCE = 500  # SQLite takes 32,766 variables in a statement; fewer keep the lock short
+_NO_DOCUMENT = "`antiphon kb stats` counts what there is; `antiphon kb export` lists it."
+
+
+class Library:
+    """The documents in one folder. Blocking: call it in a thread. Safe to share between threads and processes.
+
+    Raises:
+        IndexUnavailable: the folder cannot be used, or the database is damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._store = Store(folder)
+        self.walks = Walks(self._store)
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._store.close()
+
+    # What a build writes
+
+    def note(self, listed: Listed) -> None:
+        """Keep how a source lists a document; the groups of an earlier listing stay."""
+        with self._store.writing() as database:
+            row = database.execute("SELECT target_groups FROM documents WHERE id = ?", (listed.id,)).fetchone()
+            groups = listed.target_groups | (groups_in(row[0]) if row else frozenset())
+            database.execute(
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT (id)"
+                " DO UPDATE SET url = excluded.url, page = excluded.page, title = excluded.title,"
+                " year = excluded.year, publisher = excluded.publisher, type = excluded.type,"
+                " language = excluded.language, target_groups = excluded.target_groups,"
+                " document = excluded.document, licence = excluded.licence,"
+                " jurisdiction = excluded.jurisdiction, expires = excluded.expires",
+                (
+                    listed.id, listed.source, listed.url, listed.page, listed.title, listed.publisher, listed.type,
+                    listed.year, listed.language, json.dumps(sorted(groups)), listed.document, listed.licence,
+                    listed.jurisdiction, listed.expires and listed.expires.isoformat(),
+                ),
+            )  # fmt: skip
+
+    def is_settled(self, document: str) -> bool:
+        """Whether a document was fetched or refused before, so that a build need not ask for it again."""
+        with self._store.reading() as database:
+            found = database.execute(
+                "SELECT refused IS NOT NULL OR EXISTS (SELECT 1 FROM revisions WHERE document = id)"
+                " FROM documents WHERE id = ?",
+                (document,),
+            ).fetchone()
+        return bool(found and found[0])
+
+    def refuse(self, document: str, reason: str) -> None:
+        """Note why a document cannot be used."""
+        with self._store.writing() as database:
+            database.execute("UPDATE documents SET refused = ? WHERE id = ?", (reason, document))
+
+    def holder_of(self, sha256: str) -> str | None:
+        """The document that the same bytes were first fetched for, or ``None``."""
+        with self._store.reading() as database:
+            row = database.execute(
+                "SELECT document FROM revisions WHERE sha256 = ? ORDER BY revision LIMIT 1", (sha256,)
+            ).fetchone()
+        return str(row[0]) if row else None
+
+    def add(self, document: str, fetched: Fetched, parsed: Parsed, spans: Sequence[Span], state: State) -> int:
+        """A new revision with its pages and paragraphs, all or nothing; the file is on the disk before the row.
+
+        An accepted revision takes the place of the one accepted before.
+        """
+        file = self._keep(fetched)
+        pages = {page.number: page.text for page in parsed.pages}
+        with self._store.writing() as database:
+            if state is State.ACCEPTED:
+                _supersede(database, document)
+            cursor = database.execute(
+                "INSERT INTO revisions (document, state, sha256, file, media_type, fetched_at, notes)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (document, state, fetched.sha256, file, fetched.media_type, fetched.at.isoformat(),
+                 json.dumps(parsed.notes)),
+            )  # fmt: skip
+            revision = int(cursor.lastrowid or 0)
+            database.executemany(
+                "INSERT INTO pages VALUES (?, ?, ?)", [(revision, number, text) for number, text in pages.items()]
+            )
+            database.executemany(
+                "INSERT INTO paragraphs (revision, page, start, stop, sha256) VALUES (?, ?, ?, ?, ?)",
+                [
+                    (revision, span.page, span.start, span.end, _hash(pages[span.page][span.start : span.end]))
+                    for span in spans
+                ],
+            )
+            database.execute("UPDATE documents SET refused = NULL WHERE id = ?", (document,))
+        return revision
+
+    def _keep(self, fetched: Fetched) -> str:
+        """The file, named by its hash; written beside its place and moved there, so that no half file ever stands."""
+        name = f"{_FILES}/{fetched.sha256[:2]}/{fetched.sha256}"
+        place = self.folder / name
+        if place.exists():
+            return name
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".writing-", delete=False) as writing:
+                writing.write(fetched.data)
+                writing.flush()
+                os.fsync(writing.fileno())
+            Path(writing.name).replace(place)
+        except OSError as err:
+            raise IndexUnavailable(
+                f"A document cannot be kept in {self.folder}: {err}.", remedy="Free some space and build again."
+            ) from err
+        return name
+
+    # What people decide
+
+    def decide(self, revision: int, state: State, by: str) -> None:
+        """Accept or reject a revision that waits in quarantine.
+
+        Raises:
+            BadInput: it does not wait in quarantine.
+        """
+        with self._store.writing() as database:
+            row = database.execute("SELECT document, state FROM revisions WHERE revision = ?", (revision,)).fetchone()
+            if row is None or row["state"] != State.QUARANTINED:
+                raise BadInput(f"Revision {revision} does not wait in quarantine.", remedy="See `antiphon kb waiting`.")
+            if state is State.ACCEPTED:
+                _supersede(database, row["document"])
+            database.execute("UPDATE revisions SET state = ?, decided_by = ? WHERE revision = ?", (state, by, revision))
+
+    def waiting(self, source: str | None = None) -> list[Revision]:
+        """The revisions in quarantine, the oldest first."""
+        with self._store.reading() as database:
+            rows = database.execute(
+                "SELECT r.* FROM revisions r JOIN documents d ON d.id = r.document"
+                " WHERE r.state = 'quarantined' AND (?1 IS NULL OR d.source = ?1) ORDER BY r.revision",
+                (source,),
+            ).fetchall()
+        return [revision_in(row) for row in rows]
+
+    def remove(self, document: str) -> None:
+        """Forget a document, its text and the file that no other document needs.
+
+        Raises:
+            BadInput: there is no such document.
+        """
+        with self._store.writing() as database:
+            files = database.execute("SELECT DISTINCT file FROM revisions WHERE document = ?", (document,)).fetchall()
+            if not database.execute("DELETE FROM documents WHERE id = ?", (document,)).rowcount:
+                raise BadInput(f"There is no document {document!r}.", remedy=_NO_DOCUMENT)
+            kept = {row[0] for row in database.execute("SELECT DISTINCT file FROM revisions")}
+        for (file,) in files:
+            if file not in kept:
+                (self.folder / file).unlink(missing_ok=True)
+
+    def set_trust(self, source: str, level: Trust) -> None:
+        """How far a source is trusted from now on; what was accepted stays accepted."""
+        with self._store.writing() as database:
+            database.execute("INSERT OR REPLACE INTO trust VALUES (?, ?)", (source, level))
+
+    def trust_in(self, source: str) -> Trust:
+        """How far a source is trusted; ``NORMAL`` where nobody said."""
+        with self._store.reading() as database:
+            row = database.execute("SELECT level FROM trust WHERE source = ?", (source,)).fetchone()
+        return Trust(row[0]) if row else Trust.NORMAL
+
+    # What is read
+
+    def document(self, document: str) -> tuple[Listed, str | None]:
+        """A document, and why it was refused if it was.
+
+        Raises:
+            BadInput: there is no such document.
+        """
+        with self._store.reading() as database:
+            row = database.execute("SELECT * FROM documents WHERE id = ?", (document,)).fetchone()
+        if row is None:
+            raise BadInput(f"There is no document {document!r}.", remedy=_NO_DOCUMENT)
+        return listed_in(row), row["refused"]
+
+    def documents(self) -> Iterator[tuple[Listed, str | None]]:
+        """Every document by id, and why it was refused if it was."""
+        with self._store.reading() as database:
+            rows = database.execute("SELECT * FROM documents ORDER BY id").fetchall()
+        return ((listed_in(row), row["refused"]) for row in rows)
+
+    def revisions(self, document: str) -> list[Revision]:
+        """All revisions of a document, the newest first."""
+        with self._store.reading() as database:
+            rows = database.execute(
+                "SELECT * FROM revisions WHERE document = ? ORDER BY revision DESC", (document,)
+            ).fetchall()
+        return [revision_in(row) for row in rows]
+
+    def served(self) -> dict[int, tuple[Listed, range]]:
+        """The revisions that are served: their documents and the numbers of their paragraphs."""
+        with self._store.reading() as database:
+            rows = database.execute(
+                "SELECT d.*, r.revision, MIN(p.id) AS first, MAX(p.id) AS last FROM revisions r"
+                " JOIN documents d ON d.id = r.document JOIN paragraphs p USING (revision)"
+                " WHERE r.state = 'accepted' GROUP BY r.revision ORDER BY r.revision"
+            ).fetchall()
+        return {row["revision"]: (listed_in(row), range(row["first"], row["last"] + 1)) for row in rows}
+
+    def serves_anything(self) -> bool:
+        """Whether any document is accepted."""
+        with self._store.reading() as database:
+            return database.execute("SELECT 1 FROM revisions WHERE state = 'accepted' LIMIT 1").fetchone() is not None
+
+    def indexed(self) -> dict[int, str]:
+        """What the index keeps of each revision beside its words, as ``note_indexed`` was told."""
+        with self._store.reading() as database:
+            return {row[0]: row[1] for row in database.execute("SELECT revision, kept FROM indexed")}
+
+    def note_indexed(self, kept: Mapping[int, str]) -> None:
+        """Note what the index keeps of each revision that it holds."""
+        with self._store.writing() as database:
+            database.execute("DELETE FROM indexed")
+            database.executemany("INSERT INTO indexed VALUES (?, ?)", sorted(kept.items()))
+
+    def pages(self, revision: int) -> tuple[Page, ...]:
+        """The pages of a revision."""
+        with self._store.reading() as database:
+            rows = database.execute(
+                "SELECT number, text FROM pages WHERE revision = ? ORDER BY number", (revision,)
+            ).fetchall()
+        return tuple(Page(int(row[0]), str(row[1])) for row in rows)
+
+    def paragraphs(self, ids: Iterable[int]) -> dict[int, Paragraph]:
+        """The paragraphs of these ids that are served.
+
+        Raises:
+            IndexUnavailable: the words of one are not those that were stored.
+        """
+        found: dict[int, Paragraph] = {}
+        wanted = list(dict.fromkeys(ids))
+        for first in range(0, len(wanted), _AT_ONCE):
+            some = wanted[first : first + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            with self._store.reading() as database:
+                rows = database.execute(
+                    "SELECT d.*, p.id AS paragraph, p.page AS at_page, p.start, p.stop, p.sha256,"  # noqa: S608 - marks
+                    " substr(t.text, p.start + 1, p.stop - p.start) AS words, COALESCE(u.level, 'normal') AS level"
+                    " FROM paragraphs p JOIN revisions r USING (revision)"
+                    " JOIN documents d ON d.id = r.document"
+                    " JOIN pages t ON t.revision = r.revision AND t.number = p.page"
+                    " LEFT JOIN trust u ON u.source = d.source"
+                    f" WHERE r.state = 'accepted' AND p.id IN ({marks})",
+                    some,
+                ).fetchall()
+            for row in rows:
+                if _hash(row["words"]) != row["sha256"]:
+                    raise IndexUnavailable(
+                        f"A paragraph of {row['id']} is not what was stored.", remedy="Run `antiphon kb verify`."
+                    )
+                found[row["paragraph"]] = Paragraph(
+                    row["paragraph"], listed_in(row), row["at_page"], row["start"], row["stop"], row["words"],
+                    Trust(row["level"]),
+                )  # fmt: skip
+        return found
+
+    def texts(self, revision: int) -> list[str]:
+        """The paragraphs of a revision in their order, accepted or not."""
+        with self._store.reading() as database:
+            rows = database.execute(
+                "SELECT substr(t.text, p.start + 1, p.stop - p.start) FROM paragraphs p"
+                " JOIN pages t ON t.revision = p.revision AND t.number = p.page WHERE p.revision = ? ORDER BY p.id",
+                (revision,),
+            )
+            return [str(row[0]) for row in rows]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """For each source: documents, refused ones, revisions by state, and paragraphs that are served."""
+        with self._store.reading() as database:
+            counted: dict[str, dict[str, int]] = {}
+            for source, documents, refused in database.execute(
+                "SELECT source, COUNT(*), COUNT(refused) FROM documents GROUP BY source ORDER BY source"
+            ):
+                counted[source] = {"documents": documents, "refused": refused, **{state.value: 0 for state in State}}
+            for source, state, number in database.execute(
+                "SELECT d.source, r.state, COUNT(*) FROM revisions r"
+                " JOIN documents d ON d.id = r.document GROUP BY d.source, r.state"
+            ):
+                counted[source][state] = number
+            for source, number in database.execute(
+                "SELECT d.source, COUNT(*) FROM paragraphs p JOIN revisions r USING (revision)"
+                " JOIN documents d ON d.id = r.document WHERE r.state = 'accepted' GROUP BY d.source"
+            ):
+                counted[source]["paragraphs"] = number
+        return counted
+
+    def faults(self) -> list[str]:
+        """What is wrong with the library, in words: the database's own check, every span's hash, every file's."""
+        with self._store.reading() as database:
+            try:
+                wrong = [str(row[0]) for row in database.execute("PRAGMA integrity_check") if row[0] != "ok"]
+                files = dict(database.execute("SELECT file, sha256 FROM revisions"))
+                rows = database.execute(
+                    "SELECT r.document, p.id, p.sha256, substr(t.text, p.start + 1, p.stop - p.start) FROM paragraphs p"
+                    " JOIN revisions r USING (revision)"
+                    " LEFT JOIN pages t ON t.revision = p.revision AND t.number = p.page"
+                )
+                wrong += [
+                    f"{row[0]}: paragraph {row[1]} is not what was stored" for row in rows if _hash(row[3]) != row[2]
+                ]
+            except sqlite3.DatabaseError as err:
+                return [f"the database is damaged: {err}"]
+        for file, sha256 in files.items():
+            place = self.folder / file
+            if not place.is_file():
+                wrong.append(f"{file} is missing")
+            elif hashlib.sha256(place.read_bytes()).hexdigest() != sha256:
+                wrong.append(f"{file} is not what was fetched")
+        return wrong
+
+
+def _supersede(database: sqlite3.Connection, document: str) -> None:
+    database.execute("UPDATE revisions SET state = 'superseded' WHERE document = ? AND state = 'accepted'", (document,))
+
+
+def _hash(text: str | None) -> str:
+    return hashlib.sha256((text or "").encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""The locked process in which a file is read."""

@@ -1,0 +1,1 @@
+"""What a file is, and one reader for each format."""

@@ -1,0 +1,274 @@
+"""The text of a Word document (Office Open XML, ECMA-376) that people see.
+
+Owns the few elements that matter of ``word/document.xml`` and ``word/styles.xml``, read as a stream: no tree is built,
+no document type and so no entity is accepted (defusedxml), and the archive is measured before anything is unpacked.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element, ParseError  # the names only: defusedxml does the reading
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import iterparse
+
+from core.errors import DocumentRefused
+from kb.parsing.formats.kinds import READABLE
+from kb.parsing.limits import Limits
+from kb.parsing.raw import Raw
+
+Look = dict[str, bool]
+"""What a style, a paragraph or a run says about how its text looks: vanish, white, shaded, tiny."""
+
+_WORD = (
+    "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}",
+    "{http://purl.oclc.org/ooxml/wordprocessingml/main}",
+)
+_OTHERS = {
+    "xl/workbook.xml": "a spreadsheet",
+    "ppt/presentation.xml": "a presentation",
+    "content.xml": "an OpenDocument file",
+    "META-INF/container.xml": "an EPUB book",
+}
+_LEFT_OUT = frozenset({"Fallback", "del", "moveFrom"})  # said twice; deleted; moved to where it is read
+_DEEPEST = 200
+_DEEPEST_STYLE = 20
+_MOST_RATIO, _SMALL = 250, 2**20  # the text of an office program packs to a tenth or a thirtieth
+_ENTRY_BYTES = 512  # in the archive's directory, generously
+_LEAST_HALF_POINTS = 4.0
+_WHITE = 245
+_REMEDY = "Open it in Word or LibreOffice and save it again, or as PDF."
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    ParseError,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OSError,
+)
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    look: Look = field(default_factory=dict)
+    parts: list[str] = field(default_factory=list)
+    is_contents: bool = False
+
+
+def read(data: bytes, limits: Limits) -> Raw:
+    """The document's paragraphs in order, those of tables and text boxes included, a line each.
+
+    Raises:
+        DocumentRefused: the archive is a bomb, is damaged, has a password, or holds no Word document.
+    """
+    try:
+        with _archive(data, limits) as archive:
+            reader = _Reader(_styles(archive))
+            reader.read(archive)
+            return Raw(["\n".join(reader.lines)], title=_title(archive), hidden=reader.hidden)
+    except DefusedXmlException as err:
+        raise DocumentRefused("Its XML declares entities, as XML bombs do.", remedy=_REMEDY) from err
+    except _DAMAGED as err:
+        raise DocumentRefused("It is a damaged archive.", remedy=_REMEDY) from err
+
+
+def _archive(data: bytes, limits: Limits) -> zipfile.ZipFile:
+    end = data.rfind(b"PK\x05\x06", -(2**16) - 22)
+    directory = struct.unpack_from("<I", data, end + 12)[0] if 0 <= end <= len(data) - 22 else 0
+    if directory > limits.members * _ENTRY_BYTES:
+        raise DocumentRefused("The archive has too many members.", remedy=_REMEDY)
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    members = archive.infolist()
+    names = {member.filename for member in members}
+    if "word/document.xml" not in names:
+        what = next((what for name, what in _OTHERS.items() if name in names), "a zip archive")
+        raise DocumentRefused(f"It is {what}, which cannot be read.", remedy=READABLE)
+    if any(member.flag_bits & 1 for member in members):
+        raise DocumentRefused("The document has a password.", remedy="Save it without one.")
+    if len(members) > limits.members:
+        raise DocumentRefused("The archive has too many members.", remedy=_REMEDY)
+    if sum(member.file_size for member in members) > limits.unzipped_bytes or any(
+        member.file_size > max(_SMALL, _MOST_RATIO * member.compress_size) for member in members
+    ):
+        raise DocumentRefused("The archive unpacks to far more than a document holds.", remedy=_REMEDY)
+    return archive
+
+
+class _Reader:
+    """Reads the events of ``word/document.xml``; nothing is kept but the lines."""
+
+    def __init__(self, styles: dict[str, Look]) -> None:
+        self.lines: list[str] = []
+        self.hidden = 0
+        self._styles = styles
+        self._paragraphs: list[_Paragraph] = []
+        self._run: Look = {}
+        self._cells: list[Look] = []
+        self._left_out = 0
+
+    def read(self, archive: zipfile.ZipFile) -> None:
+        """Read the whole member."""
+        for tags, element, starts in _events(archive, "word/document.xml"):
+            tag = tags[-1]
+            if tag in _LEFT_OUT:
+                self._left_out += 1 if starts else -1
+            elif self._left_out == 0:
+                (self._start if starts else self._end)(tag, tags, element)
+
+    def _start(self, tag: str, tags: list[str], element: Element) -> None:
+        if tag == "p":
+            self._paragraphs.append(_Paragraph(dict(self._styles.get("", {}))))
+        elif tag == "tc":
+            self._cells.append({})
+        elif tag == "r":
+            self._run = {}
+        elif tag in ("pStyle", "rStyle"):
+            self._apply_style(tag, tags, _attribute(element, "val"))
+        elif said := _said(tag, element):
+            self._apply(tags[-3:-1], said)
+
+    def _end(self, tag: str, tags: list[str], element: Element) -> None:
+        if tag == "p" and self._paragraphs:
+            paragraph = self._paragraphs.pop()
+            text = "".join(paragraph.parts).strip()
+            if text and not paragraph.is_contents:
+                self.lines.append(text)
+        elif tag == "tc" and self._cells:
+            self._cells.pop()
+        elif self._paragraphs and "r" in tags:
+            shown = {"t": element.text or "", "tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+            if tag in shown and tags[-2] == "r":
+                self._take(shown[tag])
+
+    def _take(self, text: str) -> None:
+        paragraph = self._paragraphs[-1]
+        look = (self._cells[-1] if self._cells else {}) | paragraph.look | self._run
+        if look.get("vanish") or look.get("tiny") or (look.get("white") and not look.get("shaded")):
+            self.hidden += len(text.strip())
+        else:
+            paragraph.parts.append(text)
+
+    def _apply(self, inside: list[str], said: Look) -> None:
+        """Give what a property says to what it stands in: a run, a paragraph's shade, a cell's shade."""
+        if inside == ["r", "rPr"]:
+            self._run |= said
+        elif inside == ["p", "pPr"] and self._paragraphs:
+            self._paragraphs[-1].look |= said
+        elif inside == ["tc", "tcPr"] and self._cells:
+            self._cells[-1] |= said
+
+    def _apply_style(self, tag: str, tags: list[str], name: str) -> None:
+        if tag == "pStyle" and self._paragraphs:
+            self._paragraphs[-1].look |= self._styles.get(name, {})
+            self._paragraphs[-1].is_contents = name.startswith("TOC")
+        elif tag == "rStyle" and tags[-3:-1] == ["r", "rPr"]:
+            self._run = self._styles.get(name, {}) | self._run
+
+
+def _events(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[list[str], Element, bool]]:
+    """The elements of a member as they start and end: the tags from the root, without their Word namespace."""
+    tags: list[str] = []
+    open_elements: list[Element] = []
+    with archive.open(name) as member:
+        for event, element in iterparse(member, events=("start", "end"), forbid_dtd=True):
+            if event == "start":
+                tags.append(_bare(element.tag))
+                open_elements.append(element)
+                if len(tags) > _DEEPEST:
+                    raise DocumentRefused("Its XML is nested too deeply.", remedy=_REMEDY)
+                yield tags, element, True
+            else:
+                yield tags, element, False
+                tags.pop()
+                open_elements.pop()
+                if open_elements:
+                    open_elements[-1].remove(element)
+
+
+def _bare(tag: str) -> str:
+    for namespace in _WORD:
+        if tag.startswith(namespace):
+            return tag.removeprefix(namespace)
+    return "Fallback" if tag.endswith("/markup-compatibility/2006}Fallback") else tag
+
+
+def _attribute(element: Element, name: str) -> str:
+    return next((element.get(namespace + name, "") for namespace in _WORD if namespace + name in element.attrib), "")
+
+
+def _said(tag: str, element: Element) -> Look:
+    """What one property says about how text looks."""
+    value = _attribute(element, "val")
+    match tag:
+        case "vanish" | "specVanish":
+            return {"vanish": value not in ("0", "false", "off")}
+        case "color":
+            return {"white": _is_white(value) or _attribute(element, "themeColor") in ("background1", "bg1")}
+        case "shd":
+            fill = _attribute(element, "fill")
+            return {
+                "shaded": bool(_attribute(element, "themeFill")) or (fill not in ("", "auto") and not _is_white(fill))
+            }
+        case "highlight":
+            return {"shaded": value not in ("none", "white")}
+        case "sz":
+            return {"tiny": value.isdecimal() and float(value[:9]) < _LEAST_HALF_POINTS}
+    return {}
+
+
+def _is_white(colour: str) -> bool:
+    try:
+        channels = bytes.fromhex(colour)
+    except ValueError:
+        return False
+    return len(channels) == 3 and min(channels) >= _WHITE
+
+
+def _styles(archive: zipfile.ZipFile) -> dict[str, Look]:
+    """How each style makes its text look, what it is based on included; the defaults stand under the empty name."""
+    if "word/styles.xml" not in archive.namelist():
+        return {}
+    looks: dict[str, Look] = {"": {}}
+    below: dict[str, str] = {}
+    name = ""
+    for tags, element, starts in _events(archive, "word/styles.xml"):
+        if not starts:
+            name = "" if tags[-1] == "style" else name
+        elif tags[-1] == "style":
+            name = _attribute(element, "styleId")
+            looks.setdefault(name, {})
+        elif tags[-1] == "basedOn":
+            below[name] = _attribute(element, "val")
+        elif (name or "docDefaults" in tags) and "tblStylePr" not in tags and (said := _said(tags[-1], element)):
+            looks[name] |= said
+    return {name: _inherited(name, looks, below) for name in looks}
+
+
+def _inherited(name: str, looks: dict[str, Look], below: dict[str, str]) -> Look:
+    look: Look = {}
+    for _ in range(_DEEPEST_STYLE):
+        look = looks.get(name, {}) | look
+        if not name:
+            break
+        name = below.get(name, "")
+    return look
+
+
+def _title(archive: zipfile.ZipFile) -> str | None:
+    if "docProps/core.xml" not in archive.namelist():
+        return None
+    for tags, element, starts in _events(archive, "docProps/core.xml"):
+        if not starts and tags[-1] == "{http://purl.org/dc/elements/1.1/}title":
+            return element.text
+    return None

@@ -1,0 +1,225 @@
+"""The text of a web page that people see: no script, no style, nothing hidden, no menu.
+
+Owns the walk over the tree that Lexbor (selectolax) makes. Hidden text has to be recognised in the tree, with its
+styles, so the choice of the main text stands here too and not in a library that is given the page afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from kb.parsing.formats.kinds import decoded
+from kb.parsing.formats.styles import Declarations, declarations, has_background, hides, is_white, rules
+from kb.parsing.raw import Raw
+
+_NEVER_SHOWN = frozenset(
+    "script style template noscript head title meta link svg math canvas audio video iframe object embed map select "
+    "option button textarea input datalist".split()
+)
+_FURNITURE = frozenset("nav footer aside menu dialog".split())
+_FURNITURE_ROLES = frozenset("navigation banner contentinfo search complementary menu menubar dialog".split())
+_FURNITURE_NAMES = re.compile(
+    r"(?:cookies?|consent|breadcrumbs?)(?:[-_]\w+)*|nav|navbar|menu|sidebar|social|share|newsletter|pagination|"
+    r"skip-?link|sr-only|visually-hidden",
+    re.IGNORECASE,
+)
+_BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure "
+    "footer form h1 h2 h3 h4 h5 h6 header hr html legend li main menu nav ol p pre section summary table tbody tfoot "
+    "thead tr ul br".split()
+)
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_SPACED = frozenset({"td", "th"})
+_NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]|[—–•-]")  # of a list that a page lays out as a table
+_LEAST_MAIN = 250  # characters; a shorter "main" is a frame that a script fills
+_MOSTLY_LINKS = 0.66
+_LONGEST_MENU_ENTRY = 200
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """What the page's own style sheets say, for each element by its address in memory."""
+
+    hidden: set[int] = field(default_factory=set)
+    white: set[int] = field(default_factory=set)
+    coloured: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Whether text is white, and whether something other than white stands behind it."""
+
+    is_white: bool
+    is_on_colour: bool
+
+
+@dataclass(slots=True)
+class _Text:
+    """The text gathered so far: blocks, and the parts of the open one with how much of it is linked."""
+
+    blocks: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    linked: int = 0
+    hidden: int = 0
+
+    def end_block(self, *, is_heading: bool = False) -> None:
+        """Close the open block; what is little but links is a menu and is left out, unless it is a heading."""
+        text = " ".join("".join(self.parts).split())
+        is_menu = not is_heading and len(text) < _LONGEST_MENU_ENTRY and self.linked > _MOSTLY_LINKS * len(text)
+        if text and not is_menu:
+            is_numbered = bool(self.blocks) and _NUMBER.fullmatch(self.blocks[-1])
+            self.blocks.append(f"{self.blocks.pop()} {text}" if is_numbered else text)
+        self.parts.clear()
+        self.linked = 0
+
+    @property
+    def length(self) -> int:
+        """How many characters the closed blocks have."""
+        return sum(len(block) for block in self.blocks)
+
+
+def read(data: bytes, media_type: str) -> Raw:
+    """The page's main text, a line for each block; the whole page where it marks none as its main text.
+
+    Raises:
+        DocumentRefused: its characters are in no known encoding.
+    """
+    tree = LexborHTMLParser(decoded(data, media_type))
+    if tree.body is None:
+        return Raw([""])
+    sheet = _sheet(tree)
+    whole = _gathered(tree.body, sheet)
+    text = whole
+    for main in tree.css("main, [role=main], article")[:1]:
+        inner = _gathered(main, sheet)
+        if inner.length >= max(_LEAST_MAIN, whole.length // 4):
+            text = inner
+    title = tree.css_first("title")
+    return Raw(["\n".join(text.blocks)], title=title.text(deep=False) if title else None, hidden=whole.hidden)
+
+
+def _sheet(tree: LexborHTMLParser) -> _Sheet:
+    sheet = _Sheet()
+    for style in tree.css("style"):
+        for selector, said in rules(style.text(deep=True)):
+            ids = _ids(tree, selector)
+            if hides(said):
+                sheet.hidden |= ids
+            if is_white(said):
+                sheet.white |= ids
+            if has_background(said):
+                sheet.coloured |= ids
+    return sheet
+
+
+def _ids(tree: LexborHTMLParser, selector: str) -> set[int]:
+    if ":" in selector:  # a state or a part of an element, such as :hover, not what it is
+        return set()
+    try:
+        return {node.mem_id for node in tree.css(selector)}
+    except SelectolaxError:
+        return set()
+
+
+def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
+    """The text below an element. Walks without recursion: a page may nest deeper than Python's stack."""
+    text = _Text()
+    left_out: tuple[int, bool] | None = None  # the element that nothing is taken of, and whether it hides text
+    looks = [_Look(is_white=False, is_on_colour=False)]
+    links = 0
+    for node, enters in _walk(root):
+        if left_out:
+            if not enters and node.mem_id == left_out[0]:
+                left_out = None
+            elif enters and left_out[1] and node.is_text_node:
+                text.hidden += len((node.text_content or "").strip())
+            continue
+        if not node.is_element_node:
+            if enters and node.is_text_node:
+                _take(text, node.text_content or "", looks[-1], is_linked=links > 0)
+            continue
+        tag = node.tag or ""
+        if enters:
+            style = declarations((node.attributes.get("style") or "")[:2000])
+            if tag in _NEVER_SHOWN or _is_furniture(node, tag, root):
+                left_out = (node.mem_id, False)
+                continue
+            if _is_hidden(node, style, sheet):
+                left_out = (node.mem_id, True)
+                continue
+            looks.append(_look(node, style, sheet, looks[-1]))
+        else:
+            looks.pop()
+        links += (tag == "a") * (1 if enters else -1)
+        if tag in _BLOCKS:
+            text.end_block(is_heading=tag in _HEADINGS)
+        elif tag in _SPACED:
+            text.parts.append(" ")
+    text.end_block()
+    return text
+
+
+def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
+    """Every node below an element and itself, when it is entered and when it is left."""
+    node, last = root, root.mem_id
+    while True:
+        yield node, True
+        child = node.child
+        if child is not None:
+            node = child
+            continue
+        while True:
+            yield node, False
+            if node.mem_id == last:
+                return
+            following = node.next
+            if following is not None:
+                node = following
+                break
+            parent = node.parent
+            if parent is None:
+                return
+            node = parent
+
+
+def _take(text: _Text, words: str, look: _Look, *, is_linked: bool) -> None:
+    if look.is_white and not look.is_on_colour:
+        text.hidden += len(words.strip())
+        return
+    text.parts.append(words)
+    text.linked += len(words.strip()) * is_linked
+
+
+def _is_furniture(node: LexborNode, tag: str, root: LexborNode) -> bool:
+    """Whether an element belongs to the site and not to the page: menus, banners, notices about cookies."""
+    if tag in _FURNITURE:
+        return True
+    if tag in ("body", "main", "article", "html") or node.mem_id == root.mem_id:
+        return False
+    given = node.attributes
+    names = f"{given.get('class') or ''} {given.get('id') or ''}".split()
+    return (given.get("role") or "") in _FURNITURE_ROLES or any(_FURNITURE_NAMES.fullmatch(name) for name in names[:20])
+
+
+def _is_hidden(node: LexborNode, style: Declarations, sheet: _Sheet) -> bool:
+    given = node.attributes
+    return (
+        "hidden" in given
+        or (given.get("aria-hidden") or "").casefold() == "true"
+        or node.mem_id in sheet.hidden
+        or hides(style)
+        or (node.tag == "font" and given.get("size") == "0")
+    )
+
+
+def _look(node: LexborNode, style: Declarations, sheet: _Sheet, outer: _Look) -> _Look:
+    """How text directly in this element looks, as far as its page says."""
+    font = {"color": node.attributes.get("color") or "", "background-color": node.attributes.get("bgcolor") or ""}
+    is_coloured = node.mem_id in sheet.coloured or has_background(style) or has_background(font)
+    if "color" in style or font["color"]:
+        return _Look(is_white(style) or is_white(font), is_coloured or outer.is_on_colour)
+    return _Look(node.mem_id in sheet.white or outer.is_white, is_coloured or outer.is_on_colour)

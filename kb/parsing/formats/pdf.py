@@ -1,0 +1,264 @@
+"""The text of a PDF file that people see, page by page, by PDFium.
+
+Owns what is text, what is hidden and what is a scan. Left out as hidden: text without ink (render modes 3 and 7), of no
+opacity, white on nothing but white, lower than two points, or outside of the page. A scan often carries its own OCR as
+text without ink. It is not used: nobody sees it, so it may say anything; the picture is read instead. Not recognised
+as hidden is text that something covers, or that lies on a layer that is switched off. Scripts in a file are never run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import re
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import monotonic
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as api
+
+from core.errors import DocumentRefused
+from kb.parsing.formats import ocr
+from kb.parsing.limits import Limits
+from kb.parsing.raw import Raw
+
+_HYPHEN = 2  # what PDFium gives for a hyphen at the end of a line; it joins the lines then
+_OUTLINE_MODE, _INVISIBLE_MODES = 1, frozenset({3, 7})
+_LEAST_POINTS = 2.0
+_WHITE = 245
+_MOST_CHARACTERS_OF_A_PAGE = 200_000
+_WIDE_GAP = 1.5  # times the usual distance between lines: a paragraph begins
+_LEAST_LETTERS = 40  # a page with fewer is a scan, if a picture covers most of it
+_MOST_OF_A_PAGE = 0.5
+_DOTS_PER_INCH, _POINTS_PER_INCH = 300, 72
+_OCR_SECONDS = 30.0
+_SPARE_SECONDS = 5.0
+_DEEPEST_FORM = 4
+_PROGRAM_TITLE = re.compile(r"^(?:Microsoft (?:Word|PowerPoint) - |\(?(?:untitled|anonymous)\)?$)", re.IGNORECASE)
+"""What programs write in the place of a title."""
+
+
+@dataclass(slots=True)
+class _Line:
+    text: str
+    top: float
+
+
+def read(data: bytes, limits: Limits, *, language: str | None, deadline: float) -> Raw:
+    """The pages' text, a line for each printed line, with an empty one where a paragraph begins.
+
+    Args:
+        language: ISO 639-1, for OCR.
+        deadline: on the monotonic clock; pages that OCR does not reach before are left out, and a note says so.
+
+    Raises:
+        DocumentRefused: the file has a password, is damaged, or has no page.
+    """
+    document = _opened(data)
+    count = len(document)
+    if count < 1:
+        raise DocumentRefused("It is a PDF file without a page.", remedy="Fetch it again.")
+    title = _PROGRAM_TITLE.sub("", document.get_metadata_value("Title"))
+    raw = Raw([], title=title or None, is_wrapped=True)
+    scans: list[int] = []
+    length = damaged = 0
+    for number in range(min(count, limits.pages)):
+        page = _Page(document, number)
+        damaged += page.is_damaged
+        raw.pages.append(page.text)
+        raw.hidden += page.hidden
+        length += len(page.text)
+        if page.is_scan:
+            scans.append(number)
+        if length > limits.characters:
+            break
+    if len(raw.pages) < count:
+        raw.notes.append(f"Only the first {len(raw.pages)} of {count} pages were read.")
+    if damaged:
+        raw.notes.append(f"{_pages(damaged)} damaged and not read.")
+    if scans:
+        _read_scans(document, scans, raw, limits, language=language, deadline=deadline)
+    return raw
+
+
+def _opened(data: bytes) -> pdfium.PdfDocument:
+    try:
+        return pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as err:
+        if api.FPDF_GetLastError() == api.FPDF_ERR_PASSWORD:
+            raise DocumentRefused("The PDF file has a password.", remedy="Save it without one.") from err
+        raise DocumentRefused("It is a damaged PDF file.", remedy="Fetch it again, or save it as PDF anew.") from err
+
+
+class _Page:
+    """One page's visible text, and whether it is a scan or damaged."""
+
+    def __init__(self, document: pdfium.PdfDocument, number: int) -> None:
+        self.text = ""
+        self.hidden = 0
+        self.is_scan = self.is_damaged = False
+        self._verdicts: dict[int, bool] = {}
+        self._coloured: list[tuple[float, ...]] | None = None
+        try:
+            self._read(document[number])
+        except pdfium.PdfiumError:
+            self.is_damaged = True
+
+    def _read(self, page: pdfium.PdfPage) -> None:
+        self._page = page
+        left, bottom, right, top = page.get_cropbox()
+        self._frame = (min(left, right), min(bottom, top), max(left, right), max(bottom, top))
+        textpage = page.get_textpage()
+        self._textpage = textpage.raw
+        self.text = _with_paragraphs(list(self._lines(textpage.count_chars())))
+        letters = sum(character.isalnum() for character in self.text)
+        self.is_scan = letters < _LEAST_LETTERS and self._is_covered_by_picture()
+        textpage.close()
+        page.close()
+
+    def _lines(self, count: int) -> Iterator[_Line]:
+        characters: list[int] = []
+        top = 0.0
+        for index in range(min(count, _MOST_CHARACTERS_OF_A_PAGE)):
+            code = api.FPDFText_GetUnicode(self._textpage, index)
+            if code in (10, 13, _HYPHEN):
+                if code == _HYPHEN:
+                    characters.append(ord("-"))
+                if characters:
+                    yield _Line(_string(characters), top)
+                    characters = []
+                continue
+            if self._is_hidden(index):
+                self.hidden += code > 32
+                continue
+            if not characters and code > 32:
+                top = self._box(index)[3]
+            characters.append(code)
+        if characters:
+            yield _Line(_string(characters), top)
+
+    def _is_hidden(self, index: int) -> bool:
+        pointer = api.FPDFText_GetTextObject(self._textpage, index)
+        if not pointer:  # a space that PDFium adds between words
+            return False
+        address = ctypes.addressof(pointer.contents)
+        if address not in self._verdicts:
+            self._verdicts[address] = self._hides(pointer, self._box(index))
+        return self._verdicts[address]
+
+    def _hides(self, text_object: ctypes._Pointer[api.struct_fpdf_pageobject_t__], box: tuple[float, ...]) -> bool:
+        """Whether a text object is hidden, judged by its ink and by the place of its first character."""
+        mode = api.FPDFTextObj_GetTextRenderMode(text_object)
+        if mode in _INVISIBLE_MODES:
+            return True
+        left, bottom, right, top = box
+        if max(right - left, top - bottom) < _LEAST_POINTS:
+            return True
+        first, lowest, last, highest = self._frame
+        if right < first or top < lowest or left > last or bottom > highest:
+            return True
+        red, green, blue, opacity = (ctypes.c_uint() for _ in range(4))
+        ink = api.FPDFPageObj_GetStrokeColor if mode == _OUTLINE_MODE else api.FPDFPageObj_GetFillColor
+        if not ink(text_object, red, green, blue, opacity):
+            return False
+        if opacity.value == 0:
+            return True
+        return min(red.value, green.value, blue.value) >= _WHITE and not self._is_on_colour(box)
+
+    def _box(self, index: int) -> tuple[float, float, float, float]:
+        """Left, bottom, right and top of a character's place, in points from the page's lower left corner."""
+        rect = api.FS_RECTF()
+        if not api.FPDFText_GetLooseCharBox(self._textpage, index, rect):
+            return (0.0, 0.0, _LEAST_POINTS, _LEAST_POINTS)
+        return (rect.left, min(rect.bottom, rect.top), rect.right, max(rect.bottom, rect.top))
+
+    def _is_on_colour(self, box: tuple[float, ...]) -> bool:
+        """Whether a picture, a shade, or a shape filled with a colour stands where a character does."""
+        if self._coloured is None:
+            self._coloured = [item.get_bounds() for item in self._objects() if _is_coloured(item)]
+        x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+        return any(left <= x <= right and bottom <= y <= top for left, bottom, right, top in self._coloured)
+
+    def _is_covered_by_picture(self) -> bool:
+        left, bottom, right, top = self._frame
+        area = (right - left) * (top - bottom)
+        covered = 0.0
+        for item in self._objects():
+            if item.type == api.FPDF_PAGEOBJ_IMAGE:
+                left, bottom, right, top = item.get_bounds()
+                covered += (right - left) * (top - bottom)
+        return bool(covered > _MOST_OF_A_PAGE * area)
+
+    def _objects(self) -> Iterator[pdfium.PdfObject]:
+        yield from self._page.get_objects(max_depth=_DEEPEST_FORM)
+
+
+def _is_coloured(item: pdfium.PdfObject) -> bool:
+    if item.type in (api.FPDF_PAGEOBJ_IMAGE, api.FPDF_PAGEOBJ_SHADING):
+        return True
+    if item.type != api.FPDF_PAGEOBJ_PATH:
+        return False
+    mode, stroke = ctypes.c_int(), ctypes.c_int()
+    api.FPDFPath_GetDrawMode(item, mode, stroke)
+    red, green, blue, opacity = (ctypes.c_uint() for _ in range(4))
+    api.FPDFPageObj_GetFillColor(item, red, green, blue, opacity)
+    return bool(mode.value and opacity.value) and min(red.value, green.value, blue.value) < _WHITE
+
+
+def _string(codes: list[int]) -> str:
+    """Characters as PDFium gives them, one above U+FFFF as two halves."""
+    halves = "".join(map(chr, codes))
+    return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip(" ")
+
+
+def _with_paragraphs(lines: list[_Line]) -> str:
+    """The lines, with an empty one before each that stands off further than lines usually do."""
+    steps = [above.top - below.top for above, below in itertools.pairwise(lines)]
+    down = [step for step in steps if step > 0]
+    usual = statistics.median(down) if down else math.inf
+    gaps = ["\n" if step > _WIDE_GAP * usual or step < -usual else "" for step in steps]
+    return "\n".join(gap + line.text for gap, line in zip(["", *gaps], lines, strict=False))
+
+
+def _read_scans(
+    document: pdfium.PdfDocument, scans: list[int], raw: Raw, limits: Limits, *, language: str | None, deadline: float
+) -> None:
+    """Put the text that OCR finds in the place of each scanned page, and note what was done."""
+    path = ocr.program()
+    if path is None:
+        raw.notes.append(f"{_pages(len(scans))} scanned and not read: {ocr.INSTALL}.")
+        return
+    tesseract = ocr.Tesseract(path, language)
+    done = 0
+    for number in scans[: limits.ocr_pages]:
+        seconds = min(_OCR_SECONDS, deadline - _SPARE_SECONDS - monotonic())
+        if seconds <= 0:
+            break
+        picture, dots_per_inch = _picture(document, number, limits.pixels)
+        raw.pages[number] = tesseract.read(picture, dots_per_inch, seconds=seconds)
+        done += 1
+    if done:
+        raw.notes.append(f"{_pages(done)} scanned and read by OCR; letters may be wrong.")
+    if done and not tesseract.is_as_wanted:
+        raw.notes.append(f"OCR has no data for the language {language} here and read as English.")
+    if done < len(scans):
+        raw.notes.append(f"{_pages(len(scans) - done)} scanned and not read: the limit of OCR was reached.")
+
+
+def _pages(count: int) -> str:
+    return "1 page is" if count == 1 else f"{count} pages are"
+
+
+def _picture(document: pdfium.PdfDocument, number: int, pixels: int) -> tuple[bytes, int]:
+    """A page in grey, as PGM, and its dots per inch: 300, or fewer where it would have more than ``pixels``."""
+    page = document[number]
+    width, height = page.get_size()
+    scale = min(_DOTS_PER_INCH / _POINTS_PER_INCH, math.sqrt(pixels / (width * height)))
+    bitmap = page.render(scale=scale, grayscale=True, may_draw_forms=False)
+    rows = memoryview(bitmap.buffer).cast("B")
+    grey = b"".join(rows[row * bitmap.stride :][: bitmap.width] for row in range(bitmap.height))
+    page.close()
+    return b"P5 %d %d 255\n" % (bitmap.width, bitmap.height) + grey, max(70, round(scale * _POINTS_PER_INCH))

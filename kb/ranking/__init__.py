@@ -1,0 +1,1 @@
+"""From a text to queries, and from several rankings to one."""

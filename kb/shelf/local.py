@@ -1,0 +1,112 @@
+"""The library with its local index: what is accepted is found, what is not is not.
+
+Owns how the index follows the library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kb.documents import Listed
+from kb.library.library import Library, Paragraph
+from kb.shelf.index.library_index import Entry, Filters, LibraryIndex, OnProgress
+from kb.starter.index import NamedEmbedder
+
+_FOLDER = "index"
+
+
+def _silent(_: str, __: int, ___: int) -> None:
+    """Tells nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What bringing the index up to date changed, in paragraphs; ``version`` is the index's new name."""
+
+    added: int
+    removed: int
+    version: str
+
+
+class LocalShelf:
+    """A ``Shelf`` over a library and the index in its folder; blocking, safe to share between threads."""
+
+    def __init__(self, library: Library, embedder: NamedEmbedder) -> None:
+        self.library = library
+        self.index = LibraryIndex(library.folder / _FOLDER, embedder, self._texts)
+
+    def bm25(self, query: str, k: int, filters: Filters) -> list[tuple[int, float]]:
+        """The best ``k`` rows by BM25, best first; any text will do."""
+        return self.index.bm25(query, k, filters)
+
+    def dense(self, vector: NDArray[np.float32], k: int, filters: Filters) -> list[tuple[int, float]]:
+        """The best ``k`` embedded rows by inner product with ``vector``, of shape (dimension,), best first."""
+        return self.index.dense(vector, k, filters)
+
+    def vectors(self, rows: Sequence[int]) -> NDArray[np.float32]:
+        """The unit vectors of these rows, of shape (len(rows), dimension); embedded now where they are not yet."""
+        return self.index.vectors(rows)
+
+    def embedded(self, rows: Sequence[int]) -> frozenset[int]:
+        """Those of these rows whose vectors are made already."""
+        return self.index.embedded_of(rows)
+
+    def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
+        """The paragraphs of these rows that are served."""
+        return self.library.paragraphs(rows)
+
+    def follow(self, on_progress: OnProgress = _silent) -> Indexed:
+        """Make the index hold what the library serves, and nothing else; the next version, put in place at once.
+
+        The index's own rows say what it holds, so a crash on the way costs nothing but doing some of it again.
+
+        Raises:
+            IndexUnavailable: no space, no permission, or a damage.
+        """
+        held, served, before = self.index.rows, self.library.served(), self.library.indexed()
+        kept = {revision: _kept_of(listed) for revision, (listed, _) in served.items()}
+        there = set(held.tolist())
+        fresh = [one for one, (_, rows) in served.items() if rows.start not in there or before.get(one) != kept[one]]
+        removed = sorted(there.difference(*(rows for _, rows in served.values())))
+        if fresh or removed or not there:
+            self.index.update(self._entries([served[one] for one in fresh]), removed, on_progress)
+            self.library.note_indexed(kept)
+        return Indexed(sum(len(served[one][1]) for one in fresh), len(removed), self.index.version)
+
+    def rebuild(self, on_progress: OnProgress = _silent) -> None:
+        """Build the index again from what the library serves. Raises ``IndexUnavailable``."""
+        served = self.library.served()
+        self.index.rebuild(self._entries(list(served.values())), on_progress)
+        self.library.note_indexed({revision: _kept_of(listed) for revision, (listed, _) in served.items()})
+
+    def _entries(self, served: Sequence[tuple[Listed, range]]) -> Iterator[Entry]:
+        for listed, rows in served:
+            for row, paragraph in sorted(self.library.paragraphs(rows).items()):
+                yield Entry(
+                    row=row,
+                    text=paragraph.text,
+                    document=listed.id,
+                    source=listed.source,
+                    publisher=listed.publisher,
+                    language=listed.language,
+                    year=listed.year,
+                    target_groups=listed.target_groups,
+                    expires=listed.expires,
+                )
+
+    def _texts(self, rows: Sequence[int]) -> Mapping[int, str]:
+        return {row: paragraph.text for row, paragraph in self.library.paragraphs(rows).items()}
+
+
+def _kept_of(listed: Listed) -> str:
+    kept = [
+        listed.publisher, listed.language, listed.year, sorted(listed.target_groups),
+        listed.expires and listed.expires.isoformat(),
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:16]

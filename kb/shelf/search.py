@@ -1,0 +1,171 @@
+"""The library's part of a search: paragraphs of accepted documents that bear on the claim.
+
+Owns how paragraphs are reranked to the claim. The words of a passage are exactly its stored span, checked against its
+hash when it is read; where it stands is said with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.models import Evidence, Source, TargetGroup
+from core.ports import Embedder, EvidenceQuery
+from core.wording.text import content_stems
+from kb.library.library import Paragraph, Trust
+from kb.ranking.fusion import CANDIDATES, THRESHOLD, Candidate, Ranked, Ranking, candidates, first_sentences, preference
+from kb.ranking.queries import Asked, Directions
+from kb.shelf.index.entries import Filters
+
+_CANDIDATES = 200  # of BM25, for each query: what has no vector yet must be found by its words
+_EMBEDDED_NOW = 48  # of these at most: 56 paragraphs a second on two cores, each kept for the next search
+_EACH_DOCUMENT = 3  # of the candidates: one document cannot fill them all
+_DISTRUSTED = -0.1  # a passage of a source of low trust must be as much closer as one about another group, nearly
+_LEAST_SHARED = 3  # stems that a passage in a language without vectors must share with a query
+_EACH_SHARED, _MOST_SHARED = 0.03, 6
+
+
+class Shelf(Protocol):
+    """Where paragraphs are found and read: the library with its local index, or a server. Blocking.
+
+    Raises:
+        IndexUnavailable: it cannot be reached, or is damaged.
+    """
+
+    def bm25(self, query: str, k: int, filters: Filters) -> list[tuple[int, float]]:
+        """The best ``k`` rows by BM25, best first; any text will do."""
+        ...
+
+    def dense(self, vector: NDArray[np.float32], k: int, filters: Filters) -> list[tuple[int, float]]:
+        """The best ``k`` embedded rows by inner product with ``vector``, of shape (dimension,), best first."""
+        ...
+
+    def vectors(self, rows: Sequence[int]) -> NDArray[np.float32]:
+        """The unit vectors of these rows, of shape (len(rows), dimension); embedded now where they are not yet."""
+        ...
+
+    def embedded(self, rows: Sequence[int]) -> frozenset[int]:
+        """Those of these rows whose vectors are made already."""
+        ...
+
+    def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
+        """The paragraphs of these rows that are served."""
+        ...
+
+
+class LibrarySearch:
+    """A ``Part`` over a shelf; safe to share between threads.
+
+    Args:
+        clock: the time now; paragraphs of documents that have expired are not returned.
+    """
+
+    def __init__(
+        self, shelf: Shelf, embedder: Embedder, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._shelf = shelf
+        self._embedder = embedder
+        self._clock = clock
+
+    def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+        """The paragraphs that bear on the claim, best first. Raises ``IndexUnavailable``."""
+        directions = wanted.directions(self._embedder)
+        pool = self._pool(candidates(*self._rankings(wanted, directions, self._filters(query))))
+        paragraphs = self._shelf.paragraphs([one.row for one in pool])
+        pool = [one for one in pool if one.row in paragraphs]
+        vectors = self._vectors(pool, paragraphs) if directions else {}
+        found = []
+        for one in pool:
+            paragraph, vector = paragraphs[one.row], vectors.get(one.row)
+            if directions is not None and vector is not None:
+                near: float | None = _nearness(vector, directions)
+                order = near or 0.0
+            else:
+                near, order = None, _by_words(paragraph, wanted)
+            order += _worth(paragraph, query.target_group)
+            if order >= THRESHOLD:
+                found.append(_ranked(one, paragraph, vector, near, order, query.target_group))
+        return sorted(found, key=lambda one: -one.order)
+
+    def _filters(self, query: EvidenceQuery) -> Filters:
+        return Filters(
+            target_groups=frozenset(query.groups),
+            since_year=query.since,
+            publishers=frozenset(query.publishers),
+            languages=frozenset(query.languages),
+            today=self._clock().date(),
+            per_document=_EACH_DOCUMENT,
+        )
+
+    def _pool(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """The best candidates, and of those that are not embedded yet no more than a search can wait for."""
+        best = found[:_CANDIDATES]
+        embedded = self._shelf.embedded([one.row for one in best])
+        now = [one.row for one in best if one.row not in embedded][:_EMBEDDED_NOW]
+        return [one for one in best if one.row in embedded or one.row in now]
+
+    def _rankings(
+        self, wanted: Asked, directions: Directions | None, filters: Filters
+    ) -> tuple[list[Ranking], list[Ranking]]:
+        by_words: list[Ranking] = [self._shelf.bm25(text, _CANDIDATES, filters) for text in wanted.texts]
+        vectors = directions.queries if directions else ()
+        return by_words, [self._shelf.dense(vector, CANDIDATES, filters) for vector in vectors]
+
+    def _vectors(
+        self, pool: Sequence[Candidate], paragraphs: Mapping[int, Paragraph]
+    ) -> dict[int, NDArray[np.float32]]:
+        """Of the paragraphs in languages that the embedding model knows; one of unknown language counts as known."""
+        languages = {one.row: paragraphs[one.row].document.language for one in pool}
+        rows = [row for row, language in languages.items() if language is None or language in self._embedder.languages]
+        return dict(zip(rows, self._shelf.vectors(rows), strict=True)) if rows else {}
+
+
+def _nearness(vector: NDArray[np.float32], directions: Directions) -> float:
+    to_claim = None if directions.claim is None else float(vector @ directions.claim)
+    return directions.nearness(float(vector @ directions.queries[0]), to_claim)
+
+
+def _by_words(paragraph: Paragraph, wanted: Asked) -> float:
+    """Without vectors: nothing, unless a query shares enough words, and then a little for each."""
+    language = paragraph.document.language
+    own = set(content_stems(paragraph.text, language))
+    shared = max((len(own & set(content_stems(text, language))) for text in wanted.texts), default=0)
+    return THRESHOLD + _EACH_SHARED * min(shared, _MOST_SHARED) if shared >= _LEAST_SHARED else 0.0
+
+
+def _worth(paragraph: Paragraph, group: TargetGroup | None) -> float:
+    groups = paragraph.document.target_groups
+    whom = preference(groups, group, is_universal=not groups or TargetGroup.OTHER in groups)
+    return whom + (_DISTRUSTED if paragraph.trust is Trust.LOW else 0.0)
+
+
+def _ranked(
+    one: Candidate,
+    paragraph: Paragraph,
+    vector: NDArray[np.float32] | None,
+    near: float | None,
+    order: float,
+    group: TargetGroup | None,
+) -> Ranked:
+    document = paragraph.document
+    place = f"p. {paragraph.page}"
+    evidence = Evidence(
+        id=f"{document.id}#{paragraph.id}",
+        text=paragraph.text,
+        summary=first_sentences(paragraph.text, 2),
+        source=Source(
+            document.publisher,
+            document.title,
+            document.year,
+            f"{document.document}, {place}" if document.document else place,
+            document.page,
+        ),
+        scores=one.scores(near),
+        target_group=group if group in document.target_groups else min(document.target_groups, default=None),
+        caution=f"It holds in: {document.jurisdiction}." if document.jurisdiction else None,
+    )
+    return Ranked(evidence, order, vector, document.id, document.source)

@@ -1,0 +1,1 @@
+"""The facts that ship, the gaps that they leave, and their index."""

@@ -1,0 +1,146 @@
+"""The starter facts' part of a search: those that bear on the claim, and the norms that hold whatever a post says.
+
+Owns how facts are reranked to the claim (F2RL, section 3.2) and when they are too old. Closeness to a fact is the best
+over its text and the stereotypes that it answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+
+from core.models import Evidence, TargetGroup
+from core.ports import Embedder, EvidenceQuery
+from core.wording.targets.accusations import raised_in, said_of
+from kb.ranking.fusion import CANDIDATES, THRESHOLD, Candidate, Ranked, candidates, first_sentences, preference
+from kb.ranking.queries import Asked, Directions
+from kb.starter.facts import Fact
+from kb.starter.index import KnowledgeIndex
+
+_LANGUAGE = "en"
+_MIN_SHARED_WORDS = 2  # without vectors, one word in common is chance: "no", "Europa"
+
+
+class FactSearch:
+    """A ``Part`` over facts; safe to share between threads.
+
+    Args:
+        clock: the time now; facts whose ``valid_until`` has passed are not returned.
+
+    Where no query and no claim can be read, a fact must be of the target group, or a norm that protects everybody, and
+    share two words with a query (names, mostly); ``scores`` then has no ``dense`` and no ``claim``.
+    """
+
+    def __init__(
+        self,
+        facts: Sequence[Fact],
+        index: KnowledgeIndex,
+        embedder: Embedder,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._facts = tuple(facts)
+        self._says = [frozenset() if fact.is_universal else said_of(fact.text, fact.target_group) for fact in facts]
+        self._index = index
+        self._embedder = embedder
+        self._clock = clock
+
+    def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+        """The facts that bear on the claim, best first; none ties a group to what neither post nor claim speaks of.
+
+        Raises ``IndexUnavailable``.
+        """
+        directions, allowed = wanted.directions(self._embedder), self._raised(wanted, query)
+        if directions is None:
+            return self._by_words(wanted.texts, query, allowed)
+        by_words = [self._index.bm25(text, CANDIDATES) for text in wanted.texts]
+        by_vectors = [self._index.dense(vector, CANDIDATES) for vector in directions.queries]
+        found = []
+        for one in candidates(by_words, by_vectors):
+            if not _is_wanted(self._facts[one.row], query) or not self._says[one.row] <= allowed:
+                continue
+            near = self._nearness(one.row, directions)
+            order = near + self._preference(one.row, query.target_group)
+            if order >= THRESHOLD:
+                found.append((one, near, order))
+        return self._of_today(sorted(found, key=lambda part: (-part[2], part[0].row)))
+
+    def norms(self, group: TargetGroup | None) -> list[Ranked]:
+        """The facts nearest to equal rights for the group. Raises ``IndexUnavailable``."""
+        whom = group.value if group and group is not TargetGroup.OTHER else "every human being"
+        wanted = self._embedder.encode([f"Equal dignity and equal rights of {whom} under human rights law"])[0]
+        rows = [
+            row
+            for row, fact in enumerate(self._facts)
+            if fact.is_universal or (fact.target_group is group and group is not TargetGroup.OTHER)
+        ]
+        near = sorted(((self._index.closeness(wanted, row), row) for row in rows), key=lambda one: (-one[0], one[1]))
+        return self._of_today((Candidate(row, None, None, 0.0), None, closeness) for closeness, row in near)
+
+    def named(self, ids: Sequence[str]) -> list[Ranked]:
+        """The facts of these ids that have not expired, in this order. Raises ``IndexUnavailable``."""
+        rows = {fact.id: row for row, fact in enumerate(self._facts)}
+        return self._of_today(
+            (Candidate(rows[name], None, None, 0.0), None, 1.0 - at / 10) for at, name in enumerate(ids)
+        )
+
+    def _by_words(self, queries: Sequence[str], query: EvidenceQuery, allowed: frozenset[str]) -> list[Ranked]:
+        found = [
+            one
+            for one in candidates([self._index.bm25(text, CANDIDATES) for text in queries], [])
+            if _is_wanted(self._facts[one.row], query)
+            and self._says[one.row] <= allowed
+            and self._preference(one.row, query.target_group) >= 0
+            and max(self._index.shared_words(text, one.row) for text in queries) >= _MIN_SHARED_WORDS
+        ]
+        return self._of_today((one, None, one.fused) for one in found)
+
+    def _raised(self, wanted: Asked, query: EvidenceQuery) -> frozenset[str]:
+        """What the facts may speak of: what the post, the first query, raises, and what the claim says outright."""
+        said = said_of(wanted.claim or "", query.target_group)
+        return said | raised_in(*query.queries[:1], *wanted.known[:1])
+
+    def _nearness(self, row: int, directions: Directions) -> float:
+        claim = directions.claim
+        to_claim = None if claim is None else self._index.closeness(claim, row)
+        return directions.nearness(self._index.closeness(directions.queries[0], row), to_claim)
+
+    def _preference(self, row: int, group: TargetGroup | None) -> float:
+        fact = self._facts[row]
+        return preference(frozenset({fact.target_group}), group, is_universal=fact.is_universal)
+
+    def _of_today(self, found: Iterable[tuple[Candidate, float | None, float]]) -> list[Ranked]:
+        """Those that have not expired, each with its closeness to the claim, if known, and its order."""
+        today = self._clock().date()
+        return [
+            Ranked(
+                self._evidence(one, near),
+                order,
+                self._index.text_vector(one.row),
+                self._facts[one.row].title.casefold(),
+            )
+            for one, near, order in found
+            if not self._facts[one.row].is_expired(today)
+        ]
+
+    def _evidence(self, one: Candidate, near: float | None) -> Evidence:
+        fact = self._facts[one.row]
+        return Evidence(
+            id=fact.id,
+            text=fact.text,
+            summary=first_sentences(fact.text, 2),
+            source=fact.source,
+            scores=one.scores(near),
+            target_group=fact.target_group,
+            caution=fact.caution,
+        )
+
+
+def _is_wanted(fact: Fact, query: EvidenceQuery) -> bool:
+    """Whether the query's narrowing lets a fact pass; the shipped ones are in English."""
+    return (
+        (not query.groups or fact.target_group in query.groups)
+        and (query.since is None or (fact.year is not None and fact.year >= query.since))
+        and (not query.publishers or fact.publisher in query.publishers)
+        and (not query.languages or _LANGUAGE in query.languages)
+    )

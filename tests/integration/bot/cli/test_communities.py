@@ -1,0 +1,99 @@
+"""``antiphon community``, on a real database file: what the person at the terminal sees, and what is on record."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bot.cli.communities import community
+from tests.fakes.desk.people import COMMUNITY_ID, SECRET
+from tests.fakes.machine.installation import flag_in
+
+
+class Terminal:
+    """The commands, over a database of their own in which one post was flagged."""
+
+    def __init__(self, folder: Path) -> None:
+        self._config = folder / "config.toml"
+        database, secret = folder / "antiphon.db", folder / "secret"
+        self._config.write_text(f'[desk]\ndatabase = "{database}"\nsecret_file = "{secret}"\n', encoding="utf-8")
+        secret.write_text(SECRET.hex(), encoding="utf-8")
+        secret.chmod(0o600)
+        asyncio.run(flag_in(folder))
+
+    def run(self, *words: str) -> Result:
+        """What a command says and how it ends."""
+        return CliRunner().invoke(community, [*words, "--config", str(self._config)])
+
+    def document(self, *words: str) -> Any:
+        """The document that a command prints."""
+        return json.loads(self.run(*words, "--json").stdout)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    """A terminal with a database of its own."""
+    return Terminal(tmp_path)
+
+
+def test_from_shadow_mode_to_posting_and_back(terminal: Terminal) -> None:
+    """What an operator does on the first day, each step on record with their account and their reason."""
+    assert "off (shadow mode)" in terminal.run("list").stdout
+    steps = [
+        ("role", "grant", COMMUNITY_ID, "17", "moderator", "--name", "Mill Pond"),
+        ("role", "grant", COMMUNITY_ID, "17", "auditor"),
+        ("role", "revoke", COMMUNITY_ID, "17", "auditor", "--reason", "a mistake"),
+        ("posting", COMMUNITY_ID, "--on", "--reason", "we practised"),
+        ("disclosure", COMMUNITY_ID, "--off", "--reason", "the channel says it"),
+        ("pause", COMMUNITY_ID, "--reason", "a raid"),
+    ]
+    for step in steps:
+        result = terminal.run(*step)
+        assert (result.exit_code, result.stderr) == (0, ""), step
+    shown = terminal.document("show", COMMUNITY_ID)
+    assert (shown["is_posting"], shown["discloses"], shown["paused"]) == (True, False, [COMMUNITY_ID])
+    assert shown["people"] == [{"user": "17", "name": "Mill Pond", "roles": ["moderator"]}]
+    mine = [line for line in shown["history"] if line["actor"] == f"terminal:{getpass.getuser()}"]
+    assert [line["note"] for line in mine] == ["", "", "a mistake", "we practised", "the channel says it", "a raid"]
+    assert "stopped" in terminal.run("list").stdout
+    assert "allowed again" in terminal.run("resume", COMMUNITY_ID).stdout
+    plain = terminal.run("show", COMMUNITY_ID).stdout
+    assert "17  Mill Pond  moderator" in plain
+    assert "posting stopped (a raid)" in plain
+    assert terminal.document("list")["communities"][0]["people"][0]["user"] == "17"
+
+
+def test_everything_is_stopped_and_started_again(terminal: Terminal) -> None:
+    """With a word of its own, so that nobody does it by leaving one out."""
+    assert "anywhere." in terminal.run("pause", "--everywhere").stdout
+    assert "stopped before" in terminal.run("pause", "--everywhere").stdout
+    assert "stopped everywhere" in terminal.run("list").stdout
+    assert "again anywhere" in terminal.run("resume", "--everywhere").stdout
+    assert "was not stopped" in terminal.run("resume", "--everywhere").stdout
+    assert terminal.run("role", "grant", "*", "sample/17", "admin").exit_code == 0
+    assert terminal.document("show", "*")["people"][0]["roles"] == ["admin"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("pause",), "--everywhere"),
+        (("pause", COMMUNITY_ID, "--everywhere"), "--everywhere"),
+        (("show", "sample/nowhere"), "no community sample/nowhere"),
+        (("disclosure", COMMUNITY_ID, "--off"), "A reason is missing"),
+        (("role", "grant", "*", "17", "admin"), "PLATFORM/ID"),
+        (("role", "grant", "*", "sample/17", "manager"), "admins only"),
+    ],
+)
+def test_a_wrong_call_is_said_so(terminal: Terminal, words: tuple[str, ...], said: str) -> None:
+    """The exit code of a wrong call, and a sentence on standard error."""
+    result = terminal.run(*words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""

@@ -1,0 +1,157 @@
+"""The parts put together over a real database: what a community said before, and what a moderator chose, is drafted."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL
+
+from adapters.sample.community import SampleCommunity
+from bot.compose.application import Application, admit, open_application
+from bot.drafting.queue import DraftQueue
+from bot.review.decisions import Desk
+from bot.sending.outbox import Outbox
+from bot.store.cases.cases import Case
+from bot.store.cases.suggestions import PostedReply
+from bot.store.engine.database import Database
+from core.engine import Engine
+from core.models import FlaggedPost
+from core.moderation.approval import CaseState
+from core.ports import EvidenceSource
+from core.scoring.heads.heads import Heads
+from tests.fakes.desk.decisions import approve, drafted
+from tests.fakes.desk.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
+from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.installation import settings_of
+
+CHOSEN = "Newcomers bring up their children in this town."
+
+
+class _Community:
+    """A desk and an outbox over the sample community; every reply is approved word for word."""
+
+    def __init__(self, database: Database, clock: FakeClock) -> None:
+        self.platform = SampleCommunity()
+        self.desk = Desk(database, undo_seconds=0)
+        self.queue = DraftQueue(database, "worker")
+        self.outbox = Outbox(database, {PLATFORM: self.platform})
+        self.clock = clock
+
+    async def approved(self, text: str, reply: str, author: str = "somebody") -> Case:
+        post = self.platform.flag(self.platform.add(author, text).id, "mill_pond")
+        case = await drafted(self.desk, self.queue, post)
+        await approve(self.desk, case, reply=reply)
+        self.clock.advance(1)
+        return await self.desk.case(case.id)
+
+    async def remembers(self, limit: int = 10, **place: str) -> list[PostedReply]:
+        return await self.desk.posted_replies(replace(self.platform.ref("1"), **place), limit)
+
+
+@pytest.fixture
+def community(database: Database, clock: FakeClock) -> _Community:
+    return _Community(database, clock)
+
+
+async def test_a_community_remembers_what_it_posted(community: _Community) -> None:
+    """As it was approved, with the post that it answered, latest first; and no other community sees it."""
+    for word in ("green", "blue", "red"):
+        await community.approved(f"post {word}", f"Our reply {word}.", f"author {word}")
+        await community.outbox.send_due()
+    assert await community.remembers(2) == [
+        PostedReply("post red", "Our reply red."),
+        PostedReply("post blue", "Our reply blue."),
+    ]
+    assert len(await community.remembers()) == 3
+    assert await community.remembers(community="elsewhere") == await community.remembers(platform="telegram") == []
+
+
+async def test_what_was_not_posted_is_not_remembered(community: _Community) -> None:
+    """A reply that failed, that was withdrawn or that still waits is nobody's example."""
+    failed = await community.approved("post 1", "too long " * 60, "author 1")
+    await community.outbox.send_due()
+    assert (await community.desk.case(failed.id)).state is CaseState.FAILED
+    withdrawn = await community.approved("post 2", "We take this back.", "author 2")
+    await community.desk.withdraw(withdrawn.id, withdrawn.version, OTHER_MODERATOR, "they asked us to")
+    await community.approved("post 3", "This one waits.", "author 3")
+    assert await community.remembers() == []
+
+
+@asynccontextmanager
+async def _running(
+    engine: Engine, platform: SampleCommunity, place: Path | URL, folder: Path
+) -> AsyncIterator[Application]:
+    """The application over the test's database, as another start of it finds it; the moderator is let in."""
+    settings = settings_of(place, folder)
+    async with open_application(engine, settings, platform, PATIENT, lambda _: None, undo_seconds=0) as application:
+        await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
+        yield application
+
+
+async def _drafted(application: Application, post: FlaggedPost) -> Case:
+    case = await application.desk.flag(post)
+    assert await application.worker.step()
+    return await application.desk.case(case.id)
+
+
+async def _texts(application: Application, case: Case) -> list[str]:
+    stored = await application.desk.suggestion(case.id)
+    assert stored is not None
+    return [draft.text for draft in stored.suggestion.drafts]
+
+
+@pytest.fixture
+def model() -> FakeModel:
+    return hate_finding(draft="Everybody here was a newcomer once.")
+
+
+def _draft_prompts(model: FakeModel) -> list[str]:
+    return ["\n".join(message.content for message in asked) for kind, asked, _ in model.asked if kind == "draft"]
+
+
+async def test_a_posted_reply_is_an_example_for_the_next_draft_and_is_not_said_again(
+    heads: Heads, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
+) -> None:
+    """The words that the moderator approved, not those of the draft; the same post again is answered otherwise."""
+    platform = SampleCommunity()
+    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
+        case = await _drafted(application, platform.flag("103", "mill_pond"))
+        first = (await _texts(application, case))[0]
+        edited = f"{first} Come and say hello."
+        assert _draft_prompts(model)
+        assert not any("own voice" in prompt for prompt in _draft_prompts(model))
+        await approve(application.desk, case, reply=edited)
+        assert [delivery.state for delivery in await application.outbox.send_due()] == [CaseState.POSTED]
+        model.asked.clear()
+        again = platform.add("slate_roof", case.post.text)
+        texts = await _texts(application, await _drafted(application, platform.flag(again.id, "mill_pond")))
+    assert _draft_prompts(model)
+    assert all(f"- in this community's own voice: {edited}\n" in prompt for prompt in _draft_prompts(model))
+    assert texts
+    assert first not in texts
+
+
+async def test_a_chosen_claim_is_argued_in_the_new_drafts(
+    heads: Heads, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
+) -> None:
+    """From the desk to the prompt and back to the moderator, although the process was started anew between."""
+    platform = SampleCommunity()
+    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
+        case = await _drafted(application, platform.flag("103", "mill_pond"))
+    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
+        model.asked.clear()
+        await application.desk.redraft(case.id, case.version, CHOSEN, MODERATOR)
+        assert await application.worker.step()
+        stored = await application.desk.suggestion(case.id)
+        assert (await application.desk.claims(case.id))[0] == CHOSEN
+    assert stored is not None
+    assert (stored.suggestion.claim, bool(stored.suggestion.drafts)) == (CHOSEN, True)
+    assert not {"claims", "vote"} & {kind for kind, _, _ in model.asked}
+    assert all(f"Counter-claim: {CHOSEN}" in prompt for prompt in _draft_prompts(model))

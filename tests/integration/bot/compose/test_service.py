@@ -1,0 +1,175 @@
+"""All parts in one process, as it runs for a platform: what people flag is drafted, what is approved is posted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL
+
+from adapters.sample.community import SampleCommunity
+from bot.compose import application as service
+from bot.compose.application import admit, open_application, open_workers, serve
+from core.engine import Engine, OnProgress, Request
+from core.errors import NotAllowed, StoreUnavailable
+from core.models import FlaggedPost, Intent, Priority, Suggestion, Wish
+from core.moderation.approval import CaseState
+from core.moderation.roles import Role
+from core.ports import EvidenceSource
+from core.scoring.heads.heads import Heads
+from core.stages.evidence import Sources
+from tests.fakes.desk.decisions import approve, one_row
+from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
+from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.installation import settings_of
+from tests.fakes.machine.patience import until
+from tests.fakes.ports.roles import FakeRoles
+
+
+@pytest.fixture
+def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
+    """An engine whose language model is a fake."""
+    model = hate_finding(draft="Everybody here was a newcomer once.")
+    return Engine(model, knowledge, heads)
+
+
+async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
+    engine: Engine, place: Path | URL, tmp_path: Path
+) -> None:
+    """Only the moderator does anything; what one flag cannot become does not end the others; all ends when told to."""
+    platform, stop = SampleCommunity(), asyncio.Event()
+    settings = settings_of(place, tmp_path)
+    async with open_application(engine, settings, platform, PATIENT, lambda _: None, undo_seconds=0) as application:
+        await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
+        serving = asyncio.create_task(serve(application, platform, stop, drain_seconds=20))
+        platform.add("mill_pond", "half a \x00 word")
+        platform.flag(platform.thread()[-1].id, "mill_pond")
+        platform.flag("103", "mill_pond")
+
+        async def is_in(state: CaseState) -> bool:
+            return bool(await application.desk.cases(state))
+
+        await until(lambda: is_in(CaseState.IN_REVIEW))
+        (case,) = await application.desk.cases()
+        await approve(application.desk, case)
+        await until(lambda: is_in(CaseState.POSTED))
+
+        async def were_done() -> bool:
+            done = await one_row(application.database, "SELECT count(*) FROM jobs WHERE kind = 'audit digest'")
+            return done != (0,)
+
+        await until(were_done)
+        stop.set()
+        await serving
+    assert len([post for post in platform.thread() if post.author == "antiphon"]) == 1
+
+
+async def test_a_flag_waits_for_a_database_that_is_away(
+    engine: Engine, place: Path | URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody flagged meanwhile is not lost (invariant I3)."""
+    monkeypatch.setattr("bot.compose.application._AGAIN_SECONDS", 0.01)
+    platform, stop = SampleCommunity(), asyncio.Event()
+    settings = settings_of(place, tmp_path)
+    async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:
+        flag, answers = application.desk.flag, iter([StoreUnavailable("Away."), NotAllowed("Not this one.")])
+
+        async def sometimes(post: FlaggedPost) -> object:
+            for fault in answers:
+                raise fault
+            return await flag(post)
+
+        monkeypatch.setattr(application.desk, "flag", sometimes)
+        serving = asyncio.create_task(serve(application, platform, stop, drain_seconds=0))
+        for message in ("103", "105"):
+            platform.flag(message, "mill_pond")
+
+        async def is_known() -> bool:
+            return bool(await application.desk.cases())
+
+        await until(is_known)
+        stop.set()
+        await serving
+        (case,) = await application.desk.cases()
+    assert case.post.ref.message == "105"
+
+
+class ListeningEngine:
+    """An engine that keeps what it is asked, and drafts the same for everybody."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
+        """Any suggestion."""
+        self.asked.append(request)
+        return suggestion_for(request.post)
+
+
+@pytest.mark.parametrize("where", ["the process that serves", "a worker on another machine"])
+async def test_each_community_is_spoken_for_in_its_own_voice(
+    place: Path | URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Its settings over the configured ones, as they are when the case is drafted, and what was wished over both."""
+    platform, engine, settings = SampleCommunity(), ListeningEngine(), settings_of(place, tmp_path)
+
+    @asynccontextmanager
+    async def opened(*_: object) -> AsyncIterator[ListeningEngine]:
+        yield engine
+
+    monkeypatch.setattr(service, "open_engine", opened)
+    async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:  # type: ignore[arg-type]
+        await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
+        post = platform.flag("103", MODERATOR.user)
+
+        async def draft(message: str, community: str = COMMUNITY, **changes: object) -> Request:
+            ref = replace(post.ref, message=message, community=community)
+            await application.desk.flag(replace(post, ref=ref, text=f"Street {message} is full.", **changes))  # type: ignore[arg-type]
+            if where == "the process that serves":
+                assert await application.worker.step()
+            else:
+                async with open_workers(settings, "", 1) as (worker,):
+                    assert await worker.step()
+            return engine.asked[-1]
+
+        plain = await draft("1")
+        governed = {"language": "es", "tone": "dry", "intents": ["questioning", "positive"]}
+        preferred = {"publishers": ["OECD"], "evidence_since": 2015}
+        await application.governance.configure(PLATFORM, COMMUNITY, {**governed, **preferred}, MODERATOR)
+        own = await draft("2")
+        wish = Wish(Intent.DENOUNCING, "it", "firm")
+        wished = await draft("3", wish=wish, priority=Priority.ASKED)
+        elsewhere = await draft("4", "harbour")
+    assert (plain.voice.language, plain.voice.style) == (settings.community.language, settings.community.style)
+    assert (plain.language, plain.is_asked, plain.sources) == (None, False, Sources())
+    assert (own.voice.language, own.voice.style) == ("es", "dry")
+    assert own.voice.intents == (Intent.QUESTIONING, Intent.POSITIVE)
+    assert (own.language, own.is_asked, own.sources) == (None, False, Sources(("OECD",), 2015))
+    assert (wished.voice.style, wished.voice.intents) == ("firm", (Intent.DENOUNCING,))
+    assert (wished.language, wished.is_asked, wished.force) == ("it", True, False)
+    assert elsewhere.voice == plain.voice
+
+
+async def test_the_roles_of_the_platform_count_for_who_asks(place: Path | URL, tmp_path: Path) -> None:
+    """The application gives its role sources to all that decide."""
+    platform, source = SampleCommunity(), FakeRoles(mill_pond=Role.VOLUNTEER)
+    settings, engine = settings_of(place, tmp_path), ListeningEngine()
+    async with open_application(
+        engine,  # type: ignore[arg-type]
+        settings,
+        platform,
+        PATIENT,
+        lambda _: None,
+        role_sources={PLATFORM: source},
+    ) as application:
+        await application.desk.flag(replace(platform.flag("103", "mill_pond"), priority=Priority.ASKED))
+        source.now.clear()
+        with pytest.raises(NotAllowed):
+            await application.desk.flag(replace(platform.flag("105", "mill_pond"), priority=Priority.ASKED))
+        assert await application.governance.roles_of(PLATFORM, COMMUNITY, MODERATOR) == frozenset()

@@ -1,0 +1,190 @@
+"""Engines that fail and databases that are away: the worker goes on, and a case comes to a person with the reason."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from adapters.sample.community import SampleCommunity
+from bot.drafting.queue import Backoff, DraftQueue
+from bot.drafting.worker import Worker
+from bot.review.decisions import Desk
+from bot.runtime.faults import installed
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Database
+from core.errors import AntiphonError, BadAnswer, BadInput, ModelUnavailable, StoreUnavailable
+from core.models import FlaggedPost
+from core.moderation.approval import CaseState
+from tests.fakes.desk.people import MODERATOR, SECRET, settle
+from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, last_reason, state_of, worker_of
+from tests.fakes.machine.clock import FakeClock
+
+AWAY = ModelUnavailable("The model is not there.", remedy="Start it.")
+
+
+# Engines that fail
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [BadAnswer("The model makes no sense.", remedy="Try another."), BadInput("The post is too long.")],
+    ids=lambda fault: type(fault).__name__,
+)
+async def test_an_engine_that_cannot_hands_over_at_once(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine, fault: AntiphonError
+) -> None:
+    """A person reads why there is no draft, and what to do about it: another attempt would end the same."""
+    engine.fault = fault
+    assert await worker.step()
+    assert await state_of(desk, case) is CaseState.NEEDS_PERSON
+    assert await last_reason(desk, case) == str(fault)
+
+
+async def test_an_engine_that_lacks_something_is_asked_again(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine, clock: FakeClock
+) -> None:
+    """A model that comes back costs nobody a draft; meanwhile moderators see why it takes so long."""
+    engine.fault = AWAY
+    assert await worker.step()
+    assert await state_of(desk, case) is CaseState.QUEUED
+    assert await last_reason(desk, case) == f"{AWAY} It is tried again later."
+    assert not await worker.step(), "first a pause"
+    clock.advance(10)
+    engine.fault = None
+    assert await worker.step()
+    assert await state_of(desk, case) is CaseState.IN_REVIEW
+
+
+async def test_a_model_that_stays_away_is_asked_three_times(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine, clock: FakeClock
+) -> None:
+    """Then a person is, who reads what is missing."""
+    engine.fault = AWAY
+    for _ in range(3):
+        assert await worker.step()
+        clock.advance(10_000)
+    assert not await worker.step()
+    assert len(engine.claims) == 3
+    assert await state_of(desk, case) is CaseState.NEEDS_PERSON
+    assert str(AWAY) in await last_reason(desk, case)
+
+
+async def test_a_worker_whose_model_is_away_rests_before_the_next_case(
+    queue: DraftQueue, desk: Desk, engine: ToldEngine
+) -> None:
+    """An outage must not use up the attempts of everything that waits."""
+    for message in ("101", "102", "103"):
+        await desk.flag(SampleCommunity().flag(message, "mill_pond"))
+    engine.fault = AWAY
+    resting = Worker(queue, desk.chosen_claim, engine.suggest, lambda _: None, rest=Backoff("test", 3600, 3600))
+    stop, failed = asyncio.Event(), Counted("put a case off: after the commit", 1)
+    with installed(failed):
+        task = asyncio.create_task(resting.run(stop))
+        await failed.reached.wait()
+        for _ in range(200):
+            await asyncio.sleep(0)
+    stop.set()
+    await task
+    assert len(engine.claims) == 1
+
+
+async def test_an_engine_that_breaks_hands_over(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A post that breaks the engine stops nothing else (invariant I6), and its words stay out of the log."""
+    caplog.set_level(logging.DEBUG)
+    engine.fault = KeyError(case.post.text)
+    assert await worker.step()
+    assert await state_of(desk, case) is CaseState.NEEDS_PERSON
+    assert "KeyError" in await last_reason(desk, case)
+    assert "KeyError" in caplog.text
+    assert case.post.text not in caplog.text
+
+
+async def test_a_suggestion_that_cannot_be_stored_hands_over(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine
+) -> None:
+    """Half a character from the model must not leave the case in ``drafting``."""
+    engine.drafts = ("half \ud83d",)
+    assert await worker.step()
+    assert await state_of(desk, case) is CaseState.NEEDS_PERSON
+
+
+@pytest.mark.parametrize("fault", [BadAnswer("The model makes no sense."), KeyError("x"), None])
+async def test_new_drafts_that_fail_leave_those_of_before(
+    worker: Worker, desk: Desk, in_review: Case, engine: ToldEngine, clock: FakeClock, fault: Exception | None
+) -> None:
+    """To ask for other drafts must cost a moderator nothing: the case is in review, and the reason says why."""
+    before = await desk.suggestion(in_review.id)
+    await desk.redraft(in_review.id, in_review.version, OTHER_CLAIM, MODERATOR)
+    clock.advance(1)
+    engine.fault, engine.drafts = fault, ()
+    assert await worker.step()
+    assert await state_of(desk, in_review) is CaseState.IN_REVIEW
+    assert await desk.suggestion(in_review.id) == before
+    assert (await last_reason(desk, in_review)).endswith("The drafts of before stand.")
+
+
+# Databases that are away
+
+
+async def test_the_worker_outlives_a_database_that_is_away(
+    engine: ToldEngine, post: FlaggedPost, tmp_path: Path, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A database that comes back finds the worker still there, and nothing was lost."""
+    path = tmp_path / "held.sqlite"
+    database = await Database.open(path, secret=SECRET, clock=clock, busy_seconds=0)
+    await settle(database)
+    desk = Desk(database)
+    case = await desk.flag(post)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    stop = asyncio.Event()
+    task = asyncio.create_task(worker_of(DraftQueue(database, "worker"), desk, engine).run(stop))
+    while "waits for the database" not in caplog.text:  # noqa: ASYNC110 - a log line is no event
+        await asyncio.sleep(0)
+    holder.close()
+    await engine.started.wait()
+    stop.set()
+    await task
+    assert await state_of(desk, case) is CaseState.IN_REVIEW
+    await database.close()
+
+
+async def test_a_draft_waits_for_a_database_that_is_away(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine
+) -> None:
+    """A minute of the model's work is not thrown away for a moment's outage: it is not asked again."""
+    outages = [StoreUnavailable("The database is away.") for _ in range(3)]
+
+    async def away(point: str) -> None:
+        if point == "store a suggestion: before the commit" and outages:
+            raise outages.pop()
+
+    with installed(away):
+        assert await worker.step()
+    assert outages == []
+    assert await state_of(desk, case) is CaseState.IN_REVIEW
+    assert len(engine.claims) == 1
+
+
+async def test_a_draft_whose_commit_was_not_answered_is_kept_once(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine
+) -> None:
+    """The connection broke after the commit: to write again finds that it is done."""
+    broken = [StoreUnavailable("The connection broke.")]
+
+    async def away(point: str) -> None:
+        if point == "store a suggestion: after the commit" and broken:
+            raise broken.pop()
+
+    with installed(away):
+        assert await worker.step()
+    assert broken == []
+    history = [entry.reason for entry in await desk.history(case.id)]
+    assert history[-2:] == ["drafting, attempt 1", "1 drafts"]
+    assert len(engine.claims) == 1

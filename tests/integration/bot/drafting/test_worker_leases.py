@@ -1,0 +1,160 @@
+"""The worker brings a case to a moderator while its lease is renewed; whoever decides or takes over meanwhile, wins."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.drafting.queue import DraftQueue, Taken
+from bot.drafting.worker import OnProgress, Worker
+from bot.review.decisions import Desk
+from bot.runtime.faults import installed
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Database
+from core.errors import StoreUnavailable
+from core.models import FlaggedPost, Progress, Suggestion
+from core.moderation.approval import CaseState
+from tests.fakes.desk.decisions import drafted, take
+from tests.fakes.desk.people import MODERATOR
+from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, state_of
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import GUARD_SECONDS, until
+
+# One case
+
+
+async def test_a_queued_case_comes_to_review(worker: Worker, desk: Desk, case: Case, progress: list[object]) -> None:
+    """The moderator gets the engine's suggestion, and whoever runs the worker sees its progress meanwhile."""
+    assert await worker.step()
+    assert await state_of(desk, case) is CaseState.IN_REVIEW
+    stored = await desk.suggestion(case.id)
+    assert stored is not None
+    assert stored.suggestion == suggestion_for(case.post, ("We all live here.",))
+    assert progress == [Progress("reading", case.post.text, 0.1)]
+    assert not await worker.step()
+
+
+async def test_moderators_see_the_stage_and_no_word_of_the_post(
+    worker: Worker, queue: DraftQueue, case: Case, engine: ToldEngine
+) -> None:
+    """What the engine says of its progress quotes the post; the queue keeps the stage alone."""
+    engine.waits = True
+    task = asyncio.create_task(worker.step())
+
+    async def is_shown() -> bool:
+        standing = await queue.progress(case.id)
+        return standing is not None and standing.progress is not None
+
+    await until(is_shown)
+    standing = await queue.progress(case.id)
+    assert standing is not None
+    assert (standing.is_running, standing.progress) == (True, "reading")
+    engine.go_on.set()
+    await task
+
+
+async def test_the_lease_is_renewed_while_the_engine_works(
+    worker: Worker, desk: Desk, queue: DraftQueue, database: Database, case: Case, engine: ToldEngine, clock: FakeClock
+) -> None:
+    """A draft may take many leases."""
+    engine.waits = True
+    other = DraftQueue(database, "worker-2")
+    task = asyncio.create_task(worker.step())
+    await engine.started.wait()
+    for _ in range(3):
+        renewed = Counted("keep a lease: after the commit", 2)
+        with installed(renewed):
+            await renewed.reached.wait()
+        clock.advance(50)
+        assert await other.put_back_lost() == 0
+    engine.go_on.set()
+    await task
+    assert await state_of(desk, case) is CaseState.IN_REVIEW
+
+
+async def test_a_chosen_claim_reaches_the_engine(
+    worker: Worker, desk: Desk, queue: DraftQueue, in_review: Case, engine: ToldEngine, clock: FakeClock
+) -> None:
+    """Also after a worker was lost: the choice is the case's, not the process's."""
+    await desk.redraft(in_review.id, in_review.version, OTHER_CLAIM, MODERATOR)
+    await take(queue)
+    clock.advance(61)
+    await queue.put_back_lost()
+    clock.advance(10)
+    engine.drafts = ("They teach our children.",)
+    assert await worker.step()
+    assert engine.claims == [OTHER_CLAIM]
+    stored = await desk.suggestion(in_review.id)
+    assert stored is not None
+    assert [draft.text for draft in stored.suggestion.drafts] == ["They teach our children."]
+
+
+async def test_a_case_in_review_is_left_alone(worker: Worker, desk: Desk, queue: DraftQueue, post: FlaggedPost) -> None:
+    """There is nothing to draft until somebody asks for it."""
+    case = await drafted(desk, queue, post)
+    assert not await worker.step()
+    assert await desk.case(case.id) == case
+
+
+# Decisions meanwhile
+
+
+async def test_the_engine_is_stopped_when_the_case_is_withdrawn(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine
+) -> None:
+    """At the next heartbeat: a model's time costs money. The worker goes on."""
+    engine.waits = True
+    task = asyncio.create_task(worker.step())
+    await engine.started.wait()
+    drafting = await desk.case(case.id)
+    await desk.withdraw(case.id, drafting.version, MODERATOR, "the author took it back")
+    async with asyncio.timeout(GUARD_SECONDS):
+        assert await task
+    assert engine.ended.is_set()
+    assert await state_of(desk, case) is CaseState.WITHDRAWN
+    assert await desk.suggestion(case.id) is None
+    assert not await worker.step()
+
+
+async def test_a_case_withdrawn_meanwhile_stays_withdrawn(
+    queue: DraftQueue, desk: Desk, case: Case, engine: ToldEngine
+) -> None:
+    """A moderator's decision outweighs a draft that comes after it, also before any heartbeat."""
+
+    async def suggest(post: FlaggedPost, claim: str | None, on_progress: OnProgress) -> Suggestion:
+        drafting = await desk.case(case.id)
+        await desk.withdraw(case.id, drafting.version, MODERATOR, "the author took it back")
+        return await engine.suggest(post, claim, on_progress)
+
+    assert await Worker(queue, desk.chosen_claim, suggest, lambda _: None).step()
+    assert await state_of(desk, case) is CaseState.WITHDRAWN
+    assert await desk.suggestion(case.id) is None
+
+
+async def test_a_worker_that_lost_its_case_stops_and_writes_nothing(
+    worker: Worker, desk: Desk, database: Database, case: Case, engine: ToldEngine, clock: FakeClock
+) -> None:
+    """Another one has it by now: its draft is the one that stands (invariant I5)."""
+    engine.waits = True
+    other = DraftQueue(database, "worker-2")
+    taken: list[Taken] = []
+
+    async def lapse(point: str) -> None:
+        """While the heartbeat waits, the lease ends and the other takes over."""
+        if point == "keep a lease: before the commit" and not taken:
+            raise StoreUnavailable("The database is away.")
+
+    with installed(lapse):
+        task = asyncio.create_task(worker.step())
+        await engine.started.wait()
+        clock.advance(61)
+        async with asyncio.timeout(GUARD_SECONDS):
+            while not await other.put_back_lost():
+                pass  # a heartbeat that is being written down holds the job, and is passed over
+        clock.advance(10)
+        taken.append(await take(other))
+        async with asyncio.timeout(GUARD_SECONDS):
+            assert await task
+    assert engine.ended.is_set()
+    kept = await other.store(taken[0], suggestion_for(case.post, ("The other's.",)))
+    assert await desk.case(case.id) == kept

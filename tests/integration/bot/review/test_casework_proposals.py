@@ -1,0 +1,165 @@
+"""What somebody is shown before they approve: it is posted byte for byte, and ends with what it was made for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.communities.decisions import CommunityDesk
+from bot.drafting.queue import DraftQueue
+from bot.review.decisions import Desk
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Database
+from core.errors import BadInput, Conflict, NotAllowed
+from core.models import FlaggedPost
+from core.moderation.approval import CaseState, text_hash
+from core.moderation.desk_ports import Casework
+from tests.fakes.desk.decisions import BOLD, OWN_TEXT, card_of, drafted, execute, one_row, propose
+from tests.fakes.desk.people import COMMUNITY_ID, KEEPER, MODERATOR, OTHER_MODERATOR
+from tests.fakes.engine.suggestions import DRAFT_TEXTS
+from tests.fakes.machine.clock import FakeClock
+
+
+async def test_what_is_proposed_is_what_is_posted_byte_for_byte(
+    front: Casework, desk: Desk, in_review: Case, database: Database, clock: FakeClock
+) -> None:
+    """With the sentence that discloses Antiphon; the approval is bound to its hash, and waits for the undo window."""
+    proposed = await front.propose(in_review.id, in_review.version, MODERATOR, rank=2)
+    assert re.fullmatch("[a-z0-9]{16}", proposed.id)
+    assert proposed.text == (await desk.rendered(in_review.id, DRAFT_TEXTS[1])).text
+    assert (proposed.reply, proposed.sha256) == (DRAFT_TEXTS[1], text_hash(proposed.text))
+    assert (proposed.why_two, proposed.unsupported, proposed.is_shadow) == ((), (), False)
+    assert "a warning" in proposed.warnings
+    approval = await front.approve(proposed.id, MODERATOR)
+    assert (approval.card.state, approval.waits_for_second) == (CaseState.APPROVED, None)
+    assert approval.card.send_at == clock() + timedelta(seconds=15)
+    row = await one_row(database, "SELECT text, sha256, draft_rank, edited FROM approvals")
+    assert row[:3] == (proposed.text, proposed.sha256, 2)
+    assert not row[3]
+
+
+@pytest.mark.parametrize(
+    ("rank", "text", "kept_rank", "is_edited"),
+    [
+        (1, f"{DRAFT_TEXTS[0]} Truly.", 1, True),
+        (1, f" {DRAFT_TEXTS[0]}\n", 1, False),
+        (1, DRAFT_TEXTS[1], 2, False),
+        (None, DRAFT_TEXTS[0], 1, False),
+        (None, OWN_TEXT, None, True),
+    ],
+)
+async def test_an_edit_is_recorded_as_one_only_where_it_changed_the_draft(
+    front: Casework, in_review: Case, database: Database, rank: int | None, text: str, kept_rank: int, is_edited: bool
+) -> None:
+    """A modal that was sent as it was opened approves the draft; an edit says what it began as."""
+    proposed = await front.propose(in_review.id, in_review.version, MODERATOR, rank=rank, text=text)
+    await front.approve(proposed.id, MODERATOR)
+    found = await one_row(database, "SELECT draft_rank, edited FROM approvals")
+    assert (found[0], bool(found[1])) == (kept_rank, is_edited)
+
+
+async def test_an_edit_is_held_against_the_evidence_before_anybody_approves(front: Casework, in_review: Case) -> None:
+    """The sentence that nothing carries is named, and so is that it needs a second person."""
+    proposed = await propose(front, in_review)
+    assert proposed.unsupported == (BOLD,)
+    assert proposed.why_two == ("No evidence holds the figure “93%”.",)
+    assert set(proposed.why_two) <= set(proposed.warnings)
+
+
+async def test_a_text_that_cannot_be_posted_is_not_proposed(front: Casework, in_review: Case) -> None:
+    """It is empty, too long with what is added to it, or no draft at all; each remedy says what to do."""
+    wrong: list[tuple[int | None, str | None, str]] = [
+        (None, None, "no text"),
+        (7, None, "no draft of rank 7"),
+        (1, " \n", "empty"),
+        (None, "word " * 60, "300 at most"),
+        (None, "half \ud83d", "surrogate"),
+    ]
+    for rank, text, said in wrong:
+        with pytest.raises(BadInput, match=said) as caught:
+            await front.propose(in_review.id, in_review.version, MODERATOR, rank=rank, text=text)
+        assert caught.value.remedy
+
+
+async def test_words_from_elsewhere_are_drafted_and_never_approved(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
+) -> None:
+    """They stand in no message: each way to an approval says so, and the drafts are there to be copied."""
+    case = await drafted(desk, queue, replace(post, is_from_elsewhere=True))
+    card = await card_of(front, case)
+    assert (card.post.is_from_elsewhere, len(card.drafts), card.why_two) == (True, 2, ())
+    for how in ({"rank": 1}, {"text": OWN_TEXT}):
+        with pytest.raises(NotAllowed, match="stand in no message") as caught:
+            await front.propose(case.id, case.version, MODERATOR, **how)
+        assert "Copy what you can use" in caught.value.remedy
+    shown = await desk.rendered(case.id, OWN_TEXT)
+    with pytest.raises(NotAllowed, match="stand in no message"):
+        await desk.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR)
+    assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
+    assert (await front.withdraw(case.id, case.version, MODERATOR, "copied")).state is CaseState.WITHDRAWN
+
+
+async def test_only_who_was_shown_a_text_approves_it(front: Casework, desk: Desk, in_review: Case) -> None:
+    """Another moderator proposes the same text, reads it, and approves that."""
+    proposed = await propose(front, in_review, OWN_TEXT)
+    with pytest.raises(NotAllowed, match="Only the person who was shown"):
+        await front.approve(proposed.id, OTHER_MODERATOR)
+    assert (await desk.case(in_review.id)).state is CaseState.IN_REVIEW
+    with pytest.raises(Conflict, match="not waiting"):
+        await front.approve("0" * 16, MODERATOR)
+
+
+async def test_shadow_mode_is_said_before_the_approval(front: Casework, in_review: Case, database: Database) -> None:
+    """On the card, and again with the text that is to be approved."""
+    await CommunityDesk(database).set_posting(COMMUNITY_ID, False, KEEPER)
+    assert (await propose(front, in_review, OWN_TEXT)).is_shadow
+    assert (await card_of(front, in_review)).is_shadow
+    await CommunityDesk(database).pause(COMMUNITY_ID, KEEPER)
+    assert (await card_of(front, in_review)).is_paused
+
+
+# How a proposal ends
+
+
+async def test_a_proposal_ends_with_the_version_that_it_was_made_for(
+    front: Casework, in_review: Case, database: Database
+) -> None:
+    """Who clicks late is told to look at the new card, and nothing is approved."""
+    old = await propose(front, in_review, OWN_TEXT)
+    approved = await front.approve((await propose(front, in_review, DRAFT_TEXTS[0])).id, MODERATOR)
+    for _ in range(2):
+        with pytest.raises(Conflict, match="approved now") as caught:
+            await front.approve(old.id, MODERATOR)
+        assert "new card" in caught.value.remedy
+    undone = await front.undo(in_review.id, approved.card.version, MODERATOR)
+    assert undone.state is CaseState.IN_REVIEW
+    with pytest.raises(Conflict, match="in review now"):
+        await front.approve(old.id, MODERATOR)
+    assert await one_row(database, "SELECT count(*) FROM approvals") == (1,)
+
+
+async def test_a_proposal_ends_when_other_words_would_stand_under_it(
+    front: Casework, in_review: Case, database: Database
+) -> None:
+    """What is approved must be what was shown: a community that stops disclosing changes every text."""
+    proposed = await propose(front, in_review, OWN_TEXT)
+    await CommunityDesk(database).set_disclosure(COMMUNITY_ID, False, KEEPER, "our profile says it")
+    with pytest.raises(Conflict, match="What is added"):
+        await front.approve(proposed.id, MODERATOR)
+    again = await propose(front, in_review, OWN_TEXT)
+    assert again.text == OWN_TEXT
+    assert (await front.approve(again.id, MODERATOR)).card.state is CaseState.APPROVED
+
+
+async def test_a_proposal_that_was_meddled_with_is_refused(
+    front: Casework, in_review: Case, database: Database
+) -> None:
+    """The hash was taken of what the person saw."""
+    proposed = await propose(front, in_review, OWN_TEXT)
+    await execute(database, "UPDATE proposals SET text = 'Something else.'")
+    with pytest.raises(Conflict):
+        await front.approve(proposed.id, MODERATOR)
+    assert await one_row(database, "SELECT count(*) FROM approvals") == (0,)

@@ -1,0 +1,98 @@
+"""A case that one moderator looks at is closed to the others, for a while."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.drafting.queue import DraftQueue
+from bot.review.decisions import Desk
+from bot.store.cases.cases import Case
+from core.errors import Conflict, NotAllowed
+from core.models import FlaggedPost
+from core.moderation.approval import CaseState
+from core.moderation.decline import DeclineReason
+from core.moderation.roles import Person
+from tests.fakes.desk.decisions import approve, drafted, take
+from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR, PLATFORM
+from tests.fakes.machine.clock import FakeClock
+
+TAKEN = "taken by moderator_one until 14:05 UTC"
+
+
+async def test_others_are_told_who_has_a_case_and_until_when(desk: Desk, in_review: Case) -> None:
+    """Every decision of somebody else is refused meanwhile, and who holds the case decides."""
+    held = await desk.take(in_review.id, MODERATOR)
+    assert (held.version, held.state) == (in_review.version, CaseState.IN_REVIEW)
+    case, other = in_review, OTHER_MODERATOR
+    flagger = Person(PLATFORM, "mill_pond")
+    for decision in (
+        desk.take(case.id, other),
+        approve(desk, case, other),
+        desk.redraft(case.id, case.version, "Newcomers work.", other),
+        desk.decline(case.id, case.version, other, DeclineReason.PREACHY),
+        desk.stay_silent(case.id, case.version, other, "no use"),
+        desk.withdraw(case.id, case.version, other, "no use"),
+        desk.withdraw(case.id, case.version, flagger, "my mistake"),
+    ):
+        with pytest.raises(Conflict, match=TAKEN) as caught:
+            await decision
+        assert caught.value.remedy
+    view = await desk.view(case.id, other)
+    assert view.hold is not None
+    assert view.hold.name == "moderator_one"
+    assert await desk.case(case.id) == held
+    await approve(desk, case, MODERATOR)
+    assert (await desk.case(case.id)).claimed_by is None
+
+
+async def test_a_forgotten_case_is_free_again(desk: Desk, in_review: Case, clock: FakeClock) -> None:
+    """A hold ends by itself; taken again, it is held longer; let go, it is free at once."""
+    await desk.take(in_review.id, MODERATOR)
+    clock.advance(240)
+    await desk.take(in_review.id, MODERATOR)
+    clock.advance(240)
+    with pytest.raises(Conflict, match="until 14:09 UTC"):
+        await desk.take(in_review.id, OTHER_MODERATOR)
+    await desk.release(in_review.id, OTHER_MODERATOR)
+    assert (await desk.view(in_review.id, MODERATOR)).hold is not None
+    clock.advance(60)
+    assert (await desk.view(in_review.id, MODERATOR)).hold is None
+    await desk.take(in_review.id, OTHER_MODERATOR)
+    released = await desk.release(in_review.id, OTHER_MODERATOR)
+    assert released.claimed_by is None
+    await approve(desk, in_review, MODERATOR)
+
+
+async def test_of_many_who_take_a_case_at_once_one_has_it(desk: Desk, in_review: Case) -> None:
+    """All others are told by whom it was taken."""
+    people = [MODERATOR, OTHER_MODERATOR] * 5
+    results = await asyncio.gather(*(desk.take(in_review.id, by) for by in people), return_exceptions=True)
+    taken = [result for result in results if isinstance(result, Case)]
+    assert len({case.claimed_by for case in taken}) == 1
+    assert len(taken) == 5
+    assert sum(isinstance(result, Conflict) for result in results) == 5
+
+
+async def test_only_a_case_that_waits_for_a_person_is_taken(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> None:
+    """Not one that is drafted, nor one that is decided."""
+    case = await desk.flag(post)
+    with pytest.raises(NotAllowed, match="queued"):
+        await desk.take(case.id, MODERATOR)
+    taken = await take(queue)
+    reviewed = await queue.give_up(taken, "No model.")
+    assert (await desk.take(reviewed.id, MODERATOR)).claimed_by is not None
+    await desk.decline(reviewed.id, reviewed.version, MODERATOR, DeclineReason.OTHER, "spam")
+    with pytest.raises(NotAllowed, match="declined"):
+        await desk.take(case.id, MODERATOR)
+
+
+async def test_other_drafts_that_were_asked_for_are_for_everybody(
+    desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """Who asked for them may have gone home."""
+    case = await drafted(desk, queue, post)
+    await desk.take(case.id, MODERATOR)
+    queued = await desk.redraft(case.id, case.version, "Newcomers work.", MODERATOR)
+    assert queued.claimed_by is None

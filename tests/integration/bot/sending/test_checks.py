@@ -1,0 +1,308 @@
+"""What is checked again at the moment of a send: each check is broken alone, between approval and send."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from bot.communities.decisions import CommunityDesk
+from bot.communities.governance import Governance
+from bot.communities.native_roles import LiveRoles, keep_native
+from bot.invariants import check
+from bot.sending.outbox import Limits
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities, people
+from core.errors import PlatformUnavailable
+from core.moderation.approval import CaseState
+from core.moderation.roles import Person, Role
+from tests.fakes.desk.decisions import execute, one_row
+from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM, STRANGER
+from tests.fakes.desk.sending import FakeRoles, Scene
+from tests.fakes.machine.clock import FakeClock
+
+
+@pytest.fixture
+def scene(database: Database, clock: FakeClock) -> Scene:
+    return Scene(database, clock)
+
+
+async def _grant(scene: Scene, person: Person, *roles: Role) -> None:
+    await scene.database.run("grant", lambda session: people.grant(session, COMMUNITY_ID, person, roles, by="test"))
+
+
+async def _change(scene: Scene, *, is_posting: bool | None = None, discloses: bool | None = None) -> None:
+    async def work(session: Session) -> None:
+        await communities.change(
+            session, COMMUNITY_ID, actor="test", reason="changed", is_posting=is_posting, discloses=discloses
+        )
+
+    await scene.database.run("change", work)
+
+
+async def _second(scene: Scene) -> None:
+    query = "UPDATE approvals SET seconded_by = (SELECT person_id FROM memberships WHERE name = 'moderator_two')"
+    await execute(scene.database, query)
+
+
+async def _tamper(scene: Scene) -> None:
+    await execute(scene.database, "UPDATE approvals SET text = text || 'x'")
+
+
+async def _tamper_with_the_hash(scene: Scene) -> None:
+    await execute(scene.database, "UPDATE approvals SET sha256 = 'x' || sha256")
+
+
+async def _revoke(scene: Scene) -> None:
+    await _grant(scene, MODERATOR)
+
+
+async def _demote(scene: Scene) -> None:
+    await _grant(scene, MODERATOR, Role.AUDITOR)
+
+
+async def _revoke_the_second(scene: Scene) -> None:
+    await _second(scene)
+    await _grant(scene, OTHER_MODERATOR)
+
+
+async def _change_the_rules(scene: Scene) -> None:
+    await _change(scene, discloses=False)
+
+
+async def _leave_another_reply_unknown(scene: Scene) -> None:
+    columns = (
+        "case_id, suggestion_id, draft_rank, text, footer, sha256, moderator, seconded_by, approved_at, expires_at, "
+        "policy_version, edited, target_sha256"
+    )
+    await execute(scene.database, f"INSERT INTO approvals (id, {columns}) SELECT 'other', {columns} FROM approvals")
+    await execute(
+        scene.database,
+        "INSERT INTO outbox (id, approval_id, state, not_before, attempts, updated_at) "
+        "SELECT 'other', 'other', 'unknown', not_before, 1, updated_at FROM outbox",
+    )
+
+
+BROKEN: dict[str, tuple[Callable[[Scene], Awaitable[None]], str]] = {
+    "the approver has no role any more": (_revoke, "may not approve any more"),
+    "the approver has another role": (_demote, "may not approve any more"),
+    "the second approver has no role any more": (_revoke_the_second, "may not approve any more"),
+    "one byte of the text": (_tamper, "not the one that was approved"),
+    "the stored hash": (_tamper_with_the_hash, "not the one that was approved"),
+    "the community's rules": (_change_the_rules, "rules of the community"),
+    "another reply of unknown fate": (_leave_another_reply_unknown, "Another reply to this post"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("moment", ["before the outbox looks", "during the last look at the platform"])
+async def test_a_reply_that_fails_one_check_goes_to_a_person(scene: Scene, name: str, moment: str) -> None:
+    """Approved and due, but one thing changed: nothing is posted, and the case says what (I1, I7, I8)."""
+    await scene.approve()
+    breaks, reason = BROKEN[name]
+    if moment == "before the outbox looks":
+        await breaks(scene)
+    else:
+        scene.community.while_reading = lambda: breaks(scene)
+    (delivery,) = await scene.outbox.send_due()
+    assert delivery.state is await scene.state() is CaseState.NEEDS_PERSON
+    assert reason in await scene.reason()
+    assert scene.community.sends == 0
+    query = "SELECT state FROM outbox WHERE id <> 'other'"
+    assert await one_row(scene.database, query) == ("cancelled",)
+
+
+async def test_a_second_approver_who_may_still_approve_is_no_obstacle(scene: Scene) -> None:
+    """The check above refuses the one who may not, not every second one."""
+    await scene.approve()
+    await _second(scene)
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+
+
+async def test_what_no_reply_hangs_on_is_no_obstacle(scene: Scene) -> None:
+    """A setting of how drafts sound, and roles that others get or lose on the platform, end nobody's approval."""
+    await scene.approve()
+    await Governance(scene.database, LiveRoles(scene.database, {})).configure(
+        PLATFORM, COMMUNITY, {"tone": "dry"}, MANAGER
+    )
+    for roles in ({Role.MODERATOR}, set[Role]()):
+        await keep_native(scene.database, COMMUNITY_ID, STRANGER, frozenset(roles))
+    await CommunityDesk(scene.database).grant(COMMUNITY_ID, STRANGER, Role.VOLUNTEER, MANAGER)
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+    assert await check(scene.database) == {}
+
+
+@pytest.mark.parametrize("change", ["edit", "delete"])
+async def test_a_changed_original_is_not_answered(scene: Scene, change: str) -> None:
+    """A reply to words that no longer stand there would be wrong; a person decides (invariant I8)."""
+    await scene.approve()
+    if change == "edit":
+        scene.community.edit("103", "I was wrong about this, sorry.")
+    else:
+        scene.community.delete("103")
+    (delivery,) = await scene.outbox.send_due()
+    assert delivery.state is CaseState.NEEDS_PERSON
+    assert scene.community.sends == 0
+    assert (await scene.row())[0] == "cancelled"
+    assert ("changed" if change == "edit" else "gone") in await scene.reason()
+
+
+async def test_an_old_approval_expires(scene: Scene) -> None:
+    """What could not be posted within a day is not posted later, when nobody thinks of it any more."""
+    await scene.approve_later()
+    scene.clock.advance(24 * 3600)
+    (delivery,) = await scene.outbox.send_due()
+    assert delivery.state is await scene.state() is CaseState.EXPIRED
+    assert scene.community.sends == 0
+
+
+@pytest.mark.parametrize("scope", [COMMUNITY_ID, communities.EVERYWHERE])
+@pytest.mark.parametrize("moment", ["before the outbox looks", "during the last look at the platform"])
+async def test_nothing_is_posted_while_posting_is_paused(scene: Scene, scope: str, moment: str) -> None:
+    """The kill switch of the community, or of all, holds a reply back without deciding it (invariant I12)."""
+    await scene.approve()
+
+    async def pause() -> None:
+        await scene.database.run("pause", lambda session: communities.pause(session, scope, "test"))
+
+    if moment == "before the outbox looks":
+        await pause()
+    else:
+        scene.community.while_reading = pause
+    for _ in range(10):
+        assert await scene.outbox.send_due() == []
+        scene.clock.advance(60)
+    assert scene.community.sends == 0
+    assert await scene.row("state, error LIKE '%paused%'") == ("queued", True)
+    await scene.database.run("resume", lambda session: communities.resume(session, scope))
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+
+
+async def test_the_pause_of_another_community_is_no_obstacle(scene: Scene) -> None:
+    """A community stops itself, not its neighbours."""
+    await scene.approve()
+    await scene.database.run("pause", lambda session: communities.pause(session, "sample/elsewhere", "test"))
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+
+
+async def test_a_community_in_shadow_mode_posts_nothing(scene: Scene) -> None:
+    """The case ends where it would have been posted, and says so; the platform is not even read (invariant I12)."""
+    await scene.approve()
+    await _change(scene, is_posting=False)
+    scene.community.read_fault = ValueError("must not be read")
+    (delivery,) = await scene.outbox.send_due()
+    assert delivery.state is await scene.state() is CaseState.SHADOWED
+    assert (await scene.row())[0] == "shadowed"
+    assert scene.community.sends == 0
+
+
+async def test_the_author_gets_one_reply_in_a_day(scene: Scene) -> None:
+    """Antiphon is no tool to hound one person; the second reply goes to a person, the day after it is posted (T22)."""
+    await scene.approve_post_of("slate_roof")
+    await scene.outbox.send_due()
+    second = await scene.approve_post_of("slate_roof")
+    (delivery,) = await scene.outbox.send_due()
+    assert (delivery.case_id, delivery.state) == (second.id, CaseState.NEEDS_PERSON)
+    assert "author" in delivery.reason
+    await scene.approve_post_of("grey_heron")
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+    scene.clock.advance(24 * 3600 + 1)
+    await scene.approve_post_of("slate_roof")
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+
+
+async def test_two_outboxes_do_not_answer_one_author_twice(scene: Scene) -> None:
+    """The limits are counted under the community's lock: of two replies at once, one is the second."""
+    for _ in range(2):
+        await scene.approve_post_of("slate_roof")
+    results = await one_each(scene)
+    assert sorted(results) == [CaseState.NEEDS_PERSON, CaseState.POSTED]
+    assert scene.community.sends == 1
+
+
+async def test_a_conversation_gets_one_reply(scene: Scene) -> None:
+    """However many posts of it are flagged, and however long ago the reply was; another conversation gets its own."""
+    root = await scene.approve_post_of("slate_roof")
+    await scene.outbox.send_due()
+    scene.clock.advance(30 * 24 * 3600)
+    await scene.approve_post_of("grey_heron", in_reply_to=root.post.ref.message)
+    (delivery,) = await scene.outbox.send_due()
+    assert delivery.state is CaseState.NEEDS_PERSON
+    assert "conversation" in delivery.reason
+    await scene.approve_post_of("north_gate_74")
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+
+
+@pytest.mark.parametrize(("limits", "seconds"), [(Limits(per_hour=2), 3600), (Limits(per_day=2), 24 * 3600)])
+async def test_a_community_gets_no_more_than_its_cap(scene: Scene, limits: Limits, seconds: int) -> None:
+    """What comes after waits until the oldest reply that counts is an hour, or a day, old."""
+    outbox = scene.started(limits=limits)
+    started = scene.clock.now
+    await scene.approve_post_of("author_1")
+    await outbox.send_due()
+    first = (scene.clock.now - started).total_seconds()
+    await scene.approve_post_of("author_2")
+    await outbox.send_due()
+    await scene.approve_later(scene.community.add("author_3", "Something unkind.").id)
+    scene.clock.advance(16)
+    assert await outbox.send_due() == []
+    assert scene.community.sends == 2
+    waited = (scene.clock.now - started).total_seconds()
+    scene.clock.advance(first + seconds - waited - 1)
+    assert await outbox.send_due() == []
+    scene.clock.advance(1)
+    assert [delivery.state for delivery in await outbox.send_due()] == [CaseState.POSTED]
+
+
+async def test_the_platform_is_asked_again_what_the_approver_may_do(scene: Scene) -> None:
+    """Who lost their rights on the platform has not approved, even where nobody told Antiphon (invariant I7)."""
+    await scene.database.run("grant", _native_only)
+    scene.know_roles(FakeRoles(moderator_one=Role.MODERATOR))
+    await scene.approve()
+    (delivery,) = await scene.started(roles=FakeRoles()).send_due()
+    assert delivery.state is CaseState.NEEDS_PERSON
+    assert "may not approve" in delivery.reason
+    assert scene.community.sends == 0
+    query = "SELECT count(*) FROM memberships WHERE name = 'moderator_one'"
+    assert await one_row(scene.database, query) == (0,)
+
+
+async def test_the_rights_on_the_platform_are_kept(scene: Scene) -> None:
+    """What it says now counts, and is what the rest of Antiphon reads from now on; granted roles are not touched."""
+    await scene.database.run("grant", _native_only)
+    scene.know_roles(FakeRoles(moderator_one=Role.MODERATOR))
+    await scene.approve()
+    outbox = scene.started(roles=FakeRoles(moderator_one=Role.MANAGER))
+    assert [delivery.state for delivery in await outbox.send_due()] == [CaseState.POSTED]
+    query = "SELECT role, is_native FROM memberships WHERE name = 'moderator_one'"
+    assert await one_row(scene.database, query) == ("manager", True)
+    await scene.approve("105", OTHER_MODERATOR)
+    assert [delivery.state for delivery in await outbox.send_due()] == [CaseState.POSTED]
+    query = "SELECT role, is_native FROM memberships WHERE name = 'moderator_two'"
+    assert await one_row(scene.database, query) == ("moderator", False)
+
+
+async def _native_only(session: Session) -> None:
+    await people.grant(session, COMMUNITY_ID, MODERATOR, [], by="test")
+    await people.grant(session, COMMUNITY_ID, MODERATOR, [Role.MODERATOR], by="platform", is_native=True)
+
+
+async def test_rights_that_cannot_be_read_postpone_the_send(scene: Scene) -> None:
+    """Nobody guesses that an approver still has them."""
+    await scene.approve()
+    roles = FakeRoles(moderator_one=Role.MODERATOR)
+    roles.fault = PlatformUnavailable("No line.")
+    outbox = scene.started(roles=roles)
+    assert await outbox.send_due() == []
+    assert scene.community.sends == 0
+    assert await scene.row("state, attempts") == ("queued", 1)
+    roles.fault = None
+    scene.clock.advance(60)
+    assert [delivery.state for delivery in await outbox.send_due()] == [CaseState.POSTED]
+
+
+async def one_each(scene: Scene) -> list[CaseState]:
+    """What two outboxes at once make of what is due."""
+    results = await asyncio.gather(scene.started().send_due(), scene.started().send_due())
+    return [delivery.state for result in results for delivery in result]

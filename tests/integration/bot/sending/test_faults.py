@@ -1,0 +1,251 @@
+"""The outbox under faults: whatever dies, hangs or races, no reply stands twice and none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import pytest
+
+from bot.runtime import faults
+from bot.sending.outbox import Limits, Outbox
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities, people
+from core.errors import Conflict, PlatformBusy
+from core.models import Posted
+from core.moderation.approval import ApprovedReply, CaseState
+from core.moderation.roles import Role
+from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, STRANGER
+from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, FaultyCommunity, Scene
+from tests.fakes.machine.clock import FakeClock
+
+SCALE = int(os.environ.get("ANTIPHON_TEST_SCALE", "1"))
+"""How much longer than usual the long tests run; ``make torture`` sets it."""
+SENDS, RACES = 24 * SCALE, 110 * SCALE
+NO_CAP = Limits(per_hour=10**6, per_day=10**6)
+
+
+class _Died(BaseException):
+    """The process is gone: nothing in it can catch this."""
+
+
+class _BadLine(FaultyCommunity):
+    """Every send ends as chance will have it."""
+
+    def __init__(self, clock: FakeClock, chance: random.Random) -> None:
+        super().__init__(clock)
+        self.chance = chance
+        self.is_bad = True
+        self.ends = Counter[str]()
+
+    async def post(self, reply: ApprovedReply) -> Posted:
+        ends = ("answered", "lost after it arrived", "lost before it arrived", "busy", "timeout")
+        (end,) = self.chance.choices(ends, (50, 18, 12, 12, 8)) if self.is_bad else ("answered",)
+        self.ends[end] += 1
+        self.mend()
+        if end == "busy":
+            raise PlatformBusy("Slow down.", retry_after_seconds=self.chance.uniform(0.5, 120))
+        if end != "answered":
+            self.lose_answers(arrive=end != "lost before it arrived")
+        if end == "timeout":
+            self.send_fault, self.arrives = TimeoutError(), self.chance.random() < 0.5
+        return await super().post(reply)
+
+
+class _Scene(Scene):
+    """A scene without caps, so that hundreds of replies can be sent."""
+
+    def outbox_of_another_process(self) -> Outbox:
+        return self.started(limits=NO_CAP)
+
+    async def check(self, approved: list[Case]) -> Counter[CaseState]:
+        """No duplicate, nothing lost; how many cases ended where."""
+        stands = Counter(message for message, _ in self.community.replies())
+        assert {text for _, text in self.community.replies()} <= {REPLY}
+        ended = Counter[CaseState]()
+        for before in approved:
+            case = await self.desk.case(before.id)
+            ended[case.state] += 1
+            count = stands.pop(case.post.ref.message, 0)
+            assert count <= 1, "a reply stands twice"
+            if case.state is CaseState.POSTED:
+                assert count == 1, "a reply counts as posted, and does not stand"
+            elif case.state is not CaseState.NEEDS_PERSON:
+                assert count == 0, f"a reply stands, and its case is {case.state}"
+        assert not stands, "a reply stands that nobody approved"
+        return ended
+
+
+@pytest.fixture
+def scene(database: Database, clock: FakeClock) -> _Scene:
+    made = _Scene(database, clock)
+    made.outbox = made.outbox_of_another_process()
+    return made
+
+
+class _At:
+    """Does something at the n-th point that is reached; counts the points."""
+
+    def __init__(self, number: int, does: Callable[[], Awaitable[None]]) -> None:
+        self.number, self.does, self.reached = number, does, list[str]()
+
+    async def __call__(self, point: str) -> None:
+        self.reached.append(point)
+        if len(self.reached) - 1 == self.number:
+            await self.does()
+
+
+async def _die() -> None:
+    raise _Died
+
+
+async def _nothing() -> None:
+    return None
+
+
+@pytest.mark.parametrize("line", ["answers", "loses the answer", "loses the reply"])
+@pytest.mark.parametrize("keys", [True, False], ids=["keys", "no keys"])
+async def test_a_death_at_every_point_neither_doubles_nor_loses_a_reply(scene: _Scene, line: str, keys: bool) -> None:
+    """The process dies at each commit and each call in turn; another one brings the send to its end (I2, I3)."""
+
+    async def send(at: _At) -> None:
+        scene.community.mend()
+        if line != "answers":
+            scene.community.lose_answers(arrive=line == "loses the answer")
+        with faults.installed(at), suppress(_Died):
+            await scene.outbox.send_due()
+        scene.community.mend()
+
+    scene.community.resend = None if keys else 0.0
+    approved = await scene.approve_many(1)
+    dry = _At(-1, _nothing)
+    await send(dry)
+    points = dry.reached
+    assert {"post: before the call", "post: after the call", "commit the intent: before the commit"} <= set(points)
+    for number in range(len(points)):
+        await scene.settled(scene.outbox_of_another_process)
+        approved += await scene.approve_many(1)
+        at = _At(number, _die)
+        await send(at)
+        assert at.reached[-1] == points[number]
+        scene.clock.advance(LEASE_SECONDS)
+    await scene.settled(scene.outbox_of_another_process)
+    ended = await scene.check(approved)
+    if keys:
+        assert set(ended) == {CaseState.POSTED}
+    else:
+        assert ended[CaseState.POSTED] + ended[CaseState.NEEDS_PERSON] == len(approved)
+
+
+@pytest.mark.parametrize("keys", [True, False], ids=["keys", "no keys"])
+async def test_ambiguous_sends_leave_no_duplicate_and_lose_nothing(scene: _Scene, keys: bool) -> None:
+    """Half of the sends end badly, and now and then the process dies: no reply twice, no case without an end (I2)."""
+    chance = random.Random(20260302)
+    scene.community = line = _BadLine(scene.clock, chance)
+    line.resend = None if keys else 0.0
+    approved = await scene.approve_many(SENDS)
+    deaths = Counter[str]()
+
+    async def maybe_die(point: str) -> None:
+        if chance.random() < 0.01:
+            deaths[point] += 1
+            raise _Died
+
+    with faults.installed(maybe_die):
+        for _ in range(25):
+            with suppress(_Died):
+                await scene.outbox_of_another_process().send_due()
+            with suppress(_Died):
+                await scene.outbox_of_another_process().recover()
+            scene.clock.advance(30)
+    line.is_bad = False
+    await scene.settled(scene.outbox_of_another_process)
+    ended = await scene.check(approved)
+    assert sum(deaths.values()) > 3
+    assert len(line.ends) == 5
+    assert ended[CaseState.POSTED] > SENDS / 2
+    assert set(ended) <= {CaseState.POSTED, CaseState.NEEDS_PERSON, CaseState.FAILED}
+
+
+async def test_undo_and_send_never_both_win(scene: _Scene) -> None:
+    """Undo at any point of a send: it holds and nothing is posted, or it says that it is too late (invariant I9)."""
+    chance = random.Random(9)
+    approved = await scene.approve_many(RACES)
+    undone = set[str]()
+    tasks = list[asyncio.Task[None]]()
+
+    async def undo(case: Case) -> None:
+        with suppress(Conflict):
+            await scene.desk.undo(case.id, case.version, MODERATOR)
+            undone.add(case.id)
+
+    waiting = list(approved)
+
+    async def race(point: str) -> None:
+        if not point.startswith("undo") and waiting and chance.random() < 0.2:
+            tasks.append(asyncio.create_task(undo(waiting.pop(chance.randrange(min(3, len(waiting)))))))
+
+    with faults.installed(race):
+        await scene.outbox.send_due()
+    await asyncio.gather(*tasks, *(undo(case) for case in waiting))
+    ended = await scene.check(approved)
+    assert ended[CaseState.IN_REVIEW] == len(undone)
+    assert ended[CaseState.POSTED] == len(approved) - len(undone)
+    assert min(ended.values()) > 10
+
+
+async def test_many_outboxes_send_each_reply_once(scene: _Scene) -> None:
+    """Whichever process is faster, and all at once (invariant I2)."""
+    approved = await scene.approve_many(40)
+    outboxes = [scene.outbox_of_another_process() for _ in range(4)]
+    results = await asyncio.gather(*(outbox.send_due() for outbox in outboxes))
+    assert Counter(delivery.state for result in results for delivery in result) == {CaseState.POSTED: 40}
+    assert scene.community.sends == 40
+    assert await scene.check(approved) == {CaseState.POSTED: 40}
+
+
+async def test_whatever_happens_at_once_nobody_waits_for_ever(scene: _Scene) -> None:
+    """Sends, undos, withdrawals, pauses, changed rules, roles and new posts in one community: no deadlock."""
+    chance = random.Random(4)
+    approved = await scene.approve_many(40)
+
+    async def undo(case: Case) -> None:
+        with suppress(Conflict):
+            await scene.desk.undo(case.id, case.version, MODERATOR)
+
+    async def withdraw(case: Case) -> None:
+        with suppress(Conflict):
+            await scene.desk.withdraw(case.id, case.version, MODERATOR, "we were asked to")
+
+    async def pause() -> None:
+        await scene.database.run("pause", lambda session: communities.pause(session, COMMUNITY_ID, "test"))
+        await scene.database.run("resume", lambda session: communities.resume(session, COMMUNITY_ID))
+
+    async def change() -> None:
+        async def work(session: Session) -> None:
+            await communities.change(session, COMMUNITY_ID, actor="test", reason="a line")
+            await people.grant(session, COMMUNITY_ID, STRANGER, {Role.VOLUNTEER}, by="test")
+
+        await scene.database.run("change", work)
+
+    async def flag() -> None:
+        post = scene.community.add("somebody", "Something unkind.")
+        await scene.desk.flag(scene.community.flag(post.id, "mill_pond"))
+
+    async def send() -> None:
+        outbox = scene.outbox_of_another_process()
+        await outbox.send_due()
+        await outbox.recover()
+
+    work = [undo(case) for case in approved[:8]] + [withdraw(case) for case in approved[8:16]]
+    work += [make() for make in (pause, change, flag, send) for _ in range(4)]
+    chance.shuffle(work)
+    await asyncio.gather(*work)
+    scene.clock.advance(120)
+    await scene.settled(scene.outbox_of_another_process)
+    await scene.check(approved)

@@ -1,0 +1,150 @@
+"""A PostgreSQL server that is away or unsafe is said so with a remedy; it tells the time, and no value is quoted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+
+import asyncpg
+import pytest
+from sqlalchemy import URL, exc, text
+
+from bot.store.engine.database import Database, Session, translating
+from core.errors import NotAllowed, StoreUnavailable
+from tests.fakes.desk.decisions import execute, one_row
+from tests.fakes.desk.people import SECRET
+from tests.fakes.desk.traces import all_said
+from tests.fakes.machine.postgres import execute as administer
+from tests.fakes.machine.postgres import new_database
+
+CANARY = "canary-in-the-post"
+
+
+@pytest.fixture
+async def of_postgresql(postgresql: URL) -> AsyncIterator[URL]:
+    """A PostgreSQL database of its own, with our tables."""
+    async with new_database(postgresql) as address:
+        yield address
+
+
+async def test_a_postgresql_that_may_lose_commits_is_refused(of_postgresql: URL, postgresql: URL) -> None:
+    """A setting that somebody made for speed shows at start-up."""
+    await administer(postgresql, f"ALTER DATABASE {of_postgresql.database} SET synchronous_commit = off")
+    with pytest.raises(StoreUnavailable, match="synchronous_commit=off") as caught:
+        await Database.open(of_postgresql, secret=SECRET)
+    assert "postgresql.conf" in caught.value.remedy
+
+
+async def test_postgresql_tells_the_time(of_postgresql: URL) -> None:
+    """All machines share one clock, whatever their own says."""
+    database = await Database.open(of_postgresql, secret=SECRET)
+
+    async def work(session: Session) -> tuple[datetime, datetime]:
+        return session.moment, (await session.execute(text("SELECT clock_timestamp()"))).scalar_one()
+
+    ours, theirs = await database.run("read the time", work)
+    await database.close()
+    assert timedelta() <= theirs - ours < timedelta(minutes=1)
+    assert ours.tzinfo is not None
+
+
+async def test_a_postgresql_that_closes_the_connection_is_said_so_and_used_again(
+    of_postgresql: URL, postgresql: URL
+) -> None:
+    """After a restart of the server Antiphon goes on by itself."""
+    database = await Database.open(of_postgresql, secret=SECRET)
+
+    async def work(session: Session) -> None:
+        await administer(
+            postgresql,
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{of_postgresql.database}'",
+        )
+        await session.execute(text("SELECT 1"))
+
+    with pytest.raises(StoreUnavailable) as caught:
+        await database.run("be cut off", work)
+    assert "by itself" in caught.value.remedy
+    assert await one_row(database, "SELECT 1") == (1,)
+    await database.close()
+
+
+def test_a_connection_that_breaks_in_the_middle_of_an_answer_is_said_so() -> None:
+    """The driver's protocol then fails in words of its own, without any SQLSTATE."""
+    broken = asyncpg.InternalClientError("cannot switch to state 11; another operation (2) is in progress")
+    with pytest.raises(StoreUnavailable, match="the connection broke") as caught, translating():
+        raise exc.DBAPIError("SELECT 1", None, broken) from broken
+    assert "by itself" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "remedy"),
+    [
+        ({"database": "no_such_database"}, "no database of this name", "Create it"),
+        ({"query": {"host": "/nowhere"}}, "does not answer", "network"),
+    ],
+)
+async def test_a_wrong_postgresql_address_is_said_so(
+    of_postgresql: URL, change: dict[str, str], message: str, remedy: str
+) -> None:
+    """The first day's mistakes get their own remedies."""
+    with pytest.raises(StoreUnavailable, match=message) as caught:
+        await Database.open(of_postgresql.set(**change), secret=SECRET, busy_seconds=2)  # type: ignore[arg-type]
+    assert remedy in caught.value.remedy
+
+
+async def test_a_postgresql_standby_is_said_so(of_postgresql: URL, postgresql: URL) -> None:
+    """A server that takes no changes is not the one to connect to."""
+    database = await Database.open(of_postgresql, secret=SECRET)
+    await administer(postgresql, f"ALTER DATABASE {of_postgresql.database} SET default_transaction_read_only = on")
+    await database.close()
+    with pytest.raises(StoreUnavailable, match="takes no changes") as caught:
+        await execute(database, "DELETE FROM pauses")
+    await database.close()
+    assert "primary" in caught.value.remedy
+
+
+async def test_rows_that_somebody_else_locks_are_said_so(of_postgresql: URL) -> None:
+    """Nobody waits for ever for a lock."""
+    database = await Database.open(of_postgresql, secret=SECRET, busy_seconds=1)
+
+    async def hold(_: Session) -> None:
+        await _.execute(text("LOCK TABLE pauses"))
+        with pytest.raises(StoreUnavailable, match="rows are locked"):
+            await execute(database, "DELETE FROM pauses")
+
+    await database.run("hold", hold)
+    await database.close()
+
+
+async def test_of_two_transactions_that_wait_for_each_other_one_is_told_to_try_again(of_postgresql: URL) -> None:
+    """PostgreSQL undoes one of them; that is no fault of the database."""
+    database = await Database.open(of_postgresql, secret=SECRET)
+    first = [asyncio.Event(), asyncio.Event()]
+
+    async def lock(own: int) -> None:
+        async def work(session: Session) -> None:
+            await session.execute(text(f"SELECT pg_advisory_xact_lock({own})"))
+            first[own].set()
+            await first[1 - own].wait()
+            await session.execute(text(f"SELECT pg_advisory_xact_lock({1 - own})"))
+
+        await database.run("lock", work)
+
+    answers = await asyncio.gather(lock(0), lock(1), return_exceptions=True)
+    await database.close()
+    assert sorted(type(answer).__name__ for answer in answers) == ["Conflict", "NoneType"]
+
+
+async def test_a_value_that_postgresql_cannot_keep_is_not_quoted(of_postgresql: URL) -> None:
+    """The driver quotes what it refuses; we do not."""
+    database = await Database.open(of_postgresql, secret=SECRET)
+    for value in (f"{CANARY} \ud83d", f"{CANARY} \0"):
+
+        async def work(session: Session, value: str = value) -> None:
+            await session.execute(text("INSERT INTO pauses VALUES (:scope, 'x', now())"), {"scope": value})
+
+        with pytest.raises(NotAllowed) as caught:
+            await database.run("keep", work)
+        assert CANARY not in all_said(caught.value)
+    await database.close()

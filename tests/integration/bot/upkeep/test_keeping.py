@@ -1,0 +1,99 @@
+"""What keeps the database in order: the digest of its audit log, the pruning of old work, backups."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sqlalchemy import select
+
+from bot.drafting.queue import DraftQueue
+from bot.review.decisions import Desk
+from bot.store.engine.database import Database, Session
+from bot.store.schema import JobRow, JobState
+from bot.store.work import jobs
+from bot.upkeep.chores.backups import Backups
+from bot.upkeep.chores.digest import Digest, broken_digests
+from bot.upkeep.chores.pruning import Pruning
+from core.models import FlaggedPost
+from tests.fakes.desk.chores import DAY, NOW, closed, job, other
+from tests.fakes.desk.decisions import execute, one_row
+from tests.fakes.machine.clock import FakeClock
+
+# Digest
+
+
+async def test_the_digest_shows_that_a_chain_is_missing_or_changed(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """What happens later does not change it; what is taken away does (threat T21)."""
+    first = await closed(desk, queue, post)
+    done = await Digest(database).do(job("audit digest:one"))
+    await closed(desk, queue, other(post, "104"))
+    clock.advance(DAY)
+    await Digest(database).do(job("audit digest:two"))
+    assert await database.run("check digests", broken_digests) == []
+    assert await one_row(database, "SELECT streams FROM digests ORDER BY last_line LIMIT 1") == (2,)
+    assert done.what.startswith("2 chains")
+    for statement in _off(database):
+        await execute(database, statement)
+    await execute(database, f"DELETE FROM audit WHERE stream = '{first.id}'")
+    assert await database.run("check digests", broken_digests) == ["audit digest:one", "audit digest:two"]
+
+
+def _off(database: Database) -> list[str]:
+    """Take away what refuses changes of the audit log, as an intruder with the database's password would."""
+    if database.is_postgresql:
+        return ["ALTER TABLE audit DISABLE TRIGGER ALL"]
+    return ["DROP TRIGGER audit_refuses_update", "DROP TRIGGER audit_refuses_delete"]
+
+
+async def test_a_slot_has_one_digest(database: Database, desk: Desk, post: FlaggedPost) -> None:
+    """The first one stands."""
+    await Digest(database).do(job("audit digest:one"))
+    kept = await one_row(database, "SELECT sha256 FROM digests")
+    await desk.flag(post)
+    await Digest(database).do(job("audit digest:one"))
+    assert await one_row(database, "SELECT sha256 FROM digests") == kept
+
+
+# Pruning
+
+
+async def test_jobs_that_are_over_are_deleted_after_a_week(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """What waits or runs is never deleted."""
+    await closed(desk, queue, post)
+    await desk.flag(other(post, "104"))
+    await database.run("ask", lambda session: jobs.enqueue(session, "tidy:1", "tidy"))
+    clock.advance(7 * DAY)
+    assert (await Pruning(database).do(NOW)).what == "0 jobs deleted"
+    clock.advance(1)
+    assert (await Pruning(database).do(NOW)).what == "1 jobs deleted"
+
+    async def states(session: Session) -> set[JobState]:
+        return set(await session.scalars(select(JobRow.state)))
+
+    assert await database.run("read states", states) == {JobState.READY}
+
+
+# Backups
+
+
+async def test_a_backup_is_made_and_old_ones_are_deleted(database: Database, tmp_path: Path, clock: FakeClock) -> None:
+    """Who was erased is in no backup for longer than it is kept."""
+    folder = tmp_path / "backups"
+
+    async def make(into: Path) -> Path:
+        made = into / f"{clock():%j}.db"
+        made.write_text("a backup")
+        os.utime(made, (clock().timestamp(),) * 2)
+        return made
+
+    backups = Backups(database, make, folder, kept_days=3)
+    for _ in range(6):
+        await backups.do(NOW)
+        clock.advance(DAY)
+    assert sorted(file.name for file in folder.iterdir()) == ["063.db", "064.db", "065.db", "066.db"]
+    assert folder.stat().st_mode & 0o077 == 0

@@ -1,0 +1,113 @@
+"""Whether a post gets drafts, and in which language: what the reading advises, and what people may still ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.engine import Voice
+from core.models import Action
+from core.ports import EvidenceSource
+from core.scoring.heads.heads import Heads
+from core.wording.language import detect
+from core.wording.text import sentences
+from tests.fakes.engine.brief import EXPLAINED
+from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.suggesting import FINNISH, helpful, suggest
+
+
+@pytest.mark.parametrize(
+    ("language", "post"),
+    [
+        ("es", "Los inmigrantes solo vienen aquí a vivir de nuestras ayudas y no trabajan nunca."),
+        ("it", "Gli immigrati vengono qui solo per vivere alle nostre spalle e non lavorano mai."),
+        ("eu", "Etorkinak gure laguntzetatik bizitzera baino ez dira etortzen hona, eta ez dute lanik egiten."),
+    ],
+)
+async def test_other_languages_are_answered_in_kind(
+    heads: Heads, knowledge: EvidenceSource, language: str, post: str
+) -> None:
+    """Every draft is in the post's language; what the English heads cannot know is null, with its reason."""
+    suggestion, _ = await suggest(heads, knowledge, helpful(), post)
+    assert suggestion.reading.language == language
+    assert suggestion.drafts
+    for draft in suggestion.drafts:
+        assert {detect(sentence, language) for sentence in sentences(draft.text)} == {language}
+        assert draft.scores.stance is None
+        assert draft.scores.non_toxicity is None
+    for score in ("stance", "non_toxicity"):
+        assert f"rewards: no draft has a score for {score}; it is unverified" in suggestion.degraded
+
+
+async def test_a_language_that_cannot_be_checked_is_advised_against(heads: Heads, knowledge: EvidenceSource) -> None:
+    """Nobody here could tell what a draft in that language says."""
+    suggestion, events = await suggest(heads, knowledge, helpful(), FINNISH)
+    assert suggestion.reading.language == "fi"
+    assert suggestion.reading.recommended_action is Action.STAY_SILENT
+    assert suggestion.drafts == ()
+    assert [event.stage for event in events] == ["reading"]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_a_person_may_force_drafts_in_the_communitys_language(
+    heads: Heads, knowledge: EvidenceSource, language: str
+) -> None:
+    """The reading still says what the post is, and no stance is made up from a text that the head cannot read."""
+    suggestion, _ = await suggest(heads, knowledge, helpful(), FINNISH, force=True, voice=Voice(language=language))
+    assert suggestion.reading.language == "fi"
+    assert suggestion.reading.recommended_action is Action.STAY_SILENT
+    assert f"drafts: written in the community's language ({language})" in suggestion.degraded
+    assert suggestion.drafts
+    for draft in suggestion.drafts:
+        assert {detect(sentence, language) for sentence in sentences(draft.text)} == {language}
+        assert draft.scores.stance is None
+        assert (draft.scores.non_toxicity is None) == (language != "en")
+
+
+async def test_a_group_that_nobody_could_tell_stays_unknown(heads: Heads, knowledge: EvidenceSource) -> None:
+    """The drafts stand up for people in general; the reading does not claim to know more than it does."""
+    suggestion, _ = await suggest(heads, knowledge, helpful(reading=""), FINNISH, force=True)
+    assert suggestion.reading.target_group is None
+    assert any("people in general" in reason for reason in suggestion.degraded)
+    assert suggestion.drafts
+
+
+@pytest.mark.parametrize(
+    ("post", "model", "action"),
+    [
+        ("Migrants should all be shot at the border.", helpful(), Action.REPORT),
+        ("We should burn the hostel down with all those migrants inside.", helpful(), Action.REPORT),
+        (
+            "The cheese stall opens at eight, and bring boots on Saturday.",
+            FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": {"yes": 0.05, "no": 0.95}}),
+            Action.STAY_SILENT,
+        ),
+    ],
+    ids=["threat", "arson", "ordinary"],
+)
+async def test_threats_are_reported_and_ordinary_posts_left_alone(
+    heads: Heads, knowledge: EvidenceSource, post: str, model: FakeModel, action: Action
+) -> None:
+    """Neither is debated: no draft is made or shown, and nothing is asked for beyond the reading."""
+    suggestion, events = await suggest(heads, knowledge, model, post)
+    assert suggestion.reading.recommended_action is action
+    assert suggestion.drafts == ()
+    assert [event.stage for event in events] == ["reading"]
+    assert suggestion.cost.stopped_because == "a reply is advised against"
+    assert set(model.calls) <= {"hateful", "violent", "reading"}
+    forced, _ = await suggest(heads, knowledge, model, post, force=True)
+    assert forced.drafts
+    assert forced.reading.recommended_action is action
+
+
+async def test_who_asks_gets_drafts_to_what_reads_as_harmless_and_none_to_a_threat(
+    heads: Heads, knowledge: EvidenceSource
+) -> None:
+    """A volunteer may see hate where we see none; a threat is reported, whoever asks."""
+    harmless = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": {"yes": 0.05, "no": 0.95}})
+    suggestion, _ = await suggest(heads, knowledge, harmless, "The cheese stall opens at eight.", is_asked=True)
+    assert suggestion.reading.recommended_action is Action.STAY_SILENT
+    assert suggestion.drafts
+    threat = "Someone should burn down their mosque while they are inside."
+    suggestion, events = await suggest(heads, knowledge, helpful(), threat, is_asked=True)
+    assert (suggestion.reading.recommended_action, suggestion.drafts) == (Action.REPORT, ())
+    assert [event.stage for event in events] == ["reading"]

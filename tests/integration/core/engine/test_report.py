@@ -1,0 +1,125 @@
+"""What the engine tells: its progress while it works, each draft with its sources, and the report at the end."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+from bot.cli.terminal.report import document
+from core.engine import Engine, Request
+from core.models import Intent, Progress
+from core.ports import EvidenceSource
+from core.scoring.heads.heads import Heads
+from core.wording.text import sentences
+from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
+from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.suggesting import FINNISH, GOOD, NEVER, SURELY, clean_sentences, helpful, suggest
+
+STAGES = ["reading", "claims", "evidence", "drafts", "anneal", "judge"]
+
+FIELDS = {
+    "": {"post", "reading", "claims", "claim", "queries", "evidence", "drafts", "cost", "degraded"},
+    "post": {"text", "language"},
+    "reading": {
+        "target_group", "offensiveness", "speaker_intent", "power_dynamics", "implied_meaning", "emotional_reaction",
+        "cognitive_reaction", "severity", "recommended_action", "reason",
+    },
+    "claims": {"text", "votes"},
+    "evidence": {"id", "text", "summary", "source", "scores", "target_group", "caution"},
+    "evidence.source": {"publisher", "title", "year", "document", "url"},
+    "drafts": {"rank", "text", "intent", "scores", "receipts", "warnings"},
+    "drafts.scores": {
+        "total", "stance", "argument_quality", "non_toxicity", "factuality", "faithfulness_post",
+        "faithfulness_claim", "faithfulness_evidence", "judge", "judge_spread",
+    },
+    "drafts.receipts": {"sentence", "evidence_id", "verdict", "probability", "triplets"},
+    "cost": {
+        "profile", "seconds", "first_draft_seconds", "model_calls", "judge_calls", "prompt_tokens",
+        "completion_tokens", "rounds", "stopped_because",
+    },
+}  # fmt: skip
+"""The documented fields, by where they stand."""
+
+
+async def test_the_report_has_the_documented_fields(heads: Heads, knowledge: EvidenceSource) -> None:
+    """Programs read this document: a field that is renamed or lost breaks them."""
+    suggestion, _ = await suggest(heads, knowledge, helpful())
+    report = json.loads(json.dumps(document(suggestion)))
+    for where, fields in FIELDS.items():
+        rows = [report]
+        for name in filter(None, where.split(".")):
+            rows = [found for row in rows for found in (row[name] if isinstance(row[name], list) else [row[name]])]
+        assert rows, where
+        assert all(set(row) == fields for row in rows), where
+    assert report["post"] == {"text": POST, "language": "en"}
+    assert report["claim"] == report["claims"][0]["text"]
+    assert report["queries"][0] == POST
+    assert [draft["rank"] for draft in report["drafts"]] == list(range(1, len(report["drafts"]) + 1))
+    assert {draft["intent"] for draft in report["drafts"]} <= set(Intent)
+    assert report["cost"]["profile"] == "quick"
+    assert all(isinstance(reason, str) for reason in report["degraded"])
+
+
+async def test_the_report_of_no_reply_has_the_same_fields(heads: Heads, knowledge: EvidenceSource) -> None:
+    """Empty lists and nulls, no missing keys."""
+    suggestion, _ = await suggest(heads, knowledge, helpful(), FINNISH)
+    report = document(suggestion)
+    assert set(report) == FIELDS[""]
+    assert set(report["cost"]) == FIELDS["cost"]
+    assert (report["claim"], report["claims"], report["evidence"], report["drafts"]) == (None, [], [], [])
+
+
+async def test_the_first_draft_comes_before_any_call_and_the_stages_in_order(
+    heads: Heads, knowledge: EvidenceSource
+) -> None:
+    """The moderator has something to read while the model is still thinking."""
+    model = helpful()
+    calls: list[int] = []
+    events: list[Progress] = []
+
+    def on_progress(event: Progress) -> None:
+        events.append(event)
+        calls.append(model.calls.total())
+
+    request = Request(post_of(), PATIENT)
+    suggestion = await Engine(model, knowledge, heads).suggest(request, on_progress)
+    assert (events[0].stage, calls[0]) == ("draft", 0)
+    assert events[0].draft is not None
+    assert set(sentences(events[0].draft.text)) <= clean_sentences(suggestion)
+    assert [event.stage for event in events if event.draft is None] == STAGES
+    assert all(before.seconds <= after.seconds for before, after in pairwise(events))
+    assert suggestion.cost.first_draft_seconds is not None
+    assert suggestion.cost.model_calls == model.calls.total()
+    assert suggestion.cost.judge_calls == model.calls["judge"] > 0
+
+
+async def test_what_is_shown_early_comes_with_its_sources_and_the_reading(
+    heads: Heads, knowledge: EvidenceSource
+) -> None:
+    """Whoever reads a draft before the end can open what its receipts name, and reads the gist first."""
+    _, events = await suggest(heads, knowledge, helpful())
+    drafts = [event for event in events if event.draft]
+    assert drafts
+    for event in drafts:
+        assert event.draft is not None
+        cited = {receipt.evidence_id for receipt in event.draft.receipts} - {None}
+        assert cited <= {passage.id for passage in event.evidence}
+        assert event.reading is not None
+    (read,) = [event for event in events if event.stage == "reading"]
+    assert read.reading is not None
+    assert read.reading.implied_meaning == read.detail
+
+
+async def test_only_a_better_draft_is_shown_as_the_best(heads: Heads, knowledge: EvidenceSource) -> None:
+    """A poor rewrite that passes the gates does not take the place of the best so far."""
+    model = FakeModel(
+        texts={"reading": EXPLAINED, "rewrite": GOOD},
+        shares={
+            "hateful": SURELY,
+            "quality": lambda messages, _: NEVER if GOOD in messages[-1].content else SURELY,
+        },
+    )
+    suggestion, events = await suggest(heads, knowledge, model)
+    assert suggestion.drafts
+    assert model.calls["rewrite"]
+    assert GOOD not in {event.draft.text for event in events if event.draft}

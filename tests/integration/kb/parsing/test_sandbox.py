@@ -1,0 +1,119 @@
+"""What the reading process gives up, each tried by a process that went through the same locks."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[4]
+ENTER = f"""
+import sys, os, json, socket, ctypes, platform
+sys.path.insert(0, {str(ROOT)!r})
+from kb.parsing.apart import sandbox
+from kb.parsing.limits import Limits
+BEFORE
+missing = sandbox.enter(
+    Limits(memory_bytes=512 * 2**20, cpu_seconds=1), readable=[{str(ROOT / "kb")!r}], programs=PROGRAMS
+)
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these locks")
+
+
+def run_locked(code: str, *, programs: bool = False, before: str = "") -> subprocess.CompletedProcess[str]:
+    start = ENTER.replace("PROGRAMS", str(programs)).replace("BEFORE", before) + code
+    return subprocess.run([sys.executable, "-I", "-c", start], capture_output=True, text=True, timeout=30)
+
+
+def tried(action: str, *, programs: bool = False) -> str:
+    """The name of the error that an action ends in, or ``done``."""
+    code = f"""
+try:
+    {action}
+except BaseException as err:
+    print(type(err).__name__)
+else:
+    print("done")
+"""
+    return run_locked(code, programs=programs).stdout.strip()
+
+
+def test_this_system_gives_every_lock():
+    assert json.loads(run_locked("print(json.dumps(missing))").stdout) == []
+
+
+@pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_UNIX", "AF_NETLINK"])
+def test_no_socket_can_be_opened(family):
+    assert tried(f"socket.socket(socket.{family})") == "PermissionError"
+
+
+def test_no_file_can_be_written_made_or_removed(tmp_path):
+    kept = tmp_path / "kept"
+    kept.write_text("as it was")
+    assert tried(f"open({str(tmp_path / 'new')!r}, 'w')") == "PermissionError"
+    assert tried(f"open({str(kept)!r}, 'a')") == "PermissionError"
+    assert tried(f"os.unlink({str(kept)!r})") == "PermissionError"
+    assert tried(f"os.mkdir({str(tmp_path / 'folder')!r})") == "PermissionError"
+    assert kept.read_text() == "as it was"
+
+
+def test_files_are_readable_only_where_code_lives(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("a key")
+    assert tried(f"open({str(secret)!r}).read()") == "PermissionError"
+    assert tried("open('/etc/passwd').read()") == "PermissionError"
+    assert tried(f"open({str(ROOT / 'kb' / 'documents.py')!r}).read()") == "done"
+
+
+def test_no_other_process_can_be_looked_into_or_ended():
+    assert tried("open(f'/proc/{os.getppid()}/environ', 'rb').read()") == "PermissionError"
+    assert tried("os.kill(os.getppid(), 15)") == "PermissionError"
+
+
+def test_no_program_can_be_started_unless_ocr_needs_one():
+    start = "import subprocess; subprocess.run(['/bin/true'], check=True)"
+    assert tried(start) == "PermissionError"
+    assert tried("os.fork()") == "PermissionError"
+    assert tried(start, programs=True) == "done"
+
+
+def test_a_program_that_is_started_has_the_same_locks(tmp_path):
+    touch = f"import subprocess; subprocess.run(['/bin/touch', {str(tmp_path / 'new')!r}], check=True, stderr=-3)"
+    assert tried(touch, programs=True) == "CalledProcessError"
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_process_cannot_leave_the_group_that_is_ended_with_it():
+    assert tried("os.setsid()", programs=True) == "PermissionError"
+    assert tried("os.setpgid(0, 0)", programs=True) == "PermissionError"
+
+
+def test_four_gigabytes_cannot_be_had():
+    assert tried("bytearray(4 * 2**30)") == "MemoryError"
+
+
+def test_an_endless_loop_is_ended_by_the_system():
+    assert run_locked("while True: pass").returncode == -signal.SIGXCPU
+
+
+def test_the_calls_of_another_kind_of_machine_are_no_way_round():
+    x32_socket = 0x40000000 | 41
+    assert run_locked(f"print(ctypes.CDLL(None).syscall({x32_socket}, 2, 1, 0))").stdout.strip() == "-1"
+
+
+def test_without_seccomp_a_namespace_without_network_takes_its_place_or_the_lack_is_said():
+    code = "print(json.dumps([os.readlink('/proc/self/ns/net'), missing]))"
+    namespace, missing = json.loads(run_locked(code, before="platform.machine = lambda: 'unheard of'").stdout)
+    assert (namespace != str(Path("/proc/self/ns/net").readlink())) is (missing == [])
+
+
+def test_what_a_system_does_not_offer_is_said():
+    code = "print(json.dumps(missing))"
+    assert json.loads(run_locked(code, before="sys.platform = 'darwin'").stdout) == [
+        "This system offers no lock against network and files to the process that read it."
+    ]

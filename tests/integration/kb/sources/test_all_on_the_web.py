@@ -1,0 +1,105 @@
+"""What all sources on the web have in common, over the wire: sites that are busy, gone, or want to be left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from core.errors import BadInput, SourceUnavailable
+from kb.documents import DocumentSource
+from kb.sources.eurlex import EurLex
+from kb.sources.fra import Fra
+from kb.sources.polite import PoliteClient
+from tests.fakes.documents.asking import WOMEN, asking, first_page, un, walk
+from tests.fakes.documents.sites import (
+    Cellar,
+    FraSite,
+    Mishap,
+    Publication,
+    Site,
+    UnLibrary,
+    UnRecord,
+    Work,
+    fails,
+    hangs,
+    redirects,
+    serving,
+)
+
+SITES: list[tuple[Callable[[], Site], Callable[[PoliteClient], DocumentSource]]] = [
+    (lambda: UnLibrary([UnRecord(1, "Report", ("sexism",), date="2014-05-06")]), un),
+    (lambda: Cellar([Work("32015L0001", "Against sexism", date="2015-01-01")]), EurLex),
+    (lambda: FraSite([Publication(2015, "a", "Women in councils")]), Fra),
+]
+each_source = pytest.mark.parametrize(("site_of", "source_of"), SITES, ids=["un", "eurlex", "fra"])
+
+
+@each_source
+async def test_a_busy_site_is_asked_again(
+    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource]
+) -> None:
+    site = site_of()
+    site.mishaps.extend([fails(500), fails(429, Retry_After="0")])
+    async with asking(site, source_of) as source:
+        assert len(await first_page(source)) == 1
+    assert len([path for path in site.asked if path != "/robots.txt"]) == 3
+
+
+@each_source
+@pytest.mark.parametrize(
+    "mishap",
+    [fails(404), fails(403), fails(202), redirects("http://10.0.0.1/")],
+    ids=["gone", "forbidden", "challenge", "private"],
+)
+async def test_a_listing_that_cannot_be_had_makes_the_source_unavailable(
+    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource], mishap: Mishap
+) -> None:
+    site = site_of()
+    site.mishaps.append(mishap)
+    async with asking(site, source_of) as source:
+        with pytest.raises(SourceUnavailable):
+            await first_page(source)
+
+
+@each_source
+async def test_a_site_that_hangs_makes_the_source_unavailable(
+    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource]
+) -> None:
+    site = site_of()
+    site.mishaps.extend([hangs(site)] * 9)
+    async with serving(site) as url:
+        hasty = PoliteClient(url, contact="a@example.org", timeout_seconds=0.1, attempts=1, min_interval_seconds=0.0)
+        async with hasty as client:
+            with pytest.raises(SourceUnavailable, match="did not answer"):
+                await first_page(source_of(client))
+
+
+@each_source
+async def test_a_site_that_forbids_its_listing_is_left_alone(
+    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource]
+) -> None:
+    site = site_of()
+    site.robots = "User-agent: *\nDisallow: /search\nDisallow: /webapi/\nDisallow: /en/products\n"
+    async with asking(site, source_of) as source:
+        with pytest.raises(SourceUnavailable, match="robots"):
+            await first_page(source)
+    assert site.asked == ["/robots.txt"]
+
+
+@each_source
+async def test_a_key_of_another_source_is_refused(
+    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource]
+) -> None:
+    async with asking(site_of(), source_of) as source:
+        with pytest.raises(BadInput, match="no listing"):
+            await source.list("colour=red", None)
+
+
+@pytest.mark.parametrize("source_of", [un, EurLex], ids=["un", "eurlex"])
+async def test_a_search_that_finds_nothing_is_an_empty_listing(
+    source_of: Callable[[PoliteClient], DocumentSource],
+) -> None:
+    empty = UnLibrary([]) if source_of is un else Cellar([])
+    async with asking(empty, source_of) as source:
+        assert await walk(source, WOMEN) == []

@@ -1,0 +1,281 @@
+"""What is found for a post, with the real parts: MiniLM, tantivy, faiss and the facts that ship with Antiphon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.llm.backends.embeddings import SentenceEmbedder
+from core.models import Evidence, TargetGroup
+from core.ports import EvidenceQuery, EvidenceSource
+from kb.ranking.fusion import first_sentences, fuse_by_rank
+from kb.search import HybridSearch, open_starter
+from kb.starter.fact_search import FactSearch
+from kb.starter.facts import Fact
+from kb.starter.index import KnowledgeIndex
+
+TODAY = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def search(index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> EvidenceSource:
+    """The search as the application opens it, on a fixed day."""
+    return open_starter(index_cache, embedder, clock=lambda: TODAY)
+
+
+def about(text: str, group: TargetGroup | None = None, limit: int = 3) -> EvidenceQuery:
+    """A query for one text, which is also the claim."""
+    return EvidenceQuery(queries=(text,), claim=text, target_group=group, limit=limit)
+
+
+async def passages(search: EvidenceSource, query: EvidenceQuery) -> list[Evidence]:
+    """What a search finds."""
+    return list((await search.search(query)).passages)
+
+
+# The facts
+
+
+def test_starter_facts_can_be_shown(facts: tuple[Fact, ...]) -> None:
+    """Protects that each shipped fact fits into a reply and can be opened, and that every group has some."""
+    assert len({fact.id for fact in facts}) == len(facts)
+    assert {fact.target_group for fact in facts} == set(TargetGroup)
+    for fact in facts:
+        assert len(fact.text) <= 240, fact.id
+        assert fact.url.startswith(("http://", "https://")), fact.id
+        assert fact.stereotypes, fact.id
+
+
+def test_a_norm_for_everybody_is_shipped(facts: tuple[Fact, ...]) -> None:
+    """Protects what stands when nothing else is found: the Universal Declaration, which never expires."""
+    declaration = next(fact for fact in facts if fact.id == "other-013")
+    assert declaration.is_universal
+    assert declaration.valid_until is None
+
+
+# What is found
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("Does having newcomers in the country push down locals' pay?", "migrants-021"),
+        ("Do foreigners pay in more than they cost the public purse?", "migrants-001"),
+        ("Are refugees bringing illnesses to the people of Europe?", "migrants-003"),
+        ("Homosexuality was removed from the list of mental illnesses long ago", "lgbt-002"),
+        ("Can people on HIV medication still infect their partner?", "lgbt-005"),
+        ("A forged book about a secret Jewish plan was copied from a satire", "jews-002"),
+        ("How many people were killed in the Auschwitz camp?", "jews-011"),
+        ("Do men have mood swings as women do?", "women-016"),
+        ("Men die more often in car accidents", "women-010"),
+        ("Do pupils learn worse when disabled classmates are in the room?", "disability-005"),
+        ("There is no such thing as a genetically pure race", "poc-006"),
+        ("What share of the EU's population is Muslim?", "muslims-006"),
+        ("Does making fun of overweight people help them?", "other-008"),
+        ("All human beings are born free and equal in dignity", "other-013"),
+    ],
+)
+async def test_known_items_are_found(search: EvidenceSource, words: str, wanted: str) -> None:
+    """Protects that a question in other words finds its fact among the first three, no group given."""
+    assert wanted in [evidence.id for evidence in await passages(search, about(words))]
+
+
+@pytest.mark.parametrize(
+    ("post", "group", "word"),
+    [
+        ("Take the vote away from Muslims, they do not belong here.", TargetGroup.MUSLIMS, "terror"),
+        ("More foreigners in our town, and everything gets worse.", TargetGroup.MIGRANTS, "crime"),
+        ("Black people always play the innocent.", TargetGroup.PEOPLE_OF_COLOUR, "prison"),
+    ],
+)
+async def test_a_fact_brings_up_no_more_than_the_post(
+    search: EvidenceSource, post: str, group: TargetGroup, word: str
+) -> None:
+    """Protects a group from being tied to terror or crime by the answer; who raises it is answered with such facts."""
+    found = await passages(search, about(post, group))
+    assert not any(word in evidence.text for evidence in found)
+    raised = await passages(
+        search, about(f"{post} They are criminals, rapists and terrorists, send them to jail.", group)
+    )
+    assert any(word in evidence.text for evidence in raised)
+
+
+async def test_evidence_carries_all_that_is_shown(search: EvidenceSource, facts: tuple[Fact, ...]) -> None:
+    """Protects that the passage is word for word the fact, with source, caution and scores, stereotypes unseen."""
+    found = (await passages(search, about("Immigrants steal our jobs", TargetGroup.MIGRANTS)))[0]
+    fact = next(fact for fact in facts if fact.id == found.id)
+    assert (found.text, found.summary, found.source, found.caution) == (fact.text, fact.text, fact.source, fact.caution)
+    assert set(found.scores) == {"bm25", "dense", "fused", "claim"}
+    assert all(score == round(score, 4) for score in found.scores.values())
+    assert not any(words in repr(found) for words in fact.stereotypes)
+
+
+async def test_several_queries_reranked_to_the_claim(search: EvidenceSource) -> None:
+    """Protects that the claim decides between passages that answer the post alike."""
+    queries = ("women are not fit to lead", "women are less intelligent")
+    banks = await passages(search, EvidenceQuery(queries, "Banks with women on their boards are more stable"))
+    school = await passages(search, EvidenceQuery(queries, "Girls read better than boys at school"))
+    assert banks[0].id == "women-017"
+    assert "women-006" in [evidence.id for evidence in school]
+    assert "women-006" not in [evidence.id for evidence in banks]
+
+
+async def test_target_group_is_preferred(search: EvidenceSource) -> None:
+    """Protects that a post about one group is answered with its own facts, or norms for everybody."""
+    for group in set(TargetGroup) - {TargetGroup.OTHER}:
+        found = await passages(search, about("They should be eliminated, they are criminals.", group))
+        assert found, group
+        assert {evidence.target_group for evidence in found} <= {group, TargetGroup.OTHER}
+
+
+async def test_an_unclear_group_prefers_no_facts(search: EvidenceSource) -> None:
+    """Protects that "other" is not taken for the groups that are filed under it, such as Roma."""
+    found = await passages(search, about("Indians are lazy and should not be let into Europe.", TargetGroup.OTHER))
+    assert "Roma" not in found[0].text
+
+
+@pytest.mark.parametrize("name", ["Gypsies", "gitanos", "Zingari"])
+async def test_other_names_of_a_group_find_it(search: EvidenceSource, name: str) -> None:
+    """Protects that a post which uses another word than the reports is answered with what they say."""
+    found = await passages(search, about(f"{name} do not want to work.", TargetGroup.OTHER))
+    assert "Roma" in found[0].text
+
+
+@pytest.mark.parametrize(
+    "words", ["qwxz vbnm", "asdkjh qwoeiu zmxncb", "", "   ", "...!?", 'AND OR ( : "', "+-^~*[]{}"]
+)
+async def test_nothing_for_gibberish(search: EvidenceSource, words: str) -> None:
+    """Protects that no evidence is an empty answer: no passage is better than a wrong one, and no text breaks it."""
+    for group in (None, *TargetGroup):
+        assert await passages(search, about(words, group)) == []
+
+
+@pytest.mark.parametrize("words", ["AND", 'OR ( : "', "text:women", "a" * 100_000, "jews\0 AND", "women^9 -men", "🙂"])
+def test_bm25_survives_any_text(index: KnowledgeIndex, words: str) -> None:
+    """Protects that a post is words to the index, never query syntax."""
+    assert len(index.bm25(words, 5)) <= 5
+
+
+def test_dense_agrees_with_closeness(index: KnowledgeIndex, embedder: SentenceEmbedder) -> None:
+    """Protects that both ways to a dense score give the same number, best first, one for each row."""
+    vector = embedder.encode(["women cannot lead"])[0]
+    found = index.dense(vector, 10)
+    assert len({row for row, _ in found}) == 10
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    for row, score in found:
+        assert score == pytest.approx(index.closeness(vector, row), abs=1e-5)
+
+
+async def test_one_passage_for_each_document(search: EvidenceSource) -> None:
+    """Protects that three passages are three sources."""
+    found = await passages(search, about("The Refugee Convention protects refugees", TargetGroup.MIGRANTS, limit=5))
+    titles = [evidence.source.title for evidence in found]
+    assert len(set(titles)) == len(titles) > 1
+
+
+async def test_limit_is_kept(search: EvidenceSource) -> None:
+    """Protects the reader: at most as many passages as asked for, none for none."""
+    for limit in (0, 1, 2):
+        assert len(await passages(search, about("women cannot lead", TargetGroup.WOMEN, limit))) == limit
+
+
+def small_search(
+    facts: Sequence[Fact], embedder: SentenceEmbedder, cache: Path, today: datetime = TODAY
+) -> HybridSearch:
+    """A search over a few facts with a cache of its own."""
+    index = KnowledgeIndex(facts, embedder, cache)
+    return HybridSearch(FactSearch(facts, index, embedder, clock=lambda: today), embedder)
+
+
+async def test_near_duplicates_are_dropped(facts: tuple[Fact, ...], embedder: SentenceEmbedder, tmp_path: Path) -> None:
+    """Protects that the same finding under two titles is shown once."""
+    fact = facts[0]
+    copy = replace(fact, id="copy", title="Another title", text=fact.text.replace("about ", ""))
+    search = small_search([fact, copy, *facts[1:4]], embedder, tmp_path)
+    found = await passages(search, about(fact.text))
+    assert len({evidence.id for evidence in found} & {fact.id, "copy"}) == 1
+
+
+async def test_expired_facts_are_not_returned(
+    facts: tuple[Fact, ...], embedder: SentenceEmbedder, tmp_path: Path
+) -> None:
+    """Protects that an old figure is never cited, and that another fact takes its place."""
+    aged = [replace(facts[0], valid_until=date(2026, 5, 31)), replace(facts[7], valid_until=date(2026, 6, 1))]
+    search = small_search(aged, embedder, tmp_path)
+    words = about("violence against women and girls", TargetGroup.WOMEN)
+    assert [evidence.id for evidence in await passages(search, words)] == [facts[7].id]
+
+
+async def test_foreign_post_gets_the_norms(
+    index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex
+) -> None:
+    """Protects that vectors which cannot be trusted are not used: the norms answer, and no dense score is claimed."""
+    search = open_starter(index_cache, embedder, clock=lambda: TODAY, language_of=lambda _: "it")
+    found = await passages(search, about("Le donne devono stare zitte.", TargetGroup.WOMEN))
+    assert found[0].id == "other-013"
+    assert {evidence.target_group for evidence in found} <= {TargetGroup.WOMEN, TargetGroup.OTHER}
+    assert all(not {"dense", "claim"} & set(evidence.scores) for evidence in found)
+
+
+async def test_foreign_post_finds_names(index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> None:
+    """Protects that names which are the same in every language are still found by BM25."""
+    search = open_starter(index_cache, embedder, clock=lambda: TODAY, language_of=lambda _: "it")
+    found = await passages(search, about("Auschwitz e Birkenau sono una bugia.", TargetGroup.JEWS))
+    assert [evidence.id for evidence in found] == ["jews-011"]
+
+
+async def test_english_claim_serves_a_foreign_post(
+    index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex
+) -> None:
+    """Protects that a claim in a known language is enough for the dense search."""
+    search = open_starter(
+        index_cache, embedder, clock=lambda: TODAY, language_of=lambda text: "it" if "donne" in text else "en"
+    )
+    query = EvidenceQuery(("Le donne guidano male.",), "Men die more often on the road than women", TargetGroup.WOMEN)
+    found = await passages(search, query)
+    assert found[0].id == "women-010"
+    assert "dense" in found[0].scores
+
+
+# Plain functions
+
+
+def test_reciprocal_rank_fusion() -> None:
+    """Protects the published formula: the sum of 1 / (60 + rank)."""
+    assert fuse_by_rank([[4, 7], [7]]) == pytest.approx({4: 1 / 61, 7: 1 / 62 + 1 / 61})
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("One. Two. Three.", "One. Two."),
+        ("In Toonen v. Australia it won. Two! Three?", "In Toonen v. Australia it won. Two!"),
+        ("See No. 1 of D. H. Lawrence. Two. Three.", "See No. 1 of D. H. Lawrence. Two."),
+        ("No end", "No end"),
+        ("It grew by 3.5 per cent. Two.", "It grew by 3.5 per cent. Two."),
+    ],
+)
+def test_summary_is_two_sentences(text: str, summary: str) -> None:
+    """Protects that a summary is cut between sentences, never inside a case name or a figure."""
+    assert first_sentences(text, 2) == summary
+
+
+async def test_a_search_of_the_facts_is_narrowed_down(search: EvidenceSource, facts: tuple[Fact, ...]) -> None:
+    """Protects who asks for one publisher, year, group or language: nothing else comes."""
+    by_id = {fact.id: fact for fact in facts}
+
+    async def found(**narrowed: Any) -> list[Fact]:
+        query = EvidenceQuery(("discrimination at work and in housing",), "", None, 10, **narrowed)
+        return [by_id[passage.id] for passage in await passages(search, query)]
+
+    everything = await found()
+    assert len({fact.publisher for fact in everything}) > 1
+    assert {fact.publisher for fact in await found(publishers=(everything[0].publisher,))} == {everything[0].publisher}
+    assert all(fact.year and fact.year >= 2020 for fact in await found(since=2020))
+    assert {fact.target_group for fact in await found(groups=(TargetGroup.WOMEN,))} == {TargetGroup.WOMEN}
+    assert await found(languages=("fr",)) == []

@@ -1,0 +1,52 @@
+"""The program may end at any commit and at any call of a platform: nothing is lost, and nothing is posted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import URL
+
+from tests.torture.ends.crashes import Enumerated, first_of_each, keeping, pairs, points, run
+from tests.torture.world.ground import Ground
+
+
+@pytest.fixture
+def ground() -> Iterator[Ground]:
+    """Where each run's database comes from."""
+    with Ground() as made:
+        yield made
+
+
+async def test_a_crash_at_any_point_breaks_no_promise(ground: Ground) -> None:
+    """Once at each named point that the standard scenario passes, and at some pairs of points."""
+    reached, found = await points(ground), Enumerated()
+    assert len(set(reached)) > 50
+    for plan in (*first_of_each(reached), *pairs(reached, 1)):
+        await run(ground, plan, found)
+    assert found.broken == []
+    assert set(reached) <= set(found.points), "Some point was not crashed at."
+
+
+async def test_a_crash_while_order_is_kept_breaks_no_promise(ground: Ground) -> None:
+    """A raid that is split and decided, an erasure, the chores: each is finished after a crash, wherever it was."""
+    known, reached, found = set(await points(ground)), await points(ground, keeping), Enumerated()
+    own = [plan for plan in first_of_each(reached) if plan.name not in known]
+    for plan in own:
+        await run(ground, plan, found, keeping)
+    assert found.broken == []
+    assert {plan.name for plan in own} == set(found.points), "Some point was not crashed at."
+    for name in ("shred a person's key", "erase a person's words", "close folded cases", "split out"):
+        assert f"{name}: after the commit" in found.points
+
+
+async def test_a_crash_around_a_send_breaks_no_promise_in_postgresql(postgresql: URL) -> None:
+    """The points of the send protocol, on the other database."""
+    with Ground(postgresql) as ground:
+        reached, found = await points(ground), Enumerated()
+        names = [name for name in dict.fromkeys(reached) if name.startswith(("commit the intent", "post:", "platform"))]
+        for plan in first_of_each(reached):
+            if plan.name in names:
+                await run(ground, plan, found)
+        assert found.broken == []
+        assert set(found.points) == set(names)

@@ -1,0 +1,38 @@
+"""Processes killed with SIGKILL while they flag, draft, send and erase: nothing is lost, posted twice or left over."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL
+
+from bot.store.engine.database import Database
+from tests.fakes.desk.people import SECRET, settle
+from tests.fakes.machine.postgres import new_database
+from tests.torture.ends.child import Place
+from tests.torture.ends.kills import Killed, look, prepare, run
+
+
+@pytest.mark.parametrize("cycles", [6])
+async def test_kills_lose_nothing_and_post_nothing_twice(server: URL | None, tmp_path: Path, cycles: int) -> None:
+    """Real processes over one database and one platform, killed at random moments, on both databases."""
+    prepare()
+    if server is None:
+        found = await _killed(Place(tmp_path), tmp_path / "world", cycles)
+    else:
+        async with new_database(server) as address:
+            text = address.render_as_string(hide_password=False)
+            found = await _killed(Place(tmp_path, text), address, cycles)
+    assert found.broken == {}
+    assert (found.duplicates, found.lost, found.restless) == (0, 0, 0)
+    assert found.kills == cycles
+
+
+async def _killed(place: Place, where: Path | URL, cycles: int) -> Killed:
+    database = await Database.open(where, secret=SECRET)
+    await settle(database)
+    await database.close()
+    kills, stops = await asyncio.to_thread(run, place, cycles)
+    return await look(place, cycles, kills, stops)

@@ -1,0 +1,167 @@
+"""A process that does all that Antiphon does, until it is killed: flags, drafts, approvals, sends, erasures.
+
+Whatever it acknowledges, it writes to a file first-hand, as a platform would remember it. Its platform is a log on the
+disk, which outlives it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import make_url
+
+from bot.store.engine.database import Database, connected
+from bot.upkeep.chores.folded import FoldedCases
+from core.moderation.approval import CaseState
+from tests.fakes.desk.chores import NOW
+from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR, SECRET
+from tests.torture.world.figures import TickingClock
+from tests.torture.world.keepers import Keeping
+from tests.torture.world.platform import FileLog, LoggedPlatform, Outcome, utc_now
+from tests.torture.world.posts import author_of, drafted, numbered_post
+from tests.torture.world.scene import EXPECTED
+from tests.torture.world.world import World
+
+POSTS = 3000
+ERASABLE = range(POSTS, 2 * POSTS, 2)
+"""Whose authors are erased. Each is flagged twice: their own post, and the next number's, which quotes them."""
+_FAULTY = 0.3
+Part = Callable[[World, "Place", random.Random], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run keeps its things; ``address`` is a PostgreSQL database, "" for a SQLite file in ``folder``."""
+
+    folder: Path
+    address: str = ""
+
+    def database(self, clock: Callable[[], datetime] | None = None) -> Database:
+        """The database, which must have been made before."""
+        where = make_url(self.address) if self.address else self.folder / "world"
+        return Database(connected(where), SECRET, clock)
+
+    def platform(self, outcome: Callable[[], Outcome], **how: Any) -> LoggedPlatform:
+        """The platform over its log."""
+        made = LoggedPlatform(FileLog(self.folder / "platform.jsonl"), next_send=outcome, **how)
+        posts = [numbered_post(number, copy) for number in range(POSTS) for copy in range(3)]
+        made.posts = {post.ref: post.text for post in [*posts, *map(numbered_post, range(POSTS, ERASABLE.stop))]}
+        return made
+
+    def erasable(self) -> int:
+        """A number of ``ERASABLE`` that no process was given before."""
+        for number in ERASABLE:
+            try:
+                (self.folder / f"erasable-{number}").touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            return number
+        raise RuntimeError("Every author was erased; ERASABLE is too short for so many cycles.")
+
+    def say(self, file: str, what: str) -> None:
+        """Append a line in one write: it is there whole, or not at all."""
+        with (self.folder / file).open("ab", buffering=0) as out:
+            out.write(f"{what}\n".encode())
+
+    def said(self, file: str) -> list[str]:
+        """Every line of a file, none if there is no file."""
+        path = self.folder / file
+        return path.read_text().splitlines() if path.exists() else []
+
+
+def main(place: Place, seed: int, has_keys: bool) -> None:
+    """Work until killed."""
+    asyncio.run(_live(place, random.Random(seed), has_keys))
+
+
+async def _live(place: Place, chance: random.Random, has_keys: bool) -> None:
+    def outcome() -> Outcome:
+        chosen = chance.choice(list(Outcome)) if chance.random() < _FAULTY else Outcome.WELL
+        place.say("calls", chosen.name)
+        return chosen
+
+    world = World(
+        place.database(),
+        TickingClock(utc_now()),
+        place.platform(outcome, has_keys=has_keys),
+        undo_seconds=0.05,
+        lease_seconds=1.0,
+    )
+    await world.attempt(world.recover())
+    await asyncio.gather(
+        *(_again(world, place, chance, work) for work in (_flag, _draft, _decide, _send, _keep, _erase))
+    )
+
+
+async def _again(world: World, place: Place, chance: random.Random, work: Part) -> None:
+    while True:
+        try:
+            await work(world, place, chance)
+        except EXPECTED:
+            continue
+        await asyncio.sleep(chance.uniform(0, 0.01))
+
+
+async def _flag(world: World, place: Place, chance: random.Random) -> None:
+    """Somebody flags a post, a new one or an old one, and is told so."""
+    number, copy = chance.randrange(POSTS), chance.choice((0, 0, 0, 1, 2))
+    await world.flag(number, copy)
+    place.say("acknowledged", f"{number} {copy}")
+
+
+async def _draft(world: World, place: Place, chance: random.Random) -> None:
+    """A worker of a name of its own drafts a case, more or less quickly."""
+    queue = world.queue_of(f"{os.getpid()}")
+    taken = await queue.take()
+    if taken is None:
+        return
+    await asyncio.sleep(chance.uniform(0, 0.02))
+    await queue.store(taken, drafted(taken.case.post, 1))
+
+
+async def _decide(world: World, place: Place, chance: random.Random) -> None:
+    """A moderator approves, undoes or declines something."""
+    cases = await world.cases(CaseState.IN_REVIEW, CaseState.APPROVED, CaseState.NEEDS_PERSON)
+    if not cases:
+        return
+    case = chance.choice(cases)
+    if case.state is CaseState.NEEDS_PERSON:
+        await world.look(case)
+    elif case.state is CaseState.APPROVED:
+        if chance.random() < 0.05:
+            await world.undo(case)
+    elif chance.random() < 0.9:
+        await world.approve(case, chance.choice((MODERATOR, OTHER_MODERATOR)))
+    else:
+        await world.decline(case)
+
+
+async def _send(world: World, place: Place, chance: random.Random) -> None:
+    """The outbox sends what is due, and settles what was interrupted."""
+    await world.send()
+    await world.recover()
+
+
+async def _keep(world: World, place: Place, chance: random.Random) -> None:
+    """The schedule closes what was decided with another case, ends erasures, and writes down what the log is."""
+    await FoldedCases(world.database).do(NOW)
+    await world.keep_order(Keeping.DIGEST)
+    await world.keep_order(Keeping.ASKED)
+    await asyncio.sleep(chance.uniform(0, 0.2))
+
+
+async def _erase(world: World, place: Place, chance: random.Random) -> None:
+    """Somebody was flagged and quoted, and after a while, at whatever stage that is, asks to be erased."""
+    number = place.erasable()
+    await world.flag(number)
+    await world.flag(number + 1, quotes=author_of(number))
+    await asyncio.sleep(chance.uniform(0, 0.5))
+    await world.erase(author_of(number))
+    place.say("erased", f"{number} {world.erased[-1]}")

@@ -1,0 +1,71 @@
+"""The random histories: posts come in, fold into campaigns, and are drafted by workers that may be lost."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
+
+from bot.store.cases.cases import Case
+from core.moderation.approval import CaseState
+from tests.torture.histories.steps import COPIES, NUMBERS, Steps
+from tests.torture.world.posts import author_of
+from tests.torture.world.world import World
+
+
+class DraftingRules(Steps):
+    """What happens to a post before a person sees it."""
+
+    @rule(number=NUMBERS, times=st.integers(1, 3), quotes=st.none() | NUMBERS)
+    def flag(self, number: int, times: int, quotes: int | None) -> None:
+        async def work(world: World) -> None:
+            said_by = None if quotes is None else author_of(quotes)
+            await asyncio.gather(*(world.flag(number, quotes=said_by) for _ in range(times)))
+
+        self.do(work)
+
+    @rule(number=NUMBERS, copies=st.integers(1, COPIES))
+    def raid(self, number: int, copies: int) -> None:
+        """Several people say nearly the same; the first case stands for them, if it is open."""
+        self.do(lambda world: world.raid(number, copies))
+
+    @rule(number=NUMBERS)
+    def split(self, number: int) -> None:
+        self.on_case(number, lambda world, case: world.split(case), CaseState.FOLDED)
+
+    @rule(number=NUMBERS, how=st.sampled_from(["decline", "withdraw"]))
+    def decide_for_all(self, number: int, how: str) -> None:
+        """What was decided about the case that stands for a campaign is decided for all of it."""
+
+        async def work(world: World, case: Case) -> None:
+            lead = await world.desk.case(await world.lead_of(case))
+            await world.attempt(getattr(world, how)(lead))
+            await world.close_folded()
+
+        self.on_case(number, work, CaseState.FOLDED)
+
+    @rule(worker=st.integers(0, 1))
+    def take(self, worker: int) -> None:
+        self.do(lambda world: world.take(worker))
+
+    @rule(worker=st.integers(0, 1), drafts=st.integers(0, 2))
+    def draft(self, worker: int, drafts: int) -> None:
+        async def work(world: World) -> None:
+            if worker not in world.hands:
+                await world.take(worker)
+            await world.store(worker, drafts)
+
+        self.do(work)
+
+    @rule(worker=st.integers(0, 1), how=st.sampled_from(["keep", "release", "give_up"]))
+    def end_drafting(self, worker: int, how: str) -> None:
+        self.do(lambda world: getattr(world, how)(worker))
+
+    @rule(number=st.integers(0, 3))
+    def haunt(self, number: int) -> None:
+        self.do(lambda world: world.haunt(number))
+
+    @rule(number=st.integers(0, 5), claim=st.integers(0, 9))
+    def redraft(self, number: int, claim: int) -> None:
+        self.on_case(number, lambda world, case: world.redraft(case, claim), CaseState.IN_REVIEW)

@@ -1,0 +1,154 @@
+"""What people do to a desk: flag, decide, look, and give rights and take them away, here and on the platform."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime
+
+from bot.invariants import Closed, Revoked
+from bot.store.cases import sending
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Session
+from core.moderation.approval import CaseState, text_hash
+from core.moderation.decline import DeclineReason
+from core.moderation.roles import Person, Role
+from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR, PLATFORM, pseudonym_of
+from tests.torture.world.posts import numbered_post
+from tests.torture.world.scene import OPERATOR, Scene
+
+NATIVE = Person(PLATFORM, "moderator_three", "moderator_three")
+"""A moderator by the platform's own rights alone."""
+
+
+class People(Scene):
+    """Everybody."""
+
+    async def flag(self, number: int, copy: int = 0, *, quotes: str | None = None) -> Case:
+        """Somebody flags a post, which stands on the platform."""
+        post = numbered_post(number, copy, quotes=quotes)
+        self.platform.posts.setdefault(post.ref, post.text)
+        self.authors[post.ref], self.texts[post.ref] = post.author, post.text
+        self.gone -= {post.text, *(message.text for message in post.thread)}
+        case = await self.desk.flag(post)
+        if post.author not in self.erasing:  # a case that is being erased is no lost one when it is gone
+            self.acknowledged.append(post.ref)
+        self.figures.flags += 1
+        return case
+
+    async def raid(self, number: int, copies: int) -> None:
+        """Several people post nearly the same, and somebody flags all of it."""
+        for copy in range(copies + 1):
+            case = await self.flag(number, copy)
+            self.figures.folded += case.state is CaseState.FOLDED
+
+    async def approve(self, case: Case, by: Person = MODERATOR, text: str = "", *, shown: str | None = None) -> None:
+        """Somebody approves a draft, or a text of their own; ``shown`` is what they were shown, if it was another."""
+        stored = await self.desk.suggestion(case.id)
+        is_draft = not text and stored is not None and bool(stored.suggestion.drafts)
+        draft = stored.suggestion.drafts[0].text if is_draft and stored is not None else ""
+        rendered = await self.desk.rendered(case.id, text or draft or "We all live here.")
+        digest = text_hash(shown) if shown is not None else rendered.sha256
+        named = {"suggestion_id": stored.id, "draft_rank": 1} if is_draft and stored is not None else {}
+        await self.desk.approve(case.id, case.version, rendered.text, digest, by, **named)  # type: ignore[arg-type]
+
+    async def approve_at_once(self, case: Case) -> None:
+        """Two moderators approve the same version at the same time; one of them wins at most."""
+        before = case.version
+        await asyncio.gather(
+            self.attempt(self.approve(case, MODERATOR)), self.attempt(self.approve(case, OTHER_MODERATOR))
+        )
+        after = (await self.desk.case(case.id)).version
+        assert after in (before, before + 1), "Two decisions on one version were kept."
+
+    async def undo(self, case: Case) -> None:
+        await self.desk.undo(case.id, case.version, MODERATOR)
+
+    async def decline(self, case: Case) -> None:
+        await self.desk.decline(case.id, case.version, MODERATOR, DeclineReason.OFF_TONE, "too stiff for us")
+
+    async def withdraw(self, case: Case) -> None:
+        await self.desk.withdraw(case.id, case.version, MODERATOR, "flagged by mistake")
+
+    async def split(self, case: Case) -> None:
+        """A moderator takes a folded case out of its campaign; nothing stands for it any more but itself."""
+        alone = await self.intake.split_out(case.id, case.version, MODERATOR)
+        assert (await self.desk.case(alone.id)).campaign_id is None
+
+    async def redraft(self, case: Case, number: int) -> None:
+        await self.desk.redraft(case.id, case.version, f"Claim {number}: newcomers pay taxes.", MODERATOR)
+
+    async def retract(self, case: Case) -> None:
+        """A moderator takes a posted reply back."""
+        await self.outbox.retract_reply(case.id, case.version, MODERATOR, "it was wrong")
+
+    async def look(self, case: Case) -> None:
+        """A moderator looks on the platform for a reply of unknown fate, and says what they see."""
+
+        async def work(session: Session) -> str | None:
+            row = await sending.newest(session, case.id)
+            return None if row is None else row.approval_id
+
+        approval_id = await self.database.run("look for a reply", work)
+        found = [line for line in self.platform.log.lines() if line.sent.approval_id == approval_id]
+        stands = any(self.platform.log.stands(line.sent.ref.message) for line in found)
+        message = found[0].sent.ref.message if stands else None
+        await self.outbox.settle(case.id, case.version, stands, MODERATOR, "I looked", message=message)
+
+    async def revoke(self, person: Person) -> None:
+        """A manager takes somebody's right away."""
+        await self.communities.revoke(COMMUNITY_ID, person, Role.MODERATOR, OPERATOR)
+        self.revoked.append(Revoked(await pseudonym_of(self.database, person), COMMUNITY_ID, self.clock()))
+
+    async def restore_rights(self, person: Person) -> None:
+        """A manager makes somebody a moderator again."""
+        who, before = await pseudonym_of(self.database, person), self.clock()
+        await self.communities.grant(COMMUNITY_ID, person, Role.MODERATOR, OPERATOR)
+        self._end_revocation(who, before)
+
+    def _end_revocation(self, who: str, moment: datetime) -> None:
+        self.revoked = [
+            replace(one, until=moment) if one.person_id == who and one.until is None else one for one in self.revoked
+        ]
+
+    async def lose_rights_there(self) -> None:
+        """Who is a moderator by the platform's own rights is none there any more; Antiphon is not told."""
+        assert self.native is not None
+        if self.native.now.pop(NATIVE.user, None) is not None:
+            self.revoked.append(Revoked(await pseudonym_of(self.database, NATIVE), COMMUNITY_ID, self.clock()))
+
+    async def regain_rights_there(self) -> None:
+        """They are a moderator there again."""
+        assert self.native is not None
+        who, before = await pseudonym_of(self.database, NATIVE), self.clock()
+        self.native.now[NATIVE.user] = frozenset({Role.MODERATOR})
+        self._end_revocation(who, before)
+
+    async def pause(self, scope: str) -> None:
+        """Somebody pulls the kill switch."""
+        if await self.communities.pause(scope, OPERATOR):
+            self._close(f"pause of {scope}", scope)
+
+    async def resume(self, scope: str) -> None:
+        """A manager allows posting again."""
+        before = self.clock()
+        await self.communities.resume(scope, OPERATOR)
+        self._reopen(f"pause of {scope}", before)
+
+    async def set_posting(self, is_posting: bool) -> None:
+        """A manager leaves shadow mode, or goes back to it."""
+        before = self.clock()
+        await self.communities.set_posting(COMMUNITY_ID, is_posting, OPERATOR)
+        if is_posting:
+            self._reopen("shadow", before)
+        else:
+            self._close("shadow", COMMUNITY_ID)
+
+    def _close(self, why: str, scope: str) -> None:
+        times = self.closed.setdefault(why, [])
+        if not times or times[-1].until is not None:
+            times.append(Closed(scope, self.clock()))
+
+    def _reopen(self, why: str, moment: datetime) -> None:
+        times = self.closed.get(why, [])
+        self.closed[why] = [replace(one, until=one.until or moment) for one in times]

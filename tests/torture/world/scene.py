@@ -1,0 +1,169 @@
+"""A desk and its database in the middle of a world that watches it: what was seen from outside is kept in a ``Record``.
+
+Owns what is built when a process starts, and how the invariants are asked. What people, workers and chores do is added
+by ``tests.torture.world.people``, ``tests.torture.world.keepers`` and ``tests.torture.world``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Final, TypeVar
+
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session as SyncSession
+
+from bot.communities.decisions import CommunityDesk
+from bot.drafting.queue import DraftQueue, Taken
+from bot.intake.intake import Intake
+from bot.invariants import Closed, Facts, Limits, Record, Revoked, Violation, read_facts, read_tables, violations
+from bot.review.decisions import Desk
+from bot.sending.outbox import Limits as SendLimits
+from bot.sending.outbox import Outbox
+from bot.store.cases import campaigns
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Database
+from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
+from core.models import PostRef
+from core.moderation.approval import CaseState
+from core.moderation.roles import Operator
+from core.ports import RoleSource
+from tests.fakes.desk.people import PLATFORM
+from tests.fakes.ports.roles import FakeRoles
+from tests.torture.world.figures import Figures, TickingClock
+from tests.torture.world.platform import LoggedPlatform
+
+T = TypeVar("T")
+
+EXPECTED: Final = (BadInput, Conflict, NotAllowed, StoreUnavailable)
+"""What the desk may answer to anything; whatever else it raises is a fault of its own."""
+OPERATOR: Final = Operator("terminal")
+UNDO_SECONDS: Final = 15.0
+LEASE_SECONDS: Final = 60.0
+WORKERS: Final = 2
+CAPS: Final = SendLimits(per_hour=1000, per_day=1000)
+OPEN: Final = frozenset(
+    {CaseState.QUEUED, CaseState.DRAFTING, CaseState.APPROVED, CaseState.SENDING, CaseState.UNKNOWN}
+)
+"""The states in which the program, and not a person, has something to do."""
+
+
+class Scene:
+    """What is there, and what was seen of it.
+
+    Args:
+        database: with the people of ``tests.fakes.desk.people`` settled in it, by the same ``clock``.
+        beside: another way to the same database, by which the invariants read it faster.
+        native: says who is a moderator by the platform's own rights; without it nobody is.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: TickingClock,
+        platform: LoggedPlatform,
+        figures: Figures | None = None,
+        beside: Engine | None = None,
+        undo_seconds: float = UNDO_SECONDS,
+        lease_seconds: float = LEASE_SECONDS,
+        native: FakeRoles | None = None,
+    ) -> None:
+        self.beside, self.undo_seconds, self.lease_seconds = beside, undo_seconds, lease_seconds
+        self.database, self.clock, self.platform = database, clock, platform
+        self.figures = figures or Figures()
+        self.native = native
+        self.acknowledged: list[PostRef] = []
+        self.authors: dict[PostRef, str] = {}
+        self.texts: dict[PostRef, str] = {}
+        self.erased: list[str] = []
+        self.erasing: set[str] = set()
+        self.gone: set[str] = set()
+        self.past: set[str] = set()
+        self.revoked: list[Revoked] = []
+        self.closed: dict[str, list[Closed]] = {}
+        self.ghosts: list[Taken] = []
+        self.hands: dict[int, Taken] = {}
+        self.start()
+
+    def start(self) -> None:
+        """Build what a process builds when it starts; what an earlier one held is in nobody's hands any more."""
+        self.ghosts = [*self.ghosts, *self.hands.values()][-4:]
+        self.hands = {}
+        self.communities = CommunityDesk(self.database)
+        self.intake = Intake(self.database)
+        sources: dict[str, RoleSource] = {} if self.native is None else {PLATFORM: self.native}
+        self.desk = Desk(self.database, undo_seconds=self.undo_seconds, intake=self.intake, role_sources=sources)
+        self.queues = [self.queue_of(f"worker-{number}") for number in range(WORKERS)]
+        self.outbox = Outbox(
+            self.database,
+            {PLATFORM: self.platform},
+            role_sources=sources,
+            limits=CAPS,
+            timeout_seconds=5,
+            retry_seconds=30,
+            max_attempts=6,
+        )
+
+    def queue_of(self, worker: str) -> DraftQueue:
+        """The queue as a worker sees it."""
+        return DraftQueue(self.database, worker, lease_seconds=self.lease_seconds)
+
+    # What is seen from outside
+
+    def record(self) -> Record:
+        """What was seen so far, but for what is older than any case of the database."""
+        return Record(
+            sent=tuple(one for one in self.platform.sent() if one.approval_id not in self.past),
+            acknowledged=tuple(self.acknowledged),
+            revoked=tuple(self.revoked),
+            erased=tuple(self.erased),
+            closed=tuple(one for times in self.closed.values() for one in times),
+        )
+
+    async def broken(self, *, is_quiet: bool = False, looks_at_schema: bool = False) -> dict[str, list[Violation]]:
+        """The invariants that do not hold; ``is_quiet`` where nobody may be at work any more."""
+        lease, folded = (timedelta(seconds=self.lease_seconds), timedelta()) if is_quiet else (None, None)
+        limits = Limits(lease=lease, folded=folded)
+        if self.beside is not None and not looks_at_schema:
+            with SyncSession(self.beside) as session:
+                return self._found(Facts(self.clock(), read_tables(session), None, self.record(), limits))
+        record = self.record()
+        facts = await self.database.run(
+            "audit the database", lambda s: read_facts(s, record, limits, looks_at_schema=looks_at_schema)
+        )
+        return self._found(facts)
+
+    def _found(self, facts: Facts) -> dict[str, list[Violation]]:
+        found, left = violations(facts), self._left(facts)
+        return found | {"erased words": left} if left else found
+
+    def _left(self, facts: Facts) -> list[Violation]:
+        """Where a word is left of somebody whose erasure was acknowledged, and who was not flagged since."""
+        said = [(case.id, json.dumps([case.text, case.thread], ensure_ascii=False)) for case in facts.tables.cases]
+        said += [(row.case_id, row.document) for row in facts.tables.suggestions]
+        quoted = [json.dumps(text, ensure_ascii=False) for text in sorted(self.gone)]
+        return [
+            Violation(where, "It says what an erased person said.")
+            for where, text in said
+            for one in quoted
+            if one in text
+        ]
+
+    async def attempt(self, call: Awaitable[T]) -> T | None:
+        """Do something that may be refused; ``None`` if it was."""
+        self.figures.steps += 1
+        try:
+            return await call
+        except EXPECTED:
+            self.figures.refusals += 1
+            return None
+
+    async def cases(self, *states: CaseState) -> list[Case]:
+        """The cases in some states, in all by default."""
+        return [case for case in await self.desk.cases() if not states or case.state in states]
+
+    async def lead_of(self, case: Case) -> str:
+        """The case that stands for a campaign's, or stood for it."""
+        campaign = await self.database.run("look at a campaign", lambda s: campaigns.load(s, case.campaign_id or ""))
+        return campaign.lead_case_id

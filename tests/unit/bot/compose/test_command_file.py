@@ -1,0 +1,39 @@
+"""What Discord was told of commands outlasts the process, in a small file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adapters.discord.manage import CommandMemory
+from bot.compose.command_file import CommandFile
+from core.errors import StoreUnavailable
+
+
+def test_what_is_kept_is_there_for_the_next_process_until_it_is_forgotten(tmp_path: Path) -> None:
+    """By its key, beside the others."""
+    file = tmp_path / "discord-commands.json"
+    memory: CommandMemory = CommandFile(file)
+    assert (memory.get("1:everywhere"), list(memory.known())) == (None, [])
+    memory.set("1:everywhere", "a")
+    memory.set("1:77", "b")
+    again = CommandFile(file)
+    assert (again.get("1:everywhere"), sorted(again.known())) == ("a", ["1:77", "1:everywhere"])
+    again.forget("1:everywhere")
+    again.forget("never told")
+    assert (memory.get("1:everywhere"), memory.get("1:77")) == (None, "b")
+
+
+@pytest.mark.parametrize("broken", ["", "[1]", "{", '{"1:77": 5}'])
+def test_a_broken_file_is_as_an_empty_one(tmp_path: Path, broken: str) -> None:
+    """It costs one more telling."""
+    file = tmp_path / "discord-commands.json"
+    file.write_text(broken)
+    assert list(CommandFile(file).known()) == []
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    """With the remedy."""
+    with pytest.raises(StoreUnavailable, match="cannot be written"):
+        CommandFile(tmp_path / "gone" / "discord-commands.json").set("1:77", "a")

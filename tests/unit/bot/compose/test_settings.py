@@ -1,0 +1,212 @@
+"""Settings mean what people wrote, or say which file, which key and what to write instead."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.compose.settings import SECRETS, Settings, load_settings, valid_keys
+from bot.compose.settings_sources import variable
+from core.errors import BadInput, BadSettings
+from core.llm.profiles import LIVE
+from core.models import Intent
+
+SHIPPED = Path(__file__).parents[4] / "config.toml"
+
+
+@pytest.fixture
+def load(tmp_path: Path):
+    """Reads the given TOML and variables, and nothing of this machine."""
+
+    def load(toml: str = "", **variables: str) -> Settings:
+        file = tmp_path / "config.toml"
+        file.write_text(toml, "utf-8")
+        return load_settings(file, variables)
+
+    return load
+
+
+def leaves(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, value in table.items():
+        yield from leaves(value, (*above, name)) if isinstance(value, Mapping) else [(*above, name)]
+
+
+def test_shipped_file_documents_every_key():
+    """A key that config.toml does not show is a key that nobody finds; a secret is shown by its variable."""
+    text = SHIPPED.read_text("utf-8")
+    documented = {".".join(key) for key in leaves(tomllib.loads(text))}
+    assert documented == {".".join(key) for key in leaves(valid_keys())} - SECRETS
+    assert all(variable(tuple(secret.split("."))) in text for secret in SECRETS)
+
+
+def test_shipped_file_equals_the_defaults(load):
+    """People who delete config.toml must get what it says."""
+    assert load_settings(SHIPPED, {}).model_dump(exclude={"origin"}) == load().model_dump(exclude={"origin"})
+
+
+def test_environment_wins_over_file_in_either_case(load):
+    """An operator overrides one key of a shared file without editing it, and sees where values come from."""
+    settings = load("[llm]\nthreads = 3\nparallel = 2", antiphon__llm__threads="5")
+    assert (settings.llm.threads, settings.llm.parallel) == (5, 2)
+    assert settings.origin.startswith("the environment over ")
+
+
+def test_lists_and_nested_tables_from_the_environment(load):
+    """Variables can set every kind of key."""
+    settings = load(ANTIPHON__COMMUNITY__INTENTS="positive, questioning", ANTIPHON__PROFILES__LIVE__ROUNDS="2")
+    assert settings.community.intents == (Intent.POSITIVE, Intent.QUESTIONING)
+    assert settings.profiles.live.rounds == 2
+    assert settings.profiles.live.claims == LIVE.claims
+
+
+@pytest.mark.parametrize(
+    ("toml", "key", "remedy"),
+    [
+        ("[llm]\nbase_ulr = ''", "llm.base_ulr", "Did you mean llm.base_url?"),
+        ("[lm]\nthreads = 1", "lm", "Did you mean llm?"),
+        ("undo_seconds = 5", "undo_seconds", "Did you mean desk.undo_seconds?"),
+        ("[profiles.fast]\nrounds = 1", "profiles.fast", "quick, live, standard, thorough, paper"),
+        ("[profiles.live]\nround = 1", "profiles.live.round", "Did you mean profiles.live.rounds?"),
+        ("[llm.threads]\nx = 1", "llm.threads.x", "llm.threads is one value"),
+        ("origin = 'x'", "origin", "The valid keys there are"),
+    ],
+)
+def test_unknown_keys_in_a_file(load, tmp_path: Path, toml: str, key: str, remedy: str):
+    """A misspelt key must not silently leave the default in force."""
+    with pytest.raises(BadSettings) as caught:
+        load(toml)
+    assert str(tmp_path / "config.toml") in caught.value.message
+    assert f"no key {key}." in caught.value.message
+    assert remedy in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("ANTIPHON__LLM__BASEURL", "ANTIPHON__LLM__BASE_URL"),
+        ("ANTIPHON_LLM__BASE_URL", "ANTIPHON__LLM__BASE_URL"),
+        ("ANTIPHON__PROFIL", "ANTIPHON__PROFILE"),
+    ],
+)
+def test_unknown_keys_in_the_environment(load, name: str, remedy: str):
+    """A misspelt variable is refused as a misspelt key is."""
+    with pytest.raises(BadSettings, match=f"the environment: there is no key {name}") as caught:
+        load(**{name: "x"})
+    assert remedy in caught.value.remedy
+
+
+def test_other_variables_are_left_alone(load):
+    """Variables that are no settings, such as a platform's token, are not ours to judge."""
+    assert load(ANTIPHON_CONFIG="", ANTIPHON_TOKEN="x", PATH="/bin").llm.threads == 0
+
+
+@pytest.mark.parametrize(
+    ("toml", "key", "allowed"),
+    [
+        ("[llm]\nthreads = 'many'", "llm.threads", "valid integer"),
+        ("[llm]\nbackend = 'cloud'", "llm.backend", "'embedded' or 'server'"),
+        ("[llm]\nbackend = 'server'", "llm", "llm.base_url must be set"),
+        ("llm = 3", "llm", "table"),
+        ("profile = 'fast'", "profile", "'quick', 'live', 'standard', 'thorough' or 'paper'"),
+        ("[profiles.live]\nt0 = 1.0", "profiles.live.t0", "more than 1"),
+        ("[profiles.live]\nrounds = 'two'", "profiles.live.rounds", "valid integer"),
+        ("[community]\nintents = ['bold']", "community.intents.0", "'informative'"),
+        ("[community]\nintents = []", "community.intents", "at least 1"),
+        ("[desk]\nundo_seconds = nan", "desk.undo_seconds", "finite"),
+    ],
+)
+def test_wrong_values_in_a_file(load, tmp_path: Path, toml: str, key: str, allowed: str):
+    """A refusal names the file, the key, and what is allowed."""
+    with pytest.raises(BadSettings) as caught:
+        load(toml)
+    assert caught.value.message == f"{tmp_path / 'config.toml'}: {key} is not allowed."
+    assert allowed in caught.value.remedy
+
+
+def test_wrong_value_in_the_environment_is_named_by_its_variable(load):
+    """The message names the place that is wrong, not the file that is right."""
+    with pytest.raises(BadSettings, match="the environment: ANTIPHON__LLM__THREADS is not allowed"):
+        load("[llm]\nthreads = 2", ANTIPHON__LLM__THREADS="many")
+
+
+def test_contradicting_variables(load):
+    """A variable below another one's value cannot be obeyed."""
+    with pytest.raises(BadSettings, match="ANTIPHON__LLM__THREADS"):
+        load(ANTIPHON__LLM="x", ANTIPHON__LLM__THREADS="2")
+
+
+@pytest.mark.parametrize(
+    ("toml", "place"), [("a = 1\nb = ?", "line 2, column 5"), ("a = 1\nb = [", "line 2, column 6")]
+)
+def test_broken_toml_names_line_and_column(load, toml: str, place: str):
+    """A person finds the typing error at once, at the end of the file too."""
+    with pytest.raises(BadSettings, match=place):
+        load(toml)
+
+
+def test_file_that_is_no_text(tmp_path: Path):
+    """A picture named as the settings file is an error in words."""
+    file = tmp_path / "config.toml"
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadSettings, match="cannot be read"):
+        load_settings(file, {})
+
+
+def test_secret_in_a_file_is_refused_and_not_repeated(load):
+    """A secret in a file ends up in a repository; the message must not carry it into a log."""
+    with pytest.raises(BadSettings, match=r"secret llm\.api_key") as caught:
+        load("[llm]\napi_key = 'sk-canary'")
+    assert "ANTIPHON__LLM__API_KEY" in caught.value.remedy
+    assert "canary" not in repr(caught.value.__dict__)
+
+
+def test_secret_from_the_environment_is_not_shown(load):
+    """Printing the settings is safe."""
+    settings = load(ANTIPHON__LLM__API_KEY="sk-canary")
+    assert settings.llm.api_key.get_secret_value() == "sk-canary"
+    assert "canary" not in f"{settings} {settings!r}"
+
+
+def test_named_file_must_exist(tmp_path: Path):
+    """Whoever names a file must not run with the defaults."""
+    with pytest.raises(BadSettings, match="no settings file") as caught:
+        load_settings(tmp_path / "missing.toml", {})
+    assert "--config" in caught.value.remedy
+    with pytest.raises(BadSettings, match="no settings file") as caught:
+        load_settings(None, {"ANTIPHON_CONFIG": str(tmp_path / "missing.toml")})
+    assert "ANTIPHON_CONFIG" in caught.value.remedy
+
+
+def test_first_file_found_wins(tmp_path: Path):
+    """The caller's file, then $ANTIPHON_CONFIG, then the user's own, then the one beside the code."""
+    own = tmp_path / "antiphon" / "config.toml"
+    own.parent.mkdir()
+    own.write_text("[llm]\nthreads = 1", "utf-8")
+    named = tmp_path / "named.toml"
+    named.write_text("[llm]\nthreads = 2", "utf-8")
+    variables = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert load_settings(None, variables).llm.threads == 1
+    assert load_settings(None, {**variables, "ANTIPHON_CONFIG": str(named)}).llm.threads == 2
+    assert load_settings(own, {**variables, "ANTIPHON_CONFIG": str(named)}).origin == str(own)
+    assert load_settings(None, {"XDG_CONFIG_HOME": str(tmp_path / "empty")}).origin == str(SHIPPED)
+
+
+def test_settings_are_frozen(load):
+    """No part of the application can change another part's settings."""
+    with pytest.raises(ValueError, match="frozen"):
+        load().llm.threads = 4
+
+
+def test_paths_and_profiles(load, tmp_path: Path):
+    """Empty paths are the user's folders; a profile is had by name, and the default without one."""
+    settings = load(f"profile = 'quick'\n[kb]\ncache_folder = '{tmp_path}'")
+    assert settings.cache_folder == tmp_path
+    assert settings.database_path.name == "antiphon.db"
+    assert settings.model_path is None
+    assert (settings.profile_named().name, settings.profile_named("paper").name) == ("quick", "paper")
+    with pytest.raises(BadInput, match="no profile 'fast'"):
+        settings.profile_named("fast")

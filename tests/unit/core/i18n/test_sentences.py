@@ -1,0 +1,138 @@
+"""Sentences that are said in English until somebody reads them in another language, and the errors made of them."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core import errors
+from core.errors import Conflict
+from core.i18n.catalogs import LANGUAGES, translated
+from core.i18n.sentences import Sentence, from_json, listed, sentence, to_json
+from core.moderation.approval import CaseState, state_words
+from core.moderation.roles import OnCase, OnCommunity, Role, action_words, role_words
+
+ROOT = Path(__file__).parents[4]
+MET_BY_PEOPLE = (
+    *(ROOT / "adapters" / "discord").rglob("*.py"),
+    *(
+        ROOT / "bot" / f"{name}.py"
+        for name in (
+            "approving", "chosen_claim", "deciding", "desk", "flagging", "front_desk", "governance", "intake",
+            "live_roles", "originals", "policies", "proposals", "typed", "sending/retracting", "sending/unknown",
+            "store/approvals", "store/cases", "store/database", "store/dialect", "store/documents", "store/holds",
+            "store/people", "store/postgresql", "store/sending",
+        )
+    ),
+    *(ROOT / "core" / f"{name}.py" for name in ("community_policy", "review", "sendable", "wishes")),
+)  # fmt: skip
+"""The modules whose errors a moderator's press or a volunteer's command on Discord can meet."""
+ONLY_OPERATORS = {
+    "A flagged post needs its platform and message id.", "Mend the adapter.",
+    "An approved reply is made by core.moderation.approval alone.", "Call core.moderation.approval.approve.",
+    "Nobody approved this reply.", "Approve it as a moderator with a name.",
+    "The time of the approval has no time zone.", "Pass an aware datetime.",
+    "Open the case and approve a text again.",
+    "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",
+    "Discord does not let this bot add commands.",
+    "Invite it again with the scopes bot and applications.commands; docs/discord.md has the link.",
+    "Start Antiphon again later; until then the commands stay as they were.",
+    "Start Antiphon again later; until then people may see each command twice.",
+    "Start Antiphon again; if that does not help, update it.",
+    "This message is not Antiphon's.", "Delete it as a moderator.",
+    "The suggestion holds text that cannot be stored.", "Draft the case again.",
+    "Too much was written since.", "Look for the reply on Discord.",
+}  # fmt: skip
+"""What no press and no command on Discord can meet: mistakes of a program, the start, and what the outbox keeps."""
+FILLED_FOR_OPERATORS = {
+    "adapters/discord/answers.py": 1,
+    "adapters/discord/manage/syncing.py": 2,
+    "bot/review/approvals.py": 1,
+    "bot/store/engine/postgresql.py": 2,
+    "core/moderation/community_policy.py": 3,
+    "core/moderation/approval.py": 1,
+}
+"""How many texts with values in them are left in English, by file, for the same reasons."""
+
+
+def _said() -> Iterator[tuple[str, ast.expr]]:
+    """Every message and remedy that those modules raise, but those of errors that end the program at its start."""
+    kinds = {name for name in vars(errors) if isinstance(vars(errors)[name], type)} - {"BadSettings"}
+    for file in sorted(set(MET_BY_PEOPLE)):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds:
+                place = file.relative_to(ROOT).as_posix()
+                yield from ((place, said) for said in node.args[:1])
+                yield from ((place, one.value) for one in node.keywords if one.arg == "remedy")
+
+
+def test_an_error_that_people_meet_can_be_said_in_their_language() -> None:
+    """Its message and remedy are sentences with their templates, not texts that nobody can translate any more."""
+    found = list(_said())
+    bare = {said.value for _, said in found if isinstance(said, ast.Constant)}
+    assert bare <= ONLY_OPERATORS, bare - ONLY_OPERATORS
+    assert bare >= ONLY_OPERATORS, "these are said no more"
+    filled = [place for place, said in found if isinstance(said, ast.JoinedStr)]
+    assert {place: filled.count(place) for place in filled} == FILLED_FOR_OPERATORS
+    assert len(found) > 200
+
+
+def test_a_sentence_is_its_english_text_wherever_nobody_asks_for_another() -> None:
+    """In a log, in a terminal, in a database, and after it went through another process."""
+    said = sentence("The case is {state}: it waits for no person.", state=state_words(CaseState.IN_REVIEW))
+    assert said == "The case is in review: it waits for no person."
+    assert str(Conflict(said, remedy=sentence("Take another case."))) == f"{said} Take another case."
+    assert (type(str(said)), sentence("A {brace} that nothing fills.")) == (str, "A {brace} that nothing fills.")
+    for made in (copy.copy(said), pickle.loads(pickle.dumps(said)), from_json(json.loads(json.dumps(to_json(said))))):
+        assert (made, made.template, translated(made, "es")) == (said, said.template, translated(said, "es"))
+
+
+@pytest.mark.parametrize(
+    ("locale", "expected"),
+    [
+        ("en-GB", "The case is in review: it waits for no person."),
+        ("es-ES", "El caso está «en revisión»: no espera a nadie."),
+        ("it", "Il caso è nello stato «in revisione»: non aspetta nessuno."),
+        ("eu", "Kasua honela dago: berrikusten. Ez dago inoren zain."),
+        ("fi", "The case is in review: it waits for no person."),
+        (None, "The case is in review: it waits for no person."),
+    ],
+)
+def test_a_sentence_is_translated_with_the_sentences_in_it(locale: str | None, expected: str) -> None:
+    """By whoever shows it, in the reader's language."""
+    said = sentence("The case is {state}: it waits for no person.", state=state_words(CaseState.IN_REVIEW))
+    assert translated(said, locale) == expected
+
+
+def test_what_somebody_wrote_is_never_translated() -> None:
+    """A person may be called as a word of ours; only a sentence among the values is looked up."""
+    said = sentence("{name} cannot do this ({action}): {has}.", name="approve", action="x", has="{braces}")
+    assert translated(said, "es") == "approve no puede hacer esto (x): {braces}."
+    assert translated("somebody's own words, {with} braces", "es") == "somebody's own words, {with} braces"
+
+
+def test_a_sentence_that_was_stored_is_found_again_where_nothing_was_filled_in() -> None:
+    """Its English text is its template."""
+    assert translated("The review channel is gone.", "it") == "Il canale di revisione non c'è più."
+
+
+def test_words_in_a_row_are_translated_one_by_one() -> None:
+    """Roles, say, or permissions."""
+    roles = listed([role_words(Role.ADMIN), role_words(Role.MODERATOR), "a name"])
+    assert (roles, translated(roles, "it")) == ("admin, moderator, a name", "amministratore, moderatore, a name")
+
+
+def test_every_state_role_and_action_has_its_words() -> None:
+    """In every language."""
+    said: list[Sentence] = [state_words(state) for state in CaseState]
+    said += [role_words(role) for role in Role]
+    said += [action_words(action) for action in (*OnCase, *OnCommunity)]
+    for language in LANGUAGES[1:]:
+        assert [str(one) for one in said if not translated(one, language)] == []
+        assert translated(action_words(OnCase.APPROVE), language) != "approve"

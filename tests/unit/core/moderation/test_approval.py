@@ -1,0 +1,152 @@
+"""The graph of a case's states, and the rule that only an approved text can become a reply."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from core.errors import NotAllowed
+from core.models import PostRef
+from core.moderation.approval import (
+    CLOSED,
+    TRANSITIONS,
+    ApprovedReply,
+    CaseState,
+    _Seal,
+    approve,
+    check_transition,
+    restore,
+    text_hash,
+)
+
+REF = PostRef("sample", "brenmoor", "town-square", "103")
+AT = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
+ENDS = {
+    CaseState.DECLINED,
+    CaseState.NO_REPLY,
+    CaseState.EXPIRED,
+    CaseState.WITHDRAWN,
+    CaseState.SHADOWED,
+    CaseState.RETRACTED,
+}
+UNICODE = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
+
+
+def _approve(
+    text: str = "We all live here.", moderator: str = "moderator_one", shown: str | None = None
+) -> ApprovedReply:
+    digest = text_hash(text if shown is None else shown)
+    return approve(approval_id="a1", in_reply_to=REF, text=text, shown_sha256=digest, moderator=moderator, at=AT)
+
+
+def test_an_approval_holds_the_exact_text() -> None:
+    """The reply carries what was approved, by whom, and the hash of its bytes."""
+    reply = _approve("Caf\u00e9 \u202ehere\u202c")
+    assert (reply.text, reply.moderator, reply.approved_at) == ("Caf\u00e9 \u202ehere\u202c", "moderator_one", AT)
+    assert reply.sha256 == text_hash(reply.text)
+
+
+@settings(database=None, derandomize=True)
+@given(UNICODE, UNICODE)
+def test_another_text_than_the_shown_one_is_refused(shown: str, text: str) -> None:
+    """A text that changed under the moderator's eyes must be read again."""
+    assume(shown != text and text.strip())
+    with pytest.raises(NotAllowed, match="changed after it was shown"):
+        _approve(text, shown=shown)
+
+
+@pytest.mark.parametrize("moderator", ["", "   ", "\n"])
+def test_nobody_cannot_approve(moderator: str) -> None:
+    """There is no reply without a person who answers for it."""
+    with pytest.raises(NotAllowed, match="Nobody approved"):
+        _approve(moderator=moderator)
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_an_empty_text_cannot_be_approved(text: str) -> None:
+    """A blank reply is a mistake, never a decision."""
+    with pytest.raises(NotAllowed, match="empty"):
+        _approve(text)
+
+
+def test_a_time_without_a_zone_is_refused() -> None:
+    """The audit log must say when, and a naive time does not."""
+    with pytest.raises(NotAllowed, match="time zone"):
+        approve(
+            approval_id="a1",
+            in_reply_to=REF,
+            text="x",
+            shown_sha256=text_hash("x"),
+            moderator="m",
+            at=AT.replace(tzinfo=None),
+        )
+
+
+def test_a_stored_approval_is_restored_whole() -> None:
+    """What is sent after a restart is what was approved before it, under the same key."""
+    reply = _approve()
+    again = restore(
+        approval_id="a1", in_reply_to=REF, text=reply.text, moderator=reply.moderator, at=AT, sha256=reply.sha256
+    )
+    assert again == reply
+    assert again.key == reply.key
+
+
+def test_a_changed_stored_text_is_refused() -> None:
+    """One changed byte in the database voids the approval (invariant I1)."""
+    with pytest.raises(NotAllowed, match="not the one that was approved"):
+        restore(approval_id="a1", in_reply_to=REF, text="we all", moderator="m", at=AT, sha256=text_hash("We all"))
+
+
+def test_a_forged_seal_fails() -> None:
+    """Nobody but core.moderation.approval makes a reply, not even with a seal of one's own."""
+    with pytest.raises(NotAllowed, match=r"core\.review alone"):
+        ApprovedReply("a1", REF, "x", "m", AT, text_hash("x"), _Seal())
+
+
+def test_a_reply_cannot_be_changed() -> None:
+    """An approved text stays as it is until it is sent."""
+    with pytest.raises(FrozenInstanceError):
+        _approve().text = "another"  # type: ignore[misc]
+
+
+def test_the_key_belongs_to_the_approval() -> None:
+    """The same approval has the same key at every attempt, another approval another one; Discord takes 25."""
+    keys = {
+        approve(approval_id=name, in_reply_to=REF, text="x", shown_sha256=text_hash("x"), moderator="m", at=AT).key
+        for name in ("a1", "a2", "a1")
+    }
+    assert len(keys) == 2
+    assert {len(key) for key in keys} == {25}
+
+
+@pytest.mark.parametrize("old", CaseState)
+@pytest.mark.parametrize("new", CaseState)
+def test_only_declared_moves_are_allowed(old: CaseState, new: CaseState) -> None:
+    """A move outside the graph is refused, and the refusal says where the case can go (invariant I11)."""
+    if new in TRANSITIONS[old]:
+        check_transition(old, new)
+        return
+    with pytest.raises(NotAllowed) as caught:
+        check_transition(old, new)
+    assert caught.value.remedy
+
+
+def test_the_graph_has_every_state() -> None:
+    """Each state is declared, can be reached, and the closed ones stay closed."""
+    assert set(TRANSITIONS) == set(CaseState)
+    assert set().union(*TRANSITIONS.values()) == set(CaseState) - {CaseState.CAPTURED}
+    assert {state for state, following in TRANSITIONS.items() if not following} == ENDS
+    assert ENDS | {CaseState.POSTED} == CLOSED
+
+
+def test_nothing_is_sent_but_what_is_approved() -> None:
+    """Who is sent was approved, or is sent again; who is approved was reviewed, or put back by a busy platform."""
+    before = {new: {old for old, following in TRANSITIONS.items() if new in following} for new in CaseState}
+    assert before[CaseState.SENDING] == {CaseState.APPROVED, CaseState.UNKNOWN}
+    assert before[CaseState.UNKNOWN] == {CaseState.SENDING}
+    assert before[CaseState.APPROVED] == {CaseState.IN_REVIEW, CaseState.SENDING}

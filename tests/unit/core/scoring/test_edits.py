@@ -1,0 +1,119 @@
+"""An edited reply is held against the evidence anew, and what is not carried asks for a second person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.errors import BadInput
+from core.models import Action, Suggestion
+from core.moderation.decline import DeclineReason, decline_reason
+from core.moderation.two_person_rule import why_two
+from core.scoring.edits import check_edit, warnings_of
+from core.stages.assessing import vetted_sentences
+from core.wording.language import NAMES
+from core.wording.prepared.bank import load_themes
+from tests.fakes.engine.brief import HARBOUR, passage, post_of
+from tests.fakes.engine.suggestions import suggestion_for
+
+POST = "Migrants from Brenmoor only come here to live off our welfare."
+
+
+def suggestion(action: Action = Action.REPLY) -> Suggestion:
+    """What the engine said, with one passage about the harbour."""
+    made = suggestion_for(post_of(POST))
+    return replace(made, evidence=(passage(),), reading=replace(made.reading, recommended_action=action))
+
+
+def reasons(text: str, of: Suggestion | None = None) -> tuple[str, ...]:
+    """Why two persons must approve a text."""
+    made = suggestion() if of is None else of
+    return why_two(made, check_edit(text, made))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HARBOUR,
+        "Newcomers held 340 of the 900 jobs in the harbour.",
+        "We are glad that our neighbours from Brenmoor are here.",
+        "Who would do the work in the harbour without them?",
+        "",
+    ],
+)
+def test_what_the_evidence_or_the_post_holds_needs_one_person(text: str) -> None:
+    """Most replies are settled by whoever reads them first."""
+    assert reasons(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Newcomers held 350 of the 900 jobs in the harbour.", "No evidence holds the figure “350”."),
+        ("Nearly 48% of newcomers work.", "No evidence holds the figure “48%”."),
+        ("It was so on 12 May 2019.", "No evidence holds the figure “12 May 2019”."),
+        ("Newcomers worked, says UNICEF.", "No evidence holds the name “UNICEF”."),
+        ("Our neighbour Helen Garrow works there.", "The reply names a person: “Helen Garrow”."),
+        ("Ask @helen about it.", "The reply names a person: “@helen”."),
+    ],
+)
+def test_an_edit_that_nothing_carries_needs_two(text: str, said: str) -> None:
+    """A figure, a name or a private person that a moderator writes in is approved by nobody alone."""
+    assert said in reasons(text)
+
+
+def test_a_person_whom_the_evidence_names_is_no_private_person() -> None:
+    """Who speaks in a report may be quoted."""
+    made = replace(suggestion(), evidence=(passage("Helen Garrow of the town hall counted the jobs."),))
+    assert reasons("As Helen Garrow counted, the jobs are there.", made) == ()
+
+
+@pytest.mark.parametrize("action", Action)
+def test_threats_and_attacks_on_a_person_need_two_whatever_the_text(action: Action) -> None:
+    """Where somebody may come to harm, nobody decides alone."""
+    assert bool(reasons("We are here.", suggestion(action))) is (action in {Action.REPORT, Action.SUPPORT_TARGET})
+
+
+def test_each_reason_is_said_once() -> None:
+    """A person reads the list on a phone."""
+    found = reasons("It was 350. It was 350.")
+    assert found == ("No evidence holds the figure “350”.",)
+
+
+@pytest.mark.parametrize("language", sorted(NAMES))
+def test_what_people_vetted_needs_no_second_person(language: str) -> None:
+    """The bank was read by people already."""
+    made = suggestion()
+    made = replace(made, reading=replace(made.reading, language=language))
+    bank = vetted_sentences(load_themes(language))
+    assert bank
+    assert {text: reasons(text, made) for text in bank if reasons(text, made)} == {}
+
+
+def test_a_sentence_keeps_the_receipt_of_the_draft_that_says_it() -> None:
+    """What the engine checked need not be checked again; what a person wrote was not checked, and that is said."""
+    made = suggestion()
+    receipt = made.drafts[0].receipts[0]
+    kept, own = check_edit(f"{receipt.sentence} Newcomers own 12 boats.", made)
+    assert (kept.receipt, kept.is_unchecked) == (receipt, False)
+    assert (own.receipt, own.is_unchecked, [item.text for item in own.unsupported]) == (None, True, ["12"])
+    assert warnings_of((kept, own)) == (
+        "No evidence holds the figure “12”.",
+        "This sentence was not checked against evidence: “Newcomers own 12 boats.”",
+    )
+
+
+def test_what_is_pointed_at_stands_where_it_is_said_to_stand() -> None:
+    """An editor marks it in the text."""
+    text = "Hello.  Newcomers own 12 boats."
+    (item,) = check_edit(text, suggestion())[1].unsupported
+    assert text[item.start : item.end] == "12"
+
+
+def test_a_reason_to_decline_is_one_of_the_list() -> None:
+    """What is tapped can be counted; anything else is told the list."""
+    assert [decline_reason(reason.value) for reason in DeclineReason] == list(DeclineReason)
+    with pytest.raises(BadInput, match="too long") as caught:
+        decline_reason("too long")
+    assert all(reason in caught.value.remedy for reason in DeclineReason)

@@ -1,0 +1,87 @@
+"""What a candidate is held against beyond the gates on its words: meaning, receipts, and the places there are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.llm.profiles import QUICK
+from core.models import Brief, Intent, Verdict
+from core.scoring.gates import LEAST_STANCE
+from core.stages.assessing import Assessor
+from core.stages.drafting import Candidate
+from tests.fakes.engine.brief import HARBOUR, brief_of, metered, passage
+from tests.fakes.engine.embedder import FakeEmbedder
+from tests.fakes.engine.model import FakeModel
+
+PARENT = "Our neighbours bake bread and sing in the choir."
+ALIKE = "Our neighbours sing in the choir and bake bread."
+ASTRAY = "Good weather makes happy cows."
+YES, NO = {"yes": 1.0, "no": 0.0}, {"yes": 0.0, "no": 1.0}
+UNCARRIED = "In 2021, newcomers held 340 of the 900 jobs in the harbour office."
+
+
+def _assessor(brief: Brief | None = None, model: FakeModel | None = None) -> Assessor:
+    return Assessor(
+        brief or brief_of(),
+        vetted=frozenset(),
+        allowed=tuple(Intent),
+        max_characters=2000,
+        recent=(),
+        scorers=[],
+        least_stance=LEAST_STANCE,
+        embedder=FakeEmbedder(),
+        model=metered(model or FakeModel(), replace(QUICK, extracts_triplets=False)),
+    )
+
+
+def _candidate(text: str, *, rewrites: str = "", is_vetted: bool = False) -> Candidate:
+    return Candidate(text, Intent.POSITIVE, is_vetted, rewrites=rewrites)
+
+
+@pytest.mark.parametrize(
+    ("text", "rewrites", "passes"),
+    [(ALIKE, PARENT, True), (ASTRAY, PARENT, False), (ASTRAY, "", True)],
+    ids=["the same in other words", "something else", "no rewrite"],
+)
+async def test_a_rewrite_says_what_its_parent_says(text: str, rewrites: str, passes: bool) -> None:
+    """A small model that loses the thread writes fluent nonsense, which no other gate sees."""
+    assessor = _assessor()
+    assert bool(await assessor.passing([_candidate(text, rewrites=rewrites)])) is passes
+    assert assessor.faults.total() == (not passes)
+
+
+async def test_a_language_without_vectors_has_no_such_gate() -> None:
+    """Nobody can tell there, and a guess would drop good drafts."""
+    brief = brief_of(text="Aquí no cabe nadie más.", language="es")
+    candidate = _candidate("Las vacas felices dan buena leche.", rewrites="Nuestros vecinos cantan en el coro.")
+    assert await _assessor(brief).passing([candidate])
+
+
+async def test_an_unsupported_draft_lets_another_enter_beside_it() -> None:
+    """The places in the tournament are for drafts that can win it; the others follow, and come last."""
+    model = FakeModel(shares={"quality": YES, "entailment": NO})
+    assessor = _assessor(brief_of(passage(HARBOUR)), model)
+    pool = [_candidate(text) for text in (UNCARRIED, "We all belong here.", "Our town is for everyone.", PARENT)]
+    entrants = await assessor.entrants(pool, 2)
+    assert len(entrants) == 2
+    assert not any(entrant.is_unsupported for entrant in entrants)
+    assert model.calls["quality"] == 3
+
+
+async def test_without_evidence_a_stated_fact_is_no_entrant() -> None:
+    """And the reason is counted."""
+    assessor = _assessor(model=FakeModel(shares={"quality": YES}))
+    entrants = await assessor.entrants([_candidate(UNCARRIED), _candidate("We all belong here.")], 4)
+    assert [entrant.text for entrant in entrants] == ["We all belong here."]
+    assert assessor.faults == {"a fact without any evidence": 1}
+
+
+async def test_a_draft_that_is_only_shown_asks_no_model() -> None:
+    """The best so far comes at once; what nobody checked says so."""
+    model = FakeModel()
+    shown = await _assessor(brief_of(passage(HARBOUR)), model).finish(_candidate(UNCARRIED), asks_model=False)
+    assert not model.asked
+    assert [receipt.verdict for receipt in shown.receipts] == [Verdict.UNVERIFIED]
+    assert shown.scores.argument_quality is None

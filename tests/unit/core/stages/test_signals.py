@@ -1,0 +1,174 @@
+"""What is known of a post before the model is asked: language, hatefulness, threats, and whether a person is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.models import Action, TargetGroup
+from core.stages.reading import decide, parse_explanations, read_post, read_signals
+from tests.fakes.engine.brief import EXPLAINED, metered, post_of
+from tests.fakes.engine.embedder import FakeEmbedder
+from tests.fakes.engine.heads import FakeHeads, heads_saying
+from tests.fakes.engine.model import FakeModel
+
+NO = {"yes": 0.1, "no": 0.9}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Someone should kill them all.",
+        "They should all be shot.",
+        "I hope they all die.",
+        "We must wipe them out.",
+        "They have to be gassed.",
+        "I'll stab the next one.",
+        "Let's hang them.",
+        "This town would be a better place if every last one of them were put to death.",
+        "Hay que matarlos a todos.",
+        "Que se mueran todos.",
+        "Bisogna ammazzarli tutti.",
+        "Devono morire tutti.",
+        "Denak hil behar ditugu.",
+    ],
+)
+async def test_threats_are_reported(text: str) -> None:
+    """A threat is never debated, in any language, and whatever the model thinks of it."""
+    signals = await read_signals(post_of(text), heads_saying(hate=0.01), expected="en", language=None)
+    assert signals.calls_for_violence
+    model = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": NO, "violent": NO})
+    reading, _ = await read_post(post_of(text), signals, metered(model))
+    assert (reading.recommended_action, reading.severity) == (Action.REPORT, 5)
+    assert model.calls["violent"] == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Gas prices are going to rise again.",
+        "Women should hang out with us more.",
+        "They want to put down roots here.",
+        "We should give the new café a shot.",
+        "Someone must mend the stone wall.",
+        "Hay que hablar de las matemáticas de mi hijo.",
+        "Vanno tutti a scuola con mia madre.",
+        "Hil honetan ez dago lanik.",
+        "They just want to kill us all.",
+        "They are going to murder our language.",
+    ],
+)
+async def test_ordinary_posts_are_no_threats(text: str) -> None:
+    """A word that can also be violent does not make a threat."""
+    signals = await read_signals(post_of(text), heads_saying(), expected="en", language=None)
+    assert not signals.calls_for_violence
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("Nobody wants you here, Ilse Brandvold.", True),
+        ("Vete a tu tierra, Ramira de la Quintana.", True),
+        ("@mossgarden go back to where you came from.", True),
+        ("Newcomers take our seats.", False),
+        ("Our Mayor lets them all in.", False),
+        ("People from the Middle East are not welcome.", False),
+        ("African Americans are not like us.", False),
+        ("They come from Saudi Arabia and the United States.", False),
+        ("Write to me@example.org about the Town.", False),
+    ],
+)
+async def test_a_full_name_or_an_account_may_be_a_person(text: str, may: bool) -> None:
+    """Places look the same, so that this only decides whether the model is asked."""
+    signals = await read_signals(post_of(text), heads_saying(), expected="en", language=None)
+    assert signals.may_name_person is may
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("You do not belong here.", True),
+        ("Vete a tu tierra.", True),
+        ("Torna a casa tua.", True),
+        ("Zoaz zure etxera.", True),
+        ("They do not belong here.", False),
+        ("Africans will be more than us.", False),
+    ],
+)
+async def test_whether_a_post_speaks_to_somebody(text: str, addresses: bool) -> None:
+    """In each of the languages that Antiphon writes."""
+    signals = await read_signals(post_of(text), heads_saying(), expected="en", language="en")
+    assert signals.addresses_somebody is addresses
+
+
+async def test_signals_of_a_known_language() -> None:
+    """The heads say how hateful and against whom; an unsure group is left open."""
+    signals = await read_signals(post_of(), heads_saying(hate=0.8), expected="en", language=None)
+    assert (signals.language, signals.hateful, signals.target_group) == ("en", 0.8, TargetGroup.MIGRANTS)
+    assert signals.notes == ()
+    unsure = await read_signals(post_of("They must all go."), heads_saying(sure=0.4), expected="en", language="en")
+    assert unsure.target_group is None
+
+
+async def test_what_neither_head_nor_word_hints_at_is_unlikely() -> None:
+    """A group that is named stays possible, and so do people in general; without a head all are."""
+    heads = heads_saying(sure=0.45, group=TargetGroup.MIGRANTS)
+    unsure = await read_signals(post_of("They sneer at women and Jews."), heads, expected="en", language="en")
+    possible = {TargetGroup.MIGRANTS, TargetGroup.WOMEN, TargetGroup.JEWS, TargetGroup.OTHER}
+    assert unsure.unlikely_groups == set(TargetGroup) - possible
+    abroad = await read_signals(post_of("Nos quitan el sitio."), heads, expected="es", language="es")
+    assert abroad.unlikely_groups == frozenset()
+
+
+@pytest.mark.parametrize(("text", "language"), [("The J*ws must all go.", "en"), ("Los jud*os mandan aquí.", "es")])
+async def test_a_disguised_group_is_told(text: str, language: str) -> None:
+    """Neither the words nor the head would know it under its stars."""
+    seen = []
+
+    class Seeing(FakeHeads):
+        def target_groups(self, text: str) -> dict[TargetGroup, float]:
+            seen.append(text)
+            return super().target_groups(text)
+
+    heads = Seeing(FakeEmbedder(["en"]), {}, sure=0.3)
+    assert (await read_signals(post_of(text), heads, expected="en", language=language)).target_group is TargetGroup.JEWS
+    assert seen == (["The Jews must all go."] if language == "en" else [])
+
+
+async def test_signals_where_the_heads_know_nothing() -> None:
+    """In another language the heads are silent, and a person is told so."""
+    text = "Los vecinos nuevos nos quitan los asientos del autobús."
+    signals = await read_signals(post_of(text), heads_saying(), expected="en", language=None)
+    assert (signals.language, signals.hateful, signals.target_group) == ("es", None, None)
+    assert signals.notes == (
+        "reading: no built-in scorer knows Spanish; whether the post is hateful is the language model's word alone",
+    )
+
+
+async def test_a_named_language_is_believed() -> None:
+    """A person who names the language is not overruled by the detector."""
+    signals = await read_signals(post_of(), heads_saying(), expected="en", language="it")
+    assert signals.language == "it"
+
+
+async def test_an_unknown_language_is_told() -> None:
+    """A post of signs is in no language, and no reply is advised."""
+    signals = await read_signals(post_of("12 34 !!!"), heads_saying(), expected="en", language=None)
+    assert signals.notes == ("reading: the post's language could not be told",)
+    assert decide(signals, parse_explanations(EXPLAINED)).recommended_action is Action.STAY_SILENT
+
+
+@pytest.mark.parametrize(
+    ("text", "hate", "calls"),
+    [
+        ("They take our seats.", 0.9, True),
+        ("They take our seats.", 0.3, False),
+        ("They should all be shot.", 0.9, False),
+        ("Nobody wants you here, Ilse Brandvold.", 0.9, False),
+    ],
+)
+async def test_a_draft_is_shown_before_the_reading_only_where_a_reply_is_likely(
+    text: str, hate: float, calls: bool
+) -> None:
+    """A draft that is followed by the advice to report or to stay silent would mislead."""
+    signals = await read_signals(post_of(text), heads_saying(hate=hate), expected="en", language=None)
+    assert signals.calls_for_reply is calls

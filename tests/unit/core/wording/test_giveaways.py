@@ -1,0 +1,83 @@
+"""The lists of wordings: complete in every language, and no trap for what people vetted."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+
+import pytest
+
+from core.wording.giveaways.giveaways import FALLBACK, fault_in, wordings_of
+from core.wording.language import NAMES
+from core.wording.prepared.bank import load_themes
+from core.wording.text import content_stems
+
+KEYS = {"negation", "mirror", "above", "credits", "retells", "absolutes", "groups", "faults"}
+
+
+def rows(language: str) -> dict[str, object]:
+    """The file of one language, as it stands."""
+    return tomllib.loads(
+        resources.files("core.wording.giveaways").joinpath(f"{language}.toml").read_text(encoding="utf-8")
+    )
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_every_language_has_every_list(language: str) -> None:
+    """A language that Antiphon writes has every gate that English has."""
+    assert set(rows(language)) == KEYS
+    assert set(wordings_of(language).faults) == set(wordings_of(FALLBACK).faults)
+    assert all(rows(language).values())
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_no_pattern_matches_nothing(language: str) -> None:
+    """An empty branch in a pattern would call every draft bad."""
+    known = wordings_of(language)
+    for pattern in (known.negation, known.mirror, known.above, known.absolutes, *known.faults.values()):
+        assert not pattern.search("")
+        assert not pattern.search("xyzzy 1 !")
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_case_does_not_matter(language: str) -> None:
+    """A shout is read like any other text."""
+    assert wordings_of(language).negation.search({"en": "NOT", "es": "NUNCA", "it": "NON", "eu": "EZ"}[language])
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "women Muslims Jews migrants families"),
+        ("es", "mujeres musulmanes judíos migrantes familias"),
+        ("it", "donne musulmani ebrei migranti famiglie"),
+        ("eu", "emakumeak musulmanek juduak beltzek migratzaileek familiak"),
+    ],
+)
+def test_the_groups_may_be_named(language: str, text: str) -> None:
+    """A reply may name whom it stands up for, in the forms in which the language bends the word."""
+    assert set(content_stems(text, language)) <= wordings_of(language).group_stems
+
+
+def test_an_unknown_language_falls_back_to_english() -> None:
+    """A text in another language still meets a list."""
+    assert wordings_of("tlh") == wordings_of(None) == wordings_of(FALLBACK)
+
+
+def test_a_fault_is_found_in_any_language() -> None:
+    """A model that slips into another language gives itself away there too."""
+    assert fault_in("No puedo ayudar con eso.") == "refusal"
+    assert fault_in("I can’t help with that.") == "refusal"
+    assert fault_in("Bizilagunak gara.") is None
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_wordings_seldom_match_vetted_sentences(language: str) -> None:
+    """The lists would drop few of the sentences that people wrote: they are about harm, not about style."""
+    texts = [
+        text
+        for theme in load_themes(language)
+        for text in (theme.claim, *(reply for replies in theme.replies.values() for reply in replies))
+    ]
+    matched = [text for text in texts if fault_in(text)]
+    assert len(matched) <= 0.04 * len(texts), matched

@@ -1,0 +1,291 @@
+"""A folder of files as a source: which files are taken, what is said about them, and how defects are told."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import BadInput, DocumentRefused, SourceUnavailable
+from core.models import TargetGroup
+from kb.documents import Listed, Wanted
+from kb.sources.folder import Folder
+from tests.fakes.documents.asking import walk
+
+NOW = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
+ALL = Wanted(since=2000)
+
+
+def folder(path: Path, **changes: Any) -> Folder:
+    """The folder as a source at a fixed time."""
+    values: dict[str, Any] = {"publisher": "Town library", "now": lambda: NOW}
+    return Folder(path, **(values | changes))
+
+
+def write(path: Path, text: str = "A neutral text.") -> Path:
+    """A file, with the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_lines(path: Path, *lines: dict[str, Any] | str) -> Path:
+    """A file with a document on each line."""
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    return write(path, "\n".join(texts) + "\n")
+
+
+async def test_files_of_all_kinds_are_listed_below_the_folder_in_the_order_of_their_names(tmp_path: Path) -> None:
+    for name in ("b.PDF", "a/c.html", "a/b/d.docx", "z.txt", "e.htm", "f.xhtml"):
+        write(tmp_path / name)
+    for name in ("picture.png", "notes.toml", ".hidden.txt", ".git/x.txt", "a/README"):
+        write(tmp_path / name)
+    found = await walk(folder(tmp_path), ALL)
+    assert [each.id for each in found] == [
+        "folder:a/b/d.docx", "folder:a/c.html", "folder:b.PDF", "folder:e.htm", "folder:f.xhtml", "folder:z.txt",
+    ]  # fmt: skip
+    assert await walk(folder(tmp_path), ALL) == found
+
+
+async def test_a_file_comes_with_the_media_type_of_its_name(tmp_path: Path) -> None:
+    write(tmp_path / "a.html", "<p>A neutral text.</p>")
+    (found,) = await walk(folder(tmp_path), ALL)
+    fetched = await folder(tmp_path).fetch(found)
+    assert (fetched.data, fetched.media_type, fetched.at) == (b"<p>A neutral text.</p>", "text/html", NOW)
+
+
+async def test_without_a_sidecar_the_names_of_file_and_folder_stand_in(tmp_path: Path) -> None:
+    write(tmp_path / "who_we-are.txt")
+    (found,) = await walk(folder(tmp_path, publisher=""), ALL)
+    assert found == Listed(
+        id="folder:who_we-are.txt",
+        source="folder",
+        url="who_we-are.txt",
+        page="folder:who_we-are.txt",
+        title="who we are",
+        publisher=tmp_path.name,
+        type="document",
+    )
+
+
+async def test_all_that_a_sidecar_says_arrives(tmp_path: Path) -> None:
+    write(tmp_path / "report.pdf")
+    write(
+        tmp_path / "report.pdf.toml",
+        'title = "Belonging in our town"\npublisher = "Town hall"\nurl = "https://example.org/report"\nyear = 2021\n'
+        'language = "eu"\njurisdiction = "ES"\nlicence = "CC BY 4.0"\nexpires = 2027-12-31\ntype = "survey"\n'
+        'document = "ISBN 978-0"\ntarget_groups = ["Muslims", "migrants"]\n',
+    )
+    (found,) = await walk(folder(tmp_path, name="town"), ALL)
+    assert found == Listed(
+        id="town:report.pdf",
+        source="town",
+        url="report.pdf",
+        page="https://example.org/report",
+        title="Belonging in our town",
+        publisher="Town hall",
+        type="survey",
+        year=2021,
+        language="eu",
+        target_groups=frozenset({TargetGroup.MUSLIMS, TargetGroup.MIGRANTS}),
+        document="ISBN 978-0",
+        licence="CC BY 4.0",
+        jurisdiction="ES",
+        expires=date(2027, 12, 31),
+    )
+
+
+async def test_each_line_is_a_document_with_the_same_fields(tmp_path: Path) -> None:
+    line = {
+        "id": "one", "text": "A neutral text. Ümlaut.", "title": "One", "publisher": "Town hall", "year": 2020,
+        "url": "https://example.org/1", "language": "en", "jurisdiction": "IE", "licence": "CC0", "type": "fact",
+        "expires": "2027-12-31", "target_groups": ["women"],
+    }  # fmt: skip
+    write_lines(tmp_path / "facts.jsonl", line, "", {"text": "Another neutral text."})
+    source = folder(tmp_path)
+    first, second = await walk(source, ALL)
+    assert (first.id, first.title, first.page) == ("folder:facts.jsonl#one", "One", "https://example.org/1")
+    assert (first.expires, first.jurisdiction, first.licence) == (date(2027, 12, 31), "IE", "CC0")
+    assert first.target_groups == {TargetGroup.WOMEN}
+    assert (second.id, second.title, second.publisher) == ("folder:facts.jsonl#3", "facts, line 3", "Town library")
+    fetched = await source.fetch(first)
+    assert (fetched.data.decode(), fetched.media_type, fetched.charset) == (line["text"], "text/plain", "utf-8")
+    assert (await source.fetch(second)).data == b"Another neutral text."
+
+
+@pytest.mark.parametrize("page_size", [1, 2, 3, 100])
+async def test_every_document_is_listed_once_whatever_the_size_of_a_page(tmp_path: Path, page_size: int) -> None:
+    write(tmp_path / "a.txt")
+    write_lines(tmp_path / "b.jsonl", *({"text": f"Text {number}"} for number in range(5)))
+    write(tmp_path / "b.txt")
+    write_lines(tmp_path / "c.jsonl", {"text": "Text"})
+    found = await walk(folder(tmp_path, page_size=page_size), ALL)
+    assert [each.id.removeprefix("folder:") for each in found] == [
+        "a.txt", "b.jsonl#1", "b.jsonl#2", "b.jsonl#3", "b.jsonl#4", "b.jsonl#5", "b.txt", "c.jsonl#1",
+    ]  # fmt: skip
+
+
+async def test_only_wanted_groups_and_years_are_listed_but_what_says_neither_is(tmp_path: Path) -> None:
+    write_lines(
+        tmp_path / "a.jsonl",
+        {"text": "x", "id": "wanted", "target_groups": ["women"], "year": 2015},
+        {"text": "x", "id": "other group", "target_groups": ["Jews"], "year": 2015},
+        {"text": "x", "id": "too old", "target_groups": ["women"], "year": 2014},
+        {"text": "x", "id": "silent"},
+    )
+    found = await walk(folder(tmp_path), Wanted(frozenset({TargetGroup.WOMEN}), since=2015))
+    assert [each.id for each in found] == ["folder:a.jsonl#wanted", "folder:a.jsonl#silent"]
+
+
+@pytest.mark.parametrize(
+    ("line", "defect"),
+    [
+        ('{"text": "x"', "line 2.*json"),
+        ('{"title": "x"}', "line 2: text"),
+        ('{"text": "  "}', "line 2: text"),
+        ('{"text": "x", "year": "2020"}', "line 2: year"),
+        ('{"text": "x", "colour": "red"}', "line 2: colour"),
+        ('{"text": "x", "target_groups": ["everybody"]}', r"line 2: target_groups\.0"),
+        ('{"text": "x", "url": "javascript:x"}', "line 2: url"),
+        ('{"text": "x", "language": "english"}', "line 2: language"),
+        ('{"text": "x", "expires": "soon"}', "line 2: expires"),
+        ('["text"]', "line 2"),
+        ("\ufffe", "line 2"),
+    ],
+)
+async def test_a_line_with_a_defect_is_refused_with_its_number_and_the_others_are_not(
+    tmp_path: Path, line: str, defect: str
+) -> None:
+    write_lines(tmp_path / "a.jsonl", {"text": "before"}, line, {"text": "after"})
+    source = folder(tmp_path)
+    before, defective, after = await walk(source, ALL)
+    assert defective.id == "folder:a.jsonl#2"
+    with pytest.raises(DocumentRefused, match=rf"a\.jsonl, {defect}"):
+        await source.fetch(defective)
+    assert [(await source.fetch(each)).data for each in (before, after)] == [b"before", b"after"]
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "defect"),
+    [
+        ("title = ", "no TOML"),
+        ('colour = "red"', "colour"),
+        ("year = 99", "year"),
+        ('expires = "2027-01-01"', "expires"),
+    ],
+)
+async def test_a_file_with_a_defective_sidecar_is_refused_with_the_defect(
+    tmp_path: Path, sidecar: str, defect: str
+) -> None:
+    write(tmp_path / "a.txt")
+    write(tmp_path / "a.txt.toml", sidecar)
+    source = folder(tmp_path)
+    (found,) = await walk(source, ALL)
+    with pytest.raises(DocumentRefused, match=rf"a\.txt\.toml.*{defect}"):
+        await source.fetch(found)
+
+
+async def test_links_that_lead_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    write(outside / "secret.txt")
+    write(inside / "real.txt")
+    (inside / "link.txt").symlink_to(outside / "secret.txt")
+    (inside / "linked").symlink_to(outside)
+    (inside / "broken.txt").symlink_to(outside / "nothing.txt")
+    (inside / "again.txt").symlink_to(inside / "real.txt")
+    assert [each.id for each in await walk(folder(inside), ALL)] == ["folder:again.txt", "folder:real.txt"]
+
+
+async def test_a_file_that_became_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    outside, inside = write(tmp_path / "outside/secret.txt"), write(tmp_path / "inside/a.txt")
+    source = folder(tmp_path / "inside")
+    (found,) = await walk(source, ALL)
+    inside.unlink()
+    inside.symlink_to(outside)
+    with pytest.raises(DocumentRefused, match="missing"):
+        await source.fetch(found)
+
+
+async def test_no_listing_can_name_a_file_outside_the_folder(tmp_path: Path) -> None:
+    write(tmp_path / "secret.txt")
+    source = folder(write(tmp_path / "inside/a.txt").parent)
+    (found,) = await walk(source, ALL)
+    outside = Listed(
+        id=found.id, source="folder", url="../secret.txt", page="", title="", publisher="", type="document"
+    )
+    with pytest.raises(DocumentRefused, match="missing"):
+        await source.fetch(outside)
+
+
+async def test_a_sidecar_that_leads_out_of_the_folder_is_a_defect(tmp_path: Path) -> None:
+    outside = write(tmp_path / "outside.toml", 'title = "x"')
+    write(tmp_path / "inside/a.txt")
+    (tmp_path / "inside/a.txt.toml").symlink_to(outside)
+    source = folder(tmp_path / "inside")
+    (found,) = await walk(source, ALL)
+    with pytest.raises(DocumentRefused, match="no file of this folder"):
+        await source.fetch(found)
+
+
+async def test_pipes_and_other_things_that_are_no_files_are_left_out(tmp_path: Path) -> None:
+    """Protects a build against waiting for ever on a pipe."""
+    os.mkfifo(tmp_path / "a.txt")
+    (tmp_path / "b.txt").mkdir()
+    assert await walk(folder(tmp_path), ALL) == []
+
+
+async def test_what_is_too_large_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt", "x" * 101)
+    write_lines(tmp_path / "b.jsonl", {"text": "x" * 101}, {"text": "y"})
+    source = folder(tmp_path, max_bytes=100)
+    large, long_line, small = await walk(source, ALL)
+    for each in (large, long_line):
+        with pytest.raises(DocumentRefused, match=r"larger than|longer than"):
+            await source.fetch(each)
+    assert (await source.fetch(small)).data == b"y"
+
+
+async def test_a_file_that_is_gone_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt")
+    source = folder(tmp_path)
+    (found,) = await walk(source, ALL)
+    path.unlink()
+    with pytest.raises(DocumentRefused, match="missing"):
+        await source.fetch(found)
+
+
+async def test_a_line_that_has_moved_since_it_was_listed_is_not_taken_for_another(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a.jsonl", {"id": "one", "text": "x"})
+    source = folder(tmp_path)
+    (found,) = await walk(source, ALL)
+    write_lines(path, {"id": "two", "text": "y"})
+    with pytest.raises(SourceUnavailable, match="has changed"):
+        await source.fetch(found)
+
+
+async def test_names_with_marks_of_addresses_are_found_again(tmp_path: Path) -> None:
+    for name in ("50 % of #us?.txt", "é.txt"):
+        write(tmp_path / name, name)
+    write_lines(tmp_path / "a#b.jsonl", {"text": "x"})
+    source = folder(tmp_path)
+    found = await walk(source, ALL)
+    assert {(await source.fetch(each)).data.decode() for each in found} == {"50 % of #us?.txt", "é.txt", "x"}
+
+
+async def test_a_name_that_is_no_text_is_found_again(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.txt")).write_bytes(b"x")
+    source = folder(tmp_path)
+    (found,) = await walk(source, ALL)
+    assert found.id.encode()
+    assert (await source.fetch(found)).data == b"x"
+
+
+@pytest.mark.parametrize("name", ["nothing", "file.txt"])
+def test_what_is_no_folder_is_bad_input(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "file.txt")
+    with pytest.raises(BadInput, match="not a folder"):
+        folder(tmp_path / name)

@@ -1,0 +1,1 @@
+"""Programs for developers: catalogs of sentences, pages that are generated, specifications cut down."""

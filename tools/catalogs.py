@@ -1,0 +1,117 @@
+"""``python -m tools.catalogs`` writes new sentences into the catalogs of ``core/i18n/locale``, and loses no translation.
+
+Collects every sentence that people read from the source, which an installed Antiphon need not have: so this is no part
+of it. A sentence that stands in the code no more stays in its catalog, marked ``#~``, until a translator removes it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+from babel import Locale
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+
+from core.i18n.catalogs import LANGUAGES
+
+ROOT: Final = Path(__file__).parent.parent
+FOLDER: Final = ROOT / "core" / "locale"
+TRANSLATED: Final = LANGUAGES[1:]
+_LAYERS: Final = ("adapters", "bot", "core", "kb")
+_CALLS: Final = frozenset({"gettext", "locale_str", "sentence"})
+_WIDTH: Final = 120
+_HEAD: Final = """# Antiphon's sentences in {language}; under the licence of the code.
+#
+# Written with care, but no native speaker has read them yet: corrections are welcome.
+# {names}
+# `python -m tools.catalogs` adds new sentences; tests/unit/core/i18n/test_catalogs.py checks lengths, names and placeholders.
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=utf-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+"Language: {code}\\n"
+
+"""
+_NAMES: Final = {
+    "eu": "Discord does not speak Basque, so names of commands, options and permissions stand as it shows them.",
+    "": "Names of commands and options are small letters without spaces, and sentences call commands by them.",
+}
+
+
+def collected(root: Path = ROOT) -> dict[str, set[str]]:
+    """Every sentence that people read, with the files that say it, by their path below ``root``."""
+    found: dict[str, set[str]] = {}
+    for place, call in calls(root):
+        sentence = call.args[0] if call.args else None
+        if isinstance(sentence, ast.Constant) and isinstance(sentence.value, str):
+            found.setdefault(sentence.value, set()).add(place)
+    return found
+
+
+def uncollectable(root: Path = ROOT) -> list[str]:
+    """The files that ask for a translation of what is no literal, once for each time."""
+    return [
+        place
+        for place, call in calls(root)
+        if not (call.args and isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str))
+    ]
+
+
+def calls(root: Path) -> Iterator[tuple[str, ast.Call]]:
+    """Every call that names a sentence; inside f-strings too, and joined where a sentence is written in pieces."""
+    for file in sorted(file for layer in _LAYERS for file in (root / layer).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and _name(node.func) in _CALLS:
+                yield file.relative_to(root).as_posix(), node
+
+
+def _name(called: ast.expr) -> str:
+    if isinstance(called, ast.Attribute):
+        return called.attr
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+def catalog(language: str, folder: Path = FOLDER) -> Catalog:
+    """The catalog as it stands; an empty one where there is none.
+
+    Raises:
+        PoFileError: it is no catalog.
+    """
+    file = folder / f"{language}.po"
+    if not file.exists():
+        return Catalog(locale=language)
+    return read_po(BytesIO(file.read_bytes()), locale=language, abort_invalid=True)
+
+
+def updated(language: str, sentences: Mapping[str, set[str]], folder: Path = FOLDER) -> bytes:
+    """The catalog's file with exactly these sentences to translate; what was translated stays."""
+    found, template = catalog(language, folder), Catalog(locale=language)
+    for message in found.obsolete.values():
+        found.add(message.id, message.string)
+    for sentence in sorted(sentences):
+        template.add(sentence, locations=[(place, 0) for place in sorted(sentences[sentence])])
+    found.update(template, no_fuzzy_matching=True)
+    written = BytesIO()
+    write_po(written, found, width=_WIDTH, omit_header=True, sort_output=True, include_lineno=False)
+    return _head(language).encode() + written.getvalue()
+
+
+def _head(language: str) -> str:
+    name = Locale.parse(language).get_display_name("en")
+    return _HEAD.format(language=name, code=language, names=_NAMES.get(language, _NAMES[""]))
+
+
+def main(folder: Path = FOLDER) -> None:
+    """Bring every catalog up to date."""
+    folder.mkdir(exist_ok=True)
+    sentences = collected()
+    for language in TRANSLATED:
+        (folder / f"{language}.po").write_bytes(updated(language, sentences, folder))
+
+
+if __name__ == "__main__":
+    main()
