@@ -32,7 +32,7 @@ from core.scoring.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
 from core.scoring.heads.heads import Heads
 from core.scoring.rewards import BUILT_IN, Scorers, missing
 from core.stages.anneal import anneal
-from core.stages.assessing import MAX_DRAFTS, Assessor, vetted_sentences
+from core.stages.assessing import MAX_DRAFTS, Assessor
 from core.stages.claims import propose_claims, vote
 from core.stages.codeofconduct import search, word_list
 from core.stages.drafting import Candidate, compose, weakest, write
@@ -40,7 +40,7 @@ from core.stages.evidence import ANY_SOURCES, Sources, far_from, find_evidence, 
 from core.stages.judge import judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
 from core.stages.reading import Signals, check_text, decide, is_debatable, read_post, read_signals
-from core.wording.prepared.bank import Theme, load_themes, matching_themes
+from core.wording.prepared.bank import Theme, load_themes, matching_themes, vetted_sentences
 from core.wording.targets.groups import undisguised
 from core.wording.text import join
 

@@ -21,7 +21,7 @@ from kb.ranking.queries import Asked, LanguageOf, asked
 from kb.starter.fact_search import FactSearch
 from kb.starter.facts import STARTER_FACTS, load_facts
 from kb.starter.gaps import STARTER_GAPS, Gaps, Instead, load_gaps
-from kb.starter.index import KnowledgeIndex, NamedEmbedder
+from kb.starter.index import KnowledgeIndex
 from kb.starter.vector_cache import KeptVectors
 
 _EACH_SOURCE = 2  # of three passages: no source answers everything
@@ -49,8 +49,8 @@ class HybridSearch:
             embedder knows.
 
     **Languages.** Of a text in a language that the embedder does not know, a gloss in English is looked up beside it
-    (``kb.ranking.gloss``). If nothing is found, or only that cannot be read, the answer is the norms nearest to equal rights
-    for that group, such as the Universal Declaration of Human Rights: they hold whatever the post says.
+    (``kb.ranking.gloss``). If nothing is found, or only that cannot be read, the answer is the norms nearest to equal
+    rights for that group, such as the Universal Declaration of Human Rights: they hold whatever the post says.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class LeftOut:
 
 def open_starter(
     cache_folder: Path,
-    embedder: NamedEmbedder,
+    embedder: Embedder,
     *,
     more: Sequence[Part] = (),
     reranker: Reranker | None = None,

@@ -16,7 +16,7 @@ import pytest
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost, PostRef
 from core.moderation.approval import ApprovedReply, approve, text_hash
-from core.ports import ChatPlatform
+from core.moderation.platforms import ChatPlatform
 
 EXACT_TEXTS = {
     "mention": "@everyone and @here, please read this twice.",

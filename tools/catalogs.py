@@ -1,4 +1,4 @@
-"""``python -m tools.catalogs`` writes new sentences into the catalogs of ``core/i18n/locale``, and loses no translation.
+"""``python -m tools.catalogs`` writes new sentences into ``core/i18n/locale``, and loses no translation.
 
 Collects every sentence that people read from the source, which an installed Antiphon need not have: so this is no part
 of it. A sentence that stands in the code no more stays in its catalog, marked ``#~``, until a translator removes it.
@@ -19,7 +19,7 @@ from babel.messages.pofile import read_po, write_po
 from core.i18n.catalogs import LANGUAGES
 
 ROOT: Final = Path(__file__).parent.parent
-FOLDER: Final = ROOT / "core" / "locale"
+FOLDER: Final = ROOT / "core" / "i18n" / "locale"
 TRANSLATED: Final = LANGUAGES[1:]
 _LAYERS: Final = ("adapters", "bot", "core", "kb")
 _CALLS: Final = frozenset({"gettext", "locale_str", "sentence"})
@@ -28,7 +28,7 @@ _HEAD: Final = """# Antiphon's sentences in {language}; under the licence of the
 #
 # Written with care, but no native speaker has read them yet: corrections are welcome.
 # {names}
-# `python -m tools.catalogs` adds new sentences; tests/unit/core/i18n/test_catalogs.py checks lengths, names and placeholders.
+# `python -m tools.catalogs` adds new sentences; tests/unit/core/i18n/test_catalogs.py checks them.
 msgid ""
 msgstr ""
 "Content-Type: text/plain; charset=utf-8\\n"

@@ -1,7 +1,8 @@
 """Discord as a place to talk: what was flagged there, and our replies, posted once and taken away again.
 
-Owns every request that reads a post, and those that put our words under one. Implements ``core.ports.ChatPlatform``.
-Must never send by webhook, which knows no keys, never mention anybody, and never repeat a send on its own account.
+Owns every request that reads a post, and those that put our words under one. Implements
+``core.moderation.platforms.ChatPlatform``. Must never send by webhook, which knows no keys, never mention anybody, and
+never repeat a send on its own account.
 """
 
 from __future__ import annotations

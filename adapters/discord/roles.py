@@ -1,7 +1,7 @@
 """Who may do what in a Discord server, asked of Discord at that moment.
 
-Owns the translation of a server's own roles and rights into Antiphon's roles; a ``core.ports.RoleSource``. Must never
-answer from a cache: a right that was taken away ends at once.
+Owns the translation of a server's own roles and rights into Antiphon's roles; a
+``core.moderation.platforms.RoleSource``. Must never answer from a cache: a right that was taken away ends at once.
 """
 
 from __future__ import annotations

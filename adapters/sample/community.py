@@ -29,7 +29,7 @@ def _utc_now() -> datetime:
 
 
 class SampleCommunity:
-    """One channel of an invented town's server; implements ``core.ports.ChatPlatform``.
+    """One channel of an invented town's server; implements ``core.moderation.platforms.ChatPlatform``.
 
     Args:
         posts: the messages that stand there at the beginning.

@@ -1,6 +1,6 @@
 """The engine under each profile against the plain model: what a reply costs, and what comes out first.
 
-    python -m bench.replies.engine --posts FILE --profiles live,paper,plain --limits live=40,paper=8,plain=40 --resume LOG
+    python -m bench.replies.engine --posts FILE --profiles live,paper,plain --limits live=40,paper=8 --resume LOG
 
 ``FILE`` holds JSON lines with ``post`` and, for the comparisons, ``id``, ``target_group`` and ``human_reply``. Posts
 are drawn by seed, spread over the target groups; a system with a lower limit gets the first of the same posts. Every

@@ -1,7 +1,7 @@
 """Engines that rank paragraphs by their words, each built and asked in the same way.
 
-All get the stems of ``kb.ranking.stems`` without stop words, so that they differ in speed and not in what they know; tantivy
-makes them itself, from the same analyzer.
+All get the stems of ``kb.ranking.stems`` without stop words, so that they differ in speed and not in what they know;
+tantivy makes them itself, from the same analyzer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How often a fact that answers a post stands among the first three: ``python -m bench.retrieval.relevance --posts FILE``.
+"""How often a fact that answers a post is among the first three: ``python -m bench.retrieval.relevance --posts FILE``.
 
 A fact answers a post if it is tagged with a stereotype that the post shows (``stereotypes.toml``) and is about its
 target group. The patterns stand for people's labels: they miss and mistake some, for every ranking alike. Compared are

@@ -1,7 +1,7 @@
 """Whether the scorers tell right from wrong, and what each reward and stage adds to what comes out first.
 
-    python -m bench.scoring.rewards --posts FILE [--intents FILE] --resume LOG        AUC and calibration of every scorer
-    python -m bench.scoring.rewards --posts FILE --ablate --limit 8 --resume LOG      the engine with one part less each time
+    python -m bench.scoring.rewards --posts FILE [--intents FILE] --resume LOG    AUC and calibration of every scorer
+    python -m bench.scoring.rewards --posts FILE --ablate --limit 8 --resume LOG  the engine with one part less
 
 The posts must not be those that the heads were trained on. ``LOG`` grows answer by answer, one file for each of the
 two; the same command goes on where it was killed. Nothing is asked twice: engines that part only after the drafts share

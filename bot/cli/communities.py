@@ -1,7 +1,7 @@
 """``antiphon community``: what the person at the terminal does with communities.
 
-Owns the commands; what is allowed and recorded is for ``bot.communities.decisions``. Whoever may start these commands can read
-the database anyway: they act as its operator, by their account's name.
+Owns the commands; what is allowed and recorded is for ``bot.communities.decisions``. Whoever may start these commands
+can read the database anyway: they act as its operator, by their account's name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``antiphon erase``, ``antiphon export`` and ``antiphon schedule``: what is kept of people, and for how long.
 
-Owns the commands; what they do is for ``bot.upkeep.erasure``, ``bot.communities.export`` and ``bot.upkeep.schedule``. Who runs them has the
-database and its secret, and so needs no role.
+Owns the commands; what they do is for ``bot.upkeep.erasure``, ``bot.communities.export`` and ``bot.upkeep.schedule``.
+Who runs them has the database and its secret, and so needs no role.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What managers do with their community through a chat platform: ``core.moderation.desk_ports.Governance`` over the database.
+"""What managers do from a chat platform: ``core.moderation.desk_ports.Governance`` over the database.
 
 Owns that the platform is asked who somebody is before anything is decided, and that every change of the settings is one
-transaction with a line in the community's audit stream. The decisions themselves are ``bot.communities.decisions``'s. Must
-never take an adapter's word for a role, but that a person administers the community (``is_owner``).
+transaction with a line in the community's audit stream. The decisions themselves are ``bot.communities.decisions``'s.
+Must never take an adapter's word for a role, but that a person administers the community (``is_owner``).
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from bot.store.people.communities import Community
 from bot.store.people.people import grant, known_pseudonym, native_roles
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
+from core.moderation.platforms import RoleSource
 from core.moderation.roles import Person, Role
-from core.ports import RoleSource
 
 BY_PLATFORM = "platform"
 """Who granted a native role, in ``memberships``."""

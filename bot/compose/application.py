@@ -41,8 +41,8 @@ from core.engine import Engine, Request
 from core.errors import AntiphonError, StoreUnavailable
 from core.llm.profiles import Profile
 from core.models import FlaggedPost, Progress, Suggestion
+from core.moderation.platforms import ChatPlatform, RoleSource
 from core.moderation.roles import Person, Role
-from core.ports import ChatPlatform, RoleSource
 from core.stages.evidence import Sources
 from core.wording import language
 

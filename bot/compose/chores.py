@@ -24,7 +24,7 @@ from bot.upkeep.chores.scrubbing import SCRUB, Scrubbing
 from bot.upkeep.chores.stale import StaleCases
 from bot.upkeep.chores.waiting import WaitingCases
 from bot.upkeep.erasure import ERASURE, Erasure
-from core.ports import ChatPlatform
+from core.moderation.platforms import ChatPlatform
 
 SCHEDULED: Final = "scheduled"
 """The folder for backups that are deleted when they are old, beside those that somebody made by hand."""

@@ -1,6 +1,7 @@
 """The composition root of Discord: settings and an engine in, a bot that serves its communities until it is stopped.
 
-Beside ``bot.compose.engine`` and ``bot.compose.application`` the only place where objects are built. Owns no rule of its own.
+Beside ``bot.compose.engine`` and ``bot.compose.application`` the only place where objects are built. Owns no rule of
+its own.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from core.errors import Conflict, PlatformBusy, PlatformUnavailable, StoreUnavai
 from core.models import PostRef
 from core.moderation.approval import CLOSED
 from core.moderation.cards import Card
-from core.ports import ReviewSurface
+from core.moderation.platforms import ReviewSurface
 
 _LOG = logging.getLogger(__name__)
 _LEAST_PAUSE: Final = timedelta(seconds=1)

@@ -1,7 +1,7 @@
 """The desk as chat platforms see it: every decision of a person, answered with the case's card.
 
-Owns how ``core.moderation.desk_ports.Casework`` is carried out: the platform is asked what the person is there at this moment, the
-desk decides, and the card is read anew. Must never decide anything itself, and never post.
+Owns how ``core.moderation.desk_ports.Casework`` is carried out: the platform is asked what the person is there at this
+moment, the desk decides, and the card is read anew. Must never decide anything itself, and never post.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from core.moderation.approval import CaseState
 from core.moderation.cards import Approval, Card, ProposedReply
 from core.moderation.decline import DeclineReason
 from core.moderation.input_checks import check_text
+from core.moderation.platforms import RoleSource
 from core.moderation.roles import Person
-from core.ports import RoleSource
 
 _STANDS: Final = "somebody looked: it stands there"
 _MISSING: Final = "somebody looked: it does not stand there"

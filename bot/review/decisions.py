@@ -33,8 +33,8 @@ from core.models import FlaggedPost, Intent
 from core.moderation.approval import ApprovedReply, CaseState, state_words
 from core.moderation.decline import DeclineReason, decline_reason
 from core.moderation.input_checks import check_note, check_text
+from core.moderation.platforms import RoleSource
 from core.moderation.roles import OnCase, Person
-from core.ports import RoleSource
 
 _HELD = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 """The states in which a case waits for a person, who can take it."""

@@ -69,7 +69,7 @@ class Proposals:
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
     ) -> ProposedReply:
-        """Keep one exact text and say what would be posted; ``core.moderation.desk_ports.Casework.propose`` says what is raised."""
+        """Keep one exact text and say what would be posted; ``desk_ports.Casework.propose`` says what is raised."""
         check_text(text or "")
 
         async def work(session: Session) -> _Kept:

@@ -1,7 +1,8 @@
 """Named points at which a test may stop, delay or break the program.
 
 Owns nothing in production: ``reach`` returns at once. Every commit and every call of a platform passes two points, one
-before and one after it (``Database.run``, ``bot.sending.outbox``), so that a test can enumerate them and let each one fail.
+before and one after it (``Database.run``, ``bot.sending.outbox``), so that a test can enumerate them and let each one
+fail.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The gate to the platforms: the only module that calls ``post`` and ``retract`` of one.
 
-Owns the calls, each with its time limit and its two points of ``bot.runtime.faults``. Decides nothing and writes nothing: only
-``bot.sending.outbox`` and ``bot.sending.retracting`` may use it, after the intent was committed (checked by import-linter and
-``tests/unit/bot/sending/test_one_gate.py``).
+Owns the calls, each with its time limit and its two points of ``bot.runtime.faults``. Decides nothing and writes
+nothing: only ``bot.sending.outbox`` and ``bot.sending.retracting`` may use it, after the intent was committed (checked
+by import-linter and ``tests/unit/bot/sending/test_one_gate.py``).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from bot.runtime.faults import reach
 from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.platforms import ChatPlatform, RoleSource
 from core.moderation.roles import Role
-from core.ports import ChatPlatform, RoleSource
 
 _T = TypeVar("_T")
 

@@ -26,8 +26,8 @@ from bot.store.engine.database import Database
 from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable, TextHidden
 from core.moderation.approval import text_hash
 from core.moderation.input_checks import check_note
+from core.moderation.platforms import ChatPlatform, RoleSource
 from core.moderation.roles import Person
-from core.ports import ChatPlatform, RoleSource
 
 __all__ = ["Delivery", "Limits", "Outbox"]
 

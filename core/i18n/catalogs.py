@@ -1,7 +1,7 @@
 """What Antiphon says to people, in their language: gettext catalogs, read once.
 
-Owns the choice of a catalog. The English sentences stand in the code; ``core/i18n/locale`` holds the others, one file for
-each language (``python -m tools.catalogs`` writes new sentences into them). What posts and replies say is never
+Owns the choice of a catalog. The English sentences stand in the code; ``core/i18n/locale`` holds the others, one file
+for each language (``python -m tools.catalogs`` writes new sentences into them). What posts and replies say is never
 translated.
 """
 
@@ -61,8 +61,8 @@ def translated(said: str, locale: str | None) -> str:
     """What was said before anybody knew who reads it, such as an error's message, in the reader's language.
 
     Args:
-        said: a ``core.i18n.sentences.Sentence``. Any other text is looked up as it stands: a sentence that was stored since
-            is found if nothing was filled in, and everything else stays as it is.
+        said: a ``core.i18n.sentences.Sentence``. Any other text is looked up as it stands: a sentence that was stored
+            since is found if nothing was filled in, and everything else stays as it is.
     """
     if not isinstance(said, Sentence):
         return _filled(said, locale, {})

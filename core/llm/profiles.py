@@ -40,8 +40,8 @@ class Profile:
         written: intents that the model writes a draft for, those first where the vetted draft is weakest.
         writes_queries: whether the model writes queries, or the post, its meaning and the claims are searched for.
         extracts_triplets: whether facts are checked triplet by triplet (F2RL, section 3.3), or a sentence as a whole.
-        is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 as published (``core.stages.codeofconduct``), or the
-            reduced loop of ``core.stages.anneal``.
+        is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 (``core.stages.codeofconduct``)
+            or the reduced loop of ``core.stages.anneal``.
         is_round_robin: whether the judge compares every pair in both orders, or as few as settle the first places.
         target_score: the loop stops at a draft with this score, in [0, 10].
         temperature: how freely the model writes; 0 is greedy.

@@ -1,7 +1,7 @@
 """What a chat platform's adapter may ask of the application: the people's side of the desk, as Protocols.
 
-Owns the shape of that port. The application implements it (``bot.review.casework``); adapters are given it and know nothing
-behind it. Every method raises one of ``core.errors`` with a remedy: ``NotAllowed`` where the person may not,
+Owns the shape of that port. The application implements it (``bot.review.casework``); adapters are given it and know
+nothing behind it. Every method raises one of ``core.errors`` with a remedy: ``NotAllowed`` where the person may not,
 ``Conflict`` where the case is not as they saw it or somebody else holds it, ``BadInput`` where the call is wrong, and
 ``StoreUnavailable`` where the database does not answer; after each nothing has changed.
 """

@@ -19,7 +19,8 @@ def why_two(suggestion: Suggestion, checked: Sequence[CheckedSentence]) -> tuple
 
     Args:
         suggestion: what the engine said about the post.
-        checked: the reply, without what discloses Antiphon, checked against the evidence (``core.scoring.edits.check_edit``).
+        checked: the reply, without what discloses Antiphon, checked against the evidence
+            (``core.scoring.edits.check_edit``).
     """
     reasons = []
     if suggestion.reading.recommended_action is Action.REPORT:

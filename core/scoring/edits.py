@@ -13,8 +13,7 @@ from functools import cache
 from core.models import Receipt, Suggestion
 from core.scoring.grounding.grounding import NAME, Item, check
 from core.scoring.receipts import is_factual
-from core.stages.assessing import vetted_sentences
-from core.wording.prepared.bank import load_themes
+from core.wording.prepared.bank import load_themes, vetted_sentences
 from core.wording.text import words
 
 

@@ -19,8 +19,7 @@ from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, argument_quality, evaluate, with_total
 from core.stages.drafting import Candidate
 from core.stages.judge import best_of_each_intent, seeded
-from core.wording.prepared.bank import Theme
-from core.wording.text import sentences, words
+from core.wording.text import words
 
 _LEAST_LIKENESS = 0.5
 MAX_DRAFTS = 4
@@ -118,12 +117,6 @@ class Assessor:
         if fault:
             self.faults[fault] += 1
         return fault is None
-
-
-def vetted_sentences(themes: Sequence[Theme]) -> frozenset[str]:
-    """Every sentence that people wrote for some themes: the claims and the replies."""
-    texts = [text for theme in themes for text in [theme.claim, *(t for own in theme.replies.values() for t in own)]]
-    return frozenset(sentence for text in texts for sentence in sentences(text))
 
 
 def _cautions(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:

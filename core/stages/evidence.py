@@ -23,7 +23,8 @@ QUERIES = 5
 KEPT = 3
 NEAR = 0.42
 """The closeness to claim and post from which on a passage may lead. Measured on 231 English posts whose stereotype some
-shipped fact answers (``bench/retrieval/relevance.py``): of the first facts nearer than this 80 of 100 answer the post, of the
+shipped fact answers (``bench/retrieval/relevance.py``): of the first facts nearer than this 80 of 100 answer the post,
+of the
 others 46."""
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*|[\"“”]")
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.ports import Embedder
 from kb.documents import Listed
 from kb.library.library import Library, Paragraph
 from kb.shelf.index.library_index import Entry, Filters, LibraryIndex, OnProgress
-from kb.starter.index import NamedEmbedder
 
 _FOLDER = "index"
 
@@ -37,7 +37,7 @@ class Indexed:
 class LocalShelf:
     """A ``Shelf`` over a library and the index in its folder; blocking, safe to share between threads."""
 
-    def __init__(self, library: Library, embedder: NamedEmbedder) -> None:
+    def __init__(self, library: Library, embedder: Embedder) -> None:
         self.library = library
         self.index = LibraryIndex(library.folder / _FOLDER, embedder, self._texts)
 

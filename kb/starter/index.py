@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
 import faiss
 import numpy as np
@@ -38,14 +37,6 @@ _LOCK_SECONDS = 300.0  # a first build takes seconds, but another process may be
 _WRITER_BYTES = 15_000_000  # the least that tantivy's writer takes
 _MAX_QUERY_WORDS = 64  # a longer post adds time, not sense
 _REMEDY = "Free some space, check that the cache folder can be written, and try again."
-
-
-class NamedEmbedder(Embedder, Protocol):
-    """An embedder that says which model it is, so that vectors of two models never mix."""
-
-    @property
-    def name(self) -> str:
-        """The model's name, part of the index key."""
 
 
 class _DamageError(Exception):
@@ -73,7 +64,7 @@ class KnowledgeIndex:
     between threads, and between processes that share the cache.
     """
 
-    def __init__(self, facts: Sequence[Fact], embedder: NamedEmbedder, cache_folder: Path) -> None:
+    def __init__(self, facts: Sequence[Fact], embedder: Embedder, cache_folder: Path) -> None:
         self._facts = tuple(facts)
         self._embedder = embedder
         self._root = cache_folder / "kb"

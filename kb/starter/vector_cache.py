@@ -14,7 +14,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from kb.starter.index import NamedEmbedder
+from core.ports import Embedder
 
 _log = logging.getLogger(__name__)
 _DIGEST_BYTES = 32
@@ -23,7 +23,7 @@ _DIGEST_BYTES = 32
 class KeptVectors:
     """An embedder's vectors in ``<cache>/kb``, a file for each list of texts; safe to share."""
 
-    def __init__(self, embedder: NamedEmbedder, cache_folder: Path) -> None:
+    def __init__(self, embedder: Embedder, cache_folder: Path) -> None:
         self._embedder = embedder
         self._root = cache_folder / "kb"
 

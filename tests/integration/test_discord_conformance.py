@@ -9,7 +9,7 @@ import pytest
 from adapters.discord import DiscordOptions, DiscordPlatform
 from adapters.discord.refs import NAME
 from core.models import FlaggedPost, PostRef, ThreadMessage
-from core.ports import ChatPlatform
+from core.moderation.platforms import ChatPlatform
 from tests.conformance import PlatformConformance, PlatformHarness
 from tests.fakes.discord_server import DiscordServer, LoopbackClient, World, connected
 from tests.fakes.discord_server.faults import Fault

@@ -14,7 +14,7 @@ from core.errors import BadSettings, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
-from core.ports import ReviewSurface
+from core.moderation.platforms import ReviewSurface
 from tests.fakes.discord_cards import DRAFTS, POST_TEXT, REVIEWED
 from tests.fakes.discord_review import ReviewWorld, review_world
 

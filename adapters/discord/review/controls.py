@@ -1,7 +1,7 @@
 """Which buttons a card offers: those that the case's state allows, and no others.
 
-Owns that choice, read from ``core.moderation.approval.TRANSITIONS``. Who may press one is never decided here: the desk asks for the
-role at each press.
+Owns that choice, read from ``core.moderation.approval.TRANSITIONS``. Who may press one is never decided here: the desk
+asks for the role at each press.
 """
 
 from __future__ import annotations

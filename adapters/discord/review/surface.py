@@ -38,7 +38,7 @@ class _Shown:
 
 
 class DiscordReviewSurface:
-    """A ``core.ports.ReviewSurface`` over a connected client.
+    """A ``core.moderation.platforms.ReviewSurface`` over a connected client.
 
     A card has many readers: it speaks the language that the community chose, or else the one that its server has set.
     """
@@ -48,7 +48,7 @@ class DiscordReviewSurface:
         self._shown: OrderedDict[str, _Shown] = OrderedDict()
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
-        """Show a card, or edit the one that stands; ``core.ports.ReviewSurface`` says the rest."""
+        """Show a card, or edit the one that stands; ``core.moderation.platforms.ReviewSurface`` says the rest."""
         try:
             if shown is not None and await self._edit(card, shown):
                 return shown

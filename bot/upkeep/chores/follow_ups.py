@@ -23,7 +23,7 @@ from bot.upkeep.chore import Done
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 from core.moderation.approval import CaseState
-from core.ports import ChatPlatform
+from core.moderation.platforms import ChatPlatform
 
 AFTER_HOURS: Final = (24, 7 * 24, 28 * 24)
 _LATEST: Final = timedelta(hours=24)

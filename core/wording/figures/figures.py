@@ -1,7 +1,8 @@
 """The figures in a text: numbers, percentages, shares, amounts, dates, years and ordinals, in digits or words.
 
 Owns how each language writes them (one ``<language>.toml`` beside this file), what each is worth, and when one figure
-says what another says. It knows nothing of evidence: ``core.scoring.grounding.grounding`` compares a draft with its passages.
+says what another says. It knows nothing of evidence: ``core.scoring.grounding.grounding`` compares a draft with its
+passages.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ import numpy as np
 
 from core.models import Intent, TargetGroup
 from core.ports import Embedder
+from core.wording.text import sentences
 
 LANGUAGES = ("en", "es", "it", "eu")
 SAME_THEME = 0.58
@@ -57,6 +58,12 @@ def load_themes(language: str) -> tuple[Theme, ...]:
         return ()
     text = resources.files("core.wording.prepared").joinpath(f"{language}.jsonl").read_text(encoding="utf-8")
     return tuple(_theme(json.loads(line)) for line in text.splitlines() if line.strip())
+
+
+def vetted_sentences(themes: Sequence[Theme]) -> frozenset[str]:
+    """Every sentence that people wrote for some themes: the claims and the replies."""
+    texts = [text for theme in themes for text in [theme.claim, *(t for own in theme.replies.values() for t in own)]]
+    return frozenset(sentence for text in texts for sentence in sentences(text))
 
 
 def _theme(row: dict[str, object]) -> Theme:

@@ -1,8 +1,8 @@
 """The process that reads one document, answers, and ends.
 
-Owns the order: give up all that is not needed (kb.parsing.apart.sandbox), only then take the first byte of the document.
-The document comes in by standard input; the answer, or the reason why there is none, leaves by standard output as one
-JSON object.
+Owns the order: give up all that is not needed (kb.parsing.apart.sandbox), only then take the first byte of the
+document. The document comes in by standard input; the answer, or the reason why there is none, leaves by standard
+output as one JSON object.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
+from core.ports import Embedder
 from kb.shelf.index.building import NOTHING, Build, OnProgress, batches_of
 from kb.shelf.index.entries import EVERYTHING, Entry, Filters
 from kb.shelf.index.neighbours import Tuning
@@ -29,7 +30,6 @@ from kb.shelf.index.table import Table, changed, table_of
 from kb.shelf.index.vectors import Batch, VectorLog, VectorSet
 from kb.shelf.index.versions import DamageError, Piece, Versions
 from kb.shelf.index.words import Texts, checked_text
-from kb.starter.index import NamedEmbedder
 
 __all__ = ["EVERYTHING", "Entry", "Filters", "LibraryIndex", "OnProgress", "Tuning"]
 
@@ -62,7 +62,7 @@ class LibraryIndex:
     """
 
     def __init__(
-        self, folder: Path, embedder: NamedEmbedder, texts: Texts, *, lazy: bool = True, tuning: Tuning | None = None
+        self, folder: Path, embedder: Embedder, texts: Texts, *, lazy: bool = True, tuning: Tuning | None = None
     ) -> None:
         self._folder, self._embedder, self._texts, self._lazy = folder, embedder, texts, lazy
         self._tuning = tuning or Tuning()

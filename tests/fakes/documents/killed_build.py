@@ -19,10 +19,6 @@ from tests.fakes.engine.embedder import FakeEmbedder
 DOCUMENTS = 40
 
 
-class _Embedder(FakeEmbedder):
-    name = "fake"
-
-
 def _text(number: int) -> str:
     return "\n".join(f"Paragraph {line} of report {number} counts {number * line} schools." for line in range(1, 9))
 
@@ -43,7 +39,7 @@ async def build(folder: Path) -> None:
     library = Library(folder)
     library.set_trust("fake", Trust.HIGH)
     await Ingest(source, library, parse, cut).build(Wanted(), lambda _, listed: _say(listed and listed.id))
-    shelf = LocalShelf(library, _Embedder())
+    shelf = LocalShelf(library, FakeEmbedder())
     shelf.follow(lambda what, *_: _say(what))
     shelf.index.embed(on_progress=lambda what, *_: _say(what))
     _say("done")

@@ -16,6 +16,8 @@ DIMENSION = 256
 class FakeEmbedder:
     """An ``Embedder`` that hashes each word of meaning to a place; the same text always has the same vector."""
 
+    name: str = "fake"
+
     def __init__(self, languages: Iterable[str] = ("en",)) -> None:
         self._languages = frozenset(languages)
         self.asked: list[str] = []

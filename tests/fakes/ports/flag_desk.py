@@ -1,4 +1,4 @@
-"""The part of the desk that takes posts in, in memory: what capture needs of ``core.moderation.desk_ports.Casework``."""
+"""What capture needs of ``core.moderation.desk_ports.Casework``, in memory: it takes posts in."""
 
 from __future__ import annotations
 

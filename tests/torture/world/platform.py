@@ -113,7 +113,7 @@ def utc_now() -> datetime:
 
 
 class LoggedPlatform:
-    """Implements ``core.ports.ChatPlatform``.
+    """Implements ``core.moderation.platforms.ChatPlatform``.
 
     Args:
         has_keys: whether it knows keys at all.

@@ -27,8 +27,8 @@ from bot.store.engine.database import Database
 from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
 from core.models import PostRef
 from core.moderation.approval import CaseState
+from core.moderation.platforms import RoleSource
 from core.moderation.roles import Operator
-from core.ports import RoleSource
 from tests.fakes.desk.people import PLATFORM
 from tests.fakes.ports.roles import FakeRoles
 from tests.torture.world.figures import Figures, TickingClock

@@ -1,7 +1,7 @@
 """A desk in the middle of its world: people, workers, a platform, a clock, and everything that may go wrong.
 
-Owns, with ``tests.torture.world.people`` and ``tests.torture.world.keepers``, the one place in the tests of torture that calls the
-desk, so that all of them do what an application does.
+Owns, with ``tests.torture.world.people`` and ``tests.torture.world.keepers``, the one place in the tests of torture
+that calls the desk, so that all of them do what an application does.
 """
 
 from __future__ import annotations

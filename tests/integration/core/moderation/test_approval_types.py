@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[4]
 COMMON = """\
 from datetime import datetime
 from core.models import Posted, PostRef
-from core.ports import ChatPlatform
+from core.moderation.platforms import ChatPlatform
 from core.moderation.approval import ApprovedReply, approve, restore
 
 """

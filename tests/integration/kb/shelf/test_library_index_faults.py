@@ -46,7 +46,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_builds_that_are_killed_end_in_the_same_bytes(tmp_path: Path) -> None:
-    """Protects resumption: five kills at random moments leave no trace; ``python -m tests.torture.builds`` does more."""
+    """Protects resumption: five random kills leave no trace; ``python -m tests.torture.builds`` does more."""
     build(tmp_path / "whole")
     done = builds_with_kills(tmp_path, times=5, seed=time.time_ns())
     assert all(stored(folder) == stored(tmp_path / "whole") for folder in done)

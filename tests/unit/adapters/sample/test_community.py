@@ -11,7 +11,7 @@ from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
 from core.errors import AmbiguousSend, BadInput, PlatformUnavailable
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
-from core.ports import ChatPlatform
+from core.moderation.platforms import ChatPlatform
 from tests.conformance import PlatformConformance, PlatformHarness, reply_to
 from tests.fakes.machine.clock import FakeClock
 

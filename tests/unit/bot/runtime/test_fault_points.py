@@ -12,11 +12,11 @@ from pathlib import Path
 
 _BOT = Path(__file__).parents[4] / "bot"
 _COMMITTERS = {
-    "store/database.py",  # every transaction about a case
-    "store/migrate.py",  # an upgrade, whole or not at all: tests/integration/bot/store/test_migrations.py
-    "store/backup.py",  # copies, and reads what it copied
-    "store/scrub.py",  # VACUUM: rewrites the file, changes no row
-    "store/sqlite.py",  # folds the log into the file
+    "store/engine/database.py",  # every transaction about a case
+    "store/engine/migrate.py",  # an upgrade, whole or not at all: tests/integration/bot/store/test_migrations.py
+    "store/upkeep/backup.py",  # copies, and reads what it copied
+    "store/upkeep/scrub.py",  # VACUUM: rewrites the file, changes no row
+    "store/engine/sqlite.py",  # folds the log into the file
 }
 _CALLS = {"read", "post", "find_reply", "retract", "roles"}
 
@@ -82,7 +82,7 @@ def test_only_the_database_commits() -> None:
 
 def test_a_commit_has_its_points() -> None:
     """One before it, in the transaction, and one after it, outside."""
-    tree = ast.parse((_BOT / "store/database.py").read_text())
+    tree = ast.parse((_BOT / "store/engine/database.py").read_text())
     (transaction,) = [
         node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef) and node.name == "_transaction"
     ]
@@ -133,7 +133,7 @@ def _function(tree: ast.Module, given: ast.expr) -> ast.AST:
 
 def test_showing_a_card_has_its_points() -> None:
     """One before the call of the surface and one after it, both outside of any transaction."""
-    tree = ast.parse((_BOT / "review_board.py").read_text())
+    tree = ast.parse((_BOT / "review" / "board.py").read_text())
     (call,) = [one for one in _calls(tree, "show") if "_surface" in _source(one.func)]
     (showing,) = [
         node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef) and call in set(ast.walk(node))

@@ -24,13 +24,21 @@ MET_BY_PEOPLE = (
     *(
         ROOT / "bot" / f"{name}.py"
         for name in (
-            "approving", "chosen_claim", "deciding", "desk", "flagging", "front_desk", "governance", "intake",
-            "live_roles", "originals", "policies", "proposals", "typed", "sending/retracting", "sending/unknown",
-            "store/approvals", "store/cases", "store/database", "store/dialect", "store/documents", "store/holds",
-            "store/people", "store/postgresql", "store/sending",
+            "communities/governance", "communities/native_roles", "communities/policies",
+            "drafting/chosen_claim", "intake/intake", "intake/refusals", "review/approvals",
+            "review/casework", "review/decisions", "review/guard", "review/post_status", "review/proposals",
+            "sending/retracting", "sending/unknown", "store/cases/approvals", "store/cases/cases",
+            "store/cases/documents", "store/cases/holds", "store/cases/sending", "store/engine/database",
+            "store/engine/dialect", "store/engine/postgresql", "store/people/people",
         )
     ),
-    *(ROOT / "core" / f"{name}.py" for name in ("community_policy", "review", "sendable", "wishes")),
+    *(
+        ROOT / "core" / f"{name}.py"
+        for name in (
+            "moderation/approval", "moderation/community_policy", "moderation/draft_options",
+            "moderation/input_checks", "wording/final_text",
+        )
+    ),
 )  # fmt: skip
 """The modules whose errors a moderator's press or a volunteer's command on Discord can meet."""
 ONLY_OPERATORS = {

@@ -104,7 +104,7 @@ def test_a_changed_stored_text_is_refused() -> None:
 
 def test_a_forged_seal_fails() -> None:
     """Nobody but core.moderation.approval makes a reply, not even with a seal of one's own."""
-    with pytest.raises(NotAllowed, match=r"core\.review alone"):
+    with pytest.raises(NotAllowed, match=r"core\.moderation\.approval alone"):
         ApprovedReply("a1", REF, "x", "m", AT, text_hash("x"), _Seal())
 
 

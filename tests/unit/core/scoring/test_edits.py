@@ -11,9 +11,8 @@ from core.models import Action, Suggestion
 from core.moderation.decline import DeclineReason, decline_reason
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import check_edit, warnings_of
-from core.stages.assessing import vetted_sentences
 from core.wording.language import NAMES
-from core.wording.prepared.bank import load_themes
+from core.wording.prepared.bank import load_themes, vetted_sentences
 from tests.fakes.engine.brief import HARBOUR, passage, post_of
 from tests.fakes.engine.suggestions import suggestion_for
 

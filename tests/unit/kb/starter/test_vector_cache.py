@@ -13,12 +13,8 @@ from tests.fakes.engine.embedder import FakeEmbedder
 TEXTS = ["women: cannot lead", "migrants: take our jobs"]
 
 
-class Named(FakeEmbedder):
-    name = "one"
-
-
 def test_are_made_once(tmp_path: Path) -> None:
-    first, second = Named(), Named()
+    first, second = FakeEmbedder(), FakeEmbedder()
     made = KeptVectors(first, tmp_path).encode(TEXTS)
     kept = KeptVectors(second, tmp_path).encode(TEXTS)
     np.testing.assert_array_equal(kept, made)
@@ -29,10 +25,10 @@ def test_are_made_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:-1] + b"x", lambda _: b""])
 def test_damaged_ones_are_made_again(tmp_path: Path, damage) -> None:
-    made = KeptVectors(Named(), tmp_path).encode(TEXTS)
+    made = KeptVectors(FakeEmbedder(), tmp_path).encode(TEXTS)
     (file,) = tmp_path.rglob("*.vectors")
     file.write_bytes(damage(file.read_bytes()))
-    again = Named()
+    again = FakeEmbedder()
     np.testing.assert_array_equal(KeptVectors(again, tmp_path).encode(TEXTS), made)
     assert again.asked == TEXTS
 
@@ -40,5 +36,5 @@ def test_damaged_ones_are_made_again(tmp_path: Path, damage) -> None:
 def test_what_cannot_be_kept_is_made_all_the_same(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "kb").write_text("a file where the folder belongs")
     with caplog.at_level("INFO"):
-        assert len(KeptVectors(Named(), tmp_path).encode(TEXTS)) == 2
+        assert len(KeptVectors(FakeEmbedder(), tmp_path).encode(TEXTS)) == 2
     assert "could not be kept" in caplog.text
