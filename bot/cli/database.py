@@ -19,7 +19,6 @@ from bot.compose.engine import make_folder
 from bot.compose.settings import Settings
 from bot.store.engine.database import connected, translating
 from bot.store.engine.migrate import newest, revision_of, upgrade
-from bot.store.engine.secret import load_secret
 from bot.store.upkeep import backup as backups
 
 db = typer.Typer(help="The database with all cases.", no_args_is_help=True)
@@ -45,7 +44,7 @@ def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) ->
         engine = connected(place)
         try:
             with translating():
-                await upgrade(engine, load_secret(settings.secret_file))
+                await upgrade(engine)
         finally:
             await engine.dispose()
         out().print(Text(f"The database is at revision {newest()} now."))

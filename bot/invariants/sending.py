@@ -239,13 +239,8 @@ def _closed_at(facts: Facts, case: CaseRow, line: AuditRow) -> str:
 
 
 def _never_opened(facts: Facts, community_id: str) -> bool:
-    """Whether a community never left shadow mode, by its audit stream.
-
-    What revision 0001 sent, it sent before there was a shadow mode.
-    """
-    lines = facts.chains.get(community_id, [])
-    is_carried = bool(lines) and lines[0].reason.startswith("carried over")
-    return not is_carried and all(line.reason != "posting on" for line in lines)
+    """Whether a community never left shadow mode, by its audit stream."""
+    return all(line.reason != "posting on" for line in facts.chains.get(community_id, []))
 
 
 def _sent(facts: Facts) -> tuple[Sent, ...]:

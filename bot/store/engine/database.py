@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from bot.runtime.faults import reach
 from bot.store.engine import postgresql, sqlite
-from bot.store.engine.migrate import check_revision, is_empty, upgrade
+from bot.store.engine.migrate import check_revision, revision, upgrade
 from bot.store.engine.turns import Turns
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
@@ -169,9 +169,9 @@ class Database:
             vendor = postgresql if self.is_postgresql else sqlite
             async with self.engine.begin() as connection:
                 await vendor.check_durable(connection)
-                is_new = await connection.run_sync(is_empty)
-            if is_new:
-                await upgrade(self.engine, self._secret)
+                found = await connection.run_sync(revision)
+            if found is None:
+                await upgrade(self.engine)
             async with self.engine.begin() as connection:
                 await connection.run_sync(check_revision)
 

@@ -13,23 +13,22 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.store.engine import postgresql, sqlite
 from core.errors import StoreUnavailable
 
 _MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
-_FIRST: Final = "0001"
 _BUSY_SECONDS: Final = 30.0
 _LOCK: Final = 7_266_742  # any number that nobody else locks in our database
 
 
-def config(connection: Connection | None = None, secret: bytes = b"") -> Config:
+def config(connection: Connection | None = None) -> Config:
     """Alembic's configuration, over an open transaction."""
     made = Config()
     made.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    made.attributes.update(connection=connection, secret=secret)
+    made.attributes["connection"] = connection
     return made
 
 
@@ -39,22 +38,14 @@ def newest() -> str:
 
 
 def revision(connection: Connection) -> str | None:
-    """The database's revision; ``None`` if it is empty. The first one was made before revisions were kept."""
-    found = MigrationContext.configure(connection).get_current_revision()
-    if found is None and inspect(connection).has_table("cases"):
-        return _FIRST
-    return found
+    """The database's revision; ``None`` if none of our tables is in it."""
+    return MigrationContext.configure(connection).get_current_revision()
 
 
 async def revision_of(engine: AsyncEngine) -> str | None:
     """The revision of the database that an engine reaches; ``None`` if it is empty."""
     async with engine.begin() as connection:
         return await connection.run_sync(revision)
-
-
-def is_empty(connection: Connection) -> bool:
-    """Whether the database has no table of ours."""
-    return revision(connection) is None
 
 
 def is_known(found: str | None) -> bool:
@@ -82,13 +73,9 @@ def check_revision(connection: Connection) -> None:
     )
 
 
-async def upgrade(engine: AsyncEngine, secret: bytes, to: str = "head") -> None:
-    """Bring the database to a revision, the newest by default, in one transaction.
-
-    Args:
-        secret: what people's ids are hashed under.
-    """
-    # Of its own, since steps take long, and since SQLite must not follow references while tables are made anew.
+async def upgrade(engine: AsyncEngine) -> None:
+    """Bring the database to the newest revision in one transaction."""
+    # It has its own engine: steps take long, and SQLite must not follow references while tables are made anew.
     is_sqlite = engine.dialect.name == "sqlite"
     own = (
         sqlite.engine(Path(engine.url.database or ""), _BUSY_SECONDS, foreign_keys=False)
@@ -97,20 +84,17 @@ async def upgrade(engine: AsyncEngine, secret: bytes, to: str = "head") -> None:
     )
     try:
         async with own.begin() as connection:
-            await connection.run_sync(_upgrade, secret, to)
+            await connection.run_sync(_upgrade)
         if is_sqlite:
             await sqlite.forget_deleted(own)
     finally:
         await own.dispose()
 
 
-def _upgrade(connection: Connection, secret: bytes, to: str) -> None:
-    settings = config(connection, secret)
+def _upgrade(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":  # of two processes that start at once, the second one waits
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
-    if MigrationContext.configure(connection).get_current_revision() is None and revision(connection) == _FIRST:
-        command.stamp(settings, _FIRST)
-    command.upgrade(settings, to)
+    command.upgrade(config(connection), "head")
     if connection.dialect.name == "sqlite":
         broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
         if broken:

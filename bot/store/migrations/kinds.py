@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import sqlalchemy as sa
-from alembic import context, op
+from alembic import op
 
 
 def stored(values: Sequence[str], name: str) -> sa.Enum:
     """A text column with a CHECK constraint that lists ``values``."""
     return sa.Enum(*values, name=name, native_enum=False, create_constraint=True, length=32)
-
-
-def secret() -> bytes:
-    """What people's ids are hashed under."""
-    settings = context.config
-    found: bytes = settings.attributes["secret"]
-    return found
 
 
 def refuse_changes(table: str) -> None:

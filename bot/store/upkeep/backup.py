@@ -26,7 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.engine import postgresql, sqlite
 from bot.store.engine.database import connected, translating
-from bot.store.engine.migrate import check_revision, is_empty, is_known, revision
+from bot.store.engine.migrate import check_revision, is_known, revision
 from core.errors import AntiphonError, BadInput, StoreUnavailable
 
 SQLITE, POSTGRESQL = ".sqlite", ".pgdump"
@@ -209,7 +209,7 @@ def _restore_sqlite(file: Path, place: Path, force: bool) -> str | None:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as source:
             _check_copy(source)
             has_revision = source.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
-            found = source.execute(_REVISION).fetchone() if has_revision else ("0001",)
+            found = source.execute(_REVISION).fetchone() if has_revision else None
         if not is_known(found[0] if found else None):
             raise BadInput(f"{file} holds no revision that this version knows.", remedy="Install the version it is of.")
         if place.exists() and not force:
@@ -258,7 +258,7 @@ async def _restore_postgresql(file: Path, place: URL, force: bool) -> str | None
     try:
         with translating():
             async with engine.begin() as connection:
-                if not await connection.run_sync(is_empty):
+                if await connection.run_sync(revision) is not None:
                     if not force:
                         raise BadInput(
                             "The PostgreSQL database is not empty.",

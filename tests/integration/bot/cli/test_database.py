@@ -7,13 +7,13 @@ import json
 import sqlite3
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner, Result
 
 from adapters.sample.community import SampleCommunity
 from bot.cli.main import app
+from tests.fakes.later_version import become_later
 from tests.fakes.machine.installation import flag_in
-
-OLD = Path(__file__).parents[3] / "data" / "databases" / "0001.sql"
 
 
 def _run(config: Path, *words: str) -> Result:
@@ -28,11 +28,13 @@ def _cases(folder: Path) -> int:
         opened.close()
 
 
-def test_an_old_database_is_upgraded_after_a_backup(config: Path, tmp_path: Path) -> None:
+def test_an_old_database_is_upgraded_after_a_backup(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who starts a new version on old tables is told the command, and it keeps every case."""
-    old = sqlite3.connect(tmp_path / "antiphon.db")
-    old.executescript(OLD.read_text())
-    old.close()
+    for message in ("103", "105"):
+        asyncio.run(flag_in(tmp_path, message))
+    become_later(monkeypatch, tmp_path)
     refused = _run(config, "community", "list")
     assert refused.exit_code == 4
     assert "antiphon db upgrade" in refused.output
@@ -40,7 +42,7 @@ def test_an_old_database_is_upgraded_after_a_backup(config: Path, tmp_path: Path
     assert done.exit_code == 0, done.output
     assert "Kept a backup" in done.output
     assert len(list((tmp_path / "backups").iterdir())) == 1
-    assert _cases(tmp_path) == 16
+    assert _cases(tmp_path) == 2
     assert "already" in _run(config, "db", "upgrade").output
     assert _run(config, "db", "check").exit_code == 0
 

@@ -196,7 +196,7 @@ TAMPERED = {
         "I15",
     ),
     "trigger gone": ("SELECT 1", "I11"),
-    "old revision": ("UPDATE alembic_version SET version_num = '0001'", "I18"),
+    "old revision": ("UPDATE alembic_version SET version_num = '0000'", "I18"),
 }
 
 _OF_THE_SCHEMA = (TAMPERED["trigger gone"][0], TAMPERED["old revision"][0])

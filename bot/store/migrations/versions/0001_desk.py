@@ -1,21 +1,16 @@
-"""The desk: communities and roles, jobs under leases, campaigns, chained audit lines, pseudonyms.
+"""The first tables: communities and roles, cases, jobs under leases, campaigns, approvals, the chained audit log.
 
-What the first schema holds is carried over: everybody becomes a pseudonym, every audit line a link of its case's chain,
-and what people typed as a reason a note that can be erased.
-
-Revision ID: 0002
+Revision ID: 0001
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-from bot.store.migrations.carry_0002 import carried, read_old
-from bot.store.migrations.kinds import refuse_changes, secret, stored
+from bot.store.migrations.kinds import refuse_changes, stored
 from bot.store.schema.base import UtcDateTime
 
-revision = "0002"
-down_revision = "0001"
-released_in = None  # set it with the release, and keep a golden database: python -m tools.golden
+revision = "0001"
+down_revision = None
 
 STATES = "captured queued drafting in_review approved sending posted declined no_reply expired withdrawn needs_person unknown failed folded shadowed retracted".split()
 DECLARED = """(from_state IS NULL AND (to_state IS NULL OR to_state = 'captured'))
@@ -33,18 +28,7 @@ DECLARED = """(from_state IS NULL AND (to_state IS NULL OR to_state = 'captured'
 
 
 def upgrade() -> None:
-    """Replace the tables by new ones that hold the same cases."""
-    old = read_old(op.get_bind())
-    for table in ("outbox", "approvals", "claim_choices", "suggestions", "audit", "cases"):
-        op.drop_table(table)
-    _make_tables()
-    refuse_changes("audit")
-    for table, rows in carried(old, secret()):
-        if rows:
-            op.bulk_insert(sa.Table(table, sa.MetaData(), autoload_with=op.get_bind()), rows)
-
-
-def _make_tables() -> None:
+    """Make the tables."""
     op.create_table(
         "audit",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -395,3 +379,4 @@ def _make_tables() -> None:
     )
     op.create_index("outbox_by_state", "outbox", ["state", "not_before"], unique=False)
     op.create_index("outbox_by_time", "outbox", ["first_sent_at"], unique=False)
+    refuse_changes("audit")
