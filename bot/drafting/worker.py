@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from bot.drafting.queue import Backoff, DraftQueue, Taken
+from bot.runtime.lease import give_back, while_held
 from bot.runtime.waiting import pause
 from bot.store.cases.documents import Preview
 from bot.store.views.status import STOPPED
@@ -76,9 +77,9 @@ class Worker:
             taken = await asyncio.shield(taking)
             if taken is None:
                 return False
-            await self._while_alive(taken)
+            await self._held(taken)
         except asyncio.CancelledError:
-            await asyncio.shield(self._give_back(taking))
+            await asyncio.shield(give_back("a case", self._give_back(taking)))
             raise
         except Conflict as err:
             _LOG.info("a case was moved by somebody else while it was drafted: %s", err)
@@ -97,38 +98,25 @@ class Worker:
             elif not busy:
                 await pause(stop, self._poll_seconds)
 
-    async def _while_alive(self, taken: Taken) -> None:
-        """Draft while the lease is renewed beside it; stop at once when the case is no longer ours."""
+    async def _held(self, taken: Taken) -> None:
+        """Draft while the lease is renewed beside it, earlier than it must be where there is progress to show."""
         said = _Said()
-        drafting = asyncio.create_task(self._draft(taken, said))
-        beating = asyncio.create_task(self._beat(taken, said))
-        try:
-            await asyncio.wait({drafting, beating}, return_when=asyncio.FIRST_COMPLETED)
-            if drafting.done():
-                await drafting
-            else:
-                await beating
-                _LOG.info("case %s was withdrawn or taken over while it was drafted", taken.case.id)
-        finally:
-            for task in (drafting, beating):
-                task.cancel()
-            await asyncio.wait({drafting, beating})
 
-    async def _beat(self, taken: Taken, said: _Said) -> None:
-        """Renew the lease until it is lost; earlier than it must be where there is progress to show."""
-        while True:
-            await asyncio.sleep(self._progress_seconds)
-            await said.wait(self._heartbeat_seconds - self._progress_seconds)
+        async def renew() -> bool:
             stage, preview = said.news()
             try:
-                if not await self._queue.keep(taken, stage, preview):
-                    return
-            except StoreUnavailable as err:
-                _LOG.warning("a lease could not be renewed: %s", err)
-                continue
+                is_held = await self._queue.keep(taken, stage, preview)
             except BadAnswer as err:
                 _LOG.warning("case %s: what was drafted so far cannot be shown: %s", taken.case.id, err)
+                is_held = True
             said.were_kept(stage, preview)
+            return is_held
+
+        async def wait() -> None:
+            await asyncio.sleep(self._progress_seconds)
+            await said.wait(self._heartbeat_seconds - self._progress_seconds)
+
+        await while_held(self._draft(taken, said), renew, wait)
 
     async def _draft(self, taken: Taken, said: _Said) -> None:
         """Run the engine on a case and keep its answer, or the reason why there is none."""
@@ -171,13 +159,10 @@ class Worker:
                 await asyncio.sleep(self._poll_seconds)
 
     async def _give_back(self, taking: asyncio.Task[Taken | None]) -> None:
-        """Queue a case again, unless its work was just done; the lease takes care of what cannot be written."""
-        try:
-            taken = await taking
-            if taken is not None:
-                await self._queue.release(taken, STOPPED)
-        except (Conflict, StoreUnavailable) as err:
-            _LOG.warning("a case was not released: %s", err)
+        """Queue a case again, unless its work was just done."""
+        taken = await taking
+        if taken is not None:
+            await self._queue.release(taken, STOPPED)
 
 
 class _Said:

@@ -14,6 +14,7 @@ from typing import Final
 
 from bot.review.cards import build, digest_of
 from bot.runtime.faults import reach
+from bot.runtime.lease import Office
 from bot.runtime.waiting import pause
 from bot.store.cases.cases import CARDLESS
 from bot.store.engine.database import Database, Session
@@ -21,7 +22,6 @@ from bot.store.schema import CaseRow
 from bot.store.views import review_cards
 from bot.store.views.board_troubles import end_trouble, keep_trouble
 from bot.store.views.review_cards import Board, Place
-from bot.store.work.offices import lead, resign
 from core.errors import Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import PostRef
 from core.moderation.approval import CLOSED
@@ -83,14 +83,11 @@ class ReviewBoard:
         self._database = database
         self._surface = surface
         self._platform = platform
-        self._office = f"review board: {platform}"
-        self._owner = owner
+        self._office = Office(database, f"review board: {platform}", owner, timedelta(seconds=lease_seconds))
         self._poll_seconds = poll_seconds
         self._batch = batch
         self._kept = timedelta(days=kept_days)
         self._timeout_seconds = timeout_seconds
-        self._lease = timedelta(seconds=lease_seconds)
-        self._leads_until: datetime | None = None
         self._boards: dict[str, Board] = {}
         self._again: dict[str, str] = {}  # communities by case, of cards to look at although nothing was counted
         self._swept: datetime | None = None
@@ -104,7 +101,7 @@ class ReviewBoard:
                 if await self._quiet_step() < self._batch:
                     await pause(stop, self._poll_seconds)
         finally:
-            await self._resign()
+            await self._office.resign()
 
     async def step(self) -> int:
         """Look at the cards that may be outdated, at most ``batch``, and show those that are; how many were looked at.
@@ -129,7 +126,7 @@ class ReviewBoard:
 
     async def _look(self, session: Session) -> dict[str, str]:
         """The cases to look at now, with their communities; none while another process shows, or the platform rests."""
-        if not await self._leads(session):
+        if not await self._office.is_held(session):
             self._boards.clear()
             self._again.clear()
             return {}
@@ -177,7 +174,7 @@ class ReviewBoard:
         """The card as it is now, if that is not what is shown; what needs no card is counted as shown."""
         row = await session.get(CaseRow, case_id, populate_existing=True)
         board = None if row is None else self._boards.get(row.community_id)
-        if row is None or board is None or not await self._leads(session):
+        if row is None or board is None or not await self._office.is_held(session):
             return None
         shown, place = row.unshown, await review_cards.place_of(session, row)
         channel = board.channel or (place.ref.channel if place else "")
@@ -239,20 +236,6 @@ class ReviewBoard:
 
     async def _rest(self, session: Session, case_id: str) -> None:
         self._leave(case_id, session.moment, "its rows")
-
-    async def _leads(self, session: Session) -> bool:
-        """Whether this process shows the cards; the office is kept anew when half of its lease is over."""
-        if self._leads_until is not None and session.moment < self._leads_until - self._lease / 2:
-            return True
-        is_held = await lead(session, self._office, self._owner, self._lease)
-        self._leads_until = session.moment + self._lease if is_held else None
-        return is_held
-
-    async def _resign(self) -> None:
-        try:
-            await self._database.run("resign from the board", lambda s: resign(s, self._office, self._owner))
-        except (StoreUnavailable, Conflict) as err:
-            _LOG.warning("the review board was not given back, its lease must run out: %s", err)
 
 
 async def _keep(session: Session, outdated: _Outdated, place: PostRef) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from bot.runtime.lease import give_back, while_held
 from bot.runtime.waiting import pause
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobState
@@ -102,9 +103,9 @@ class Chores:
         if job.attempts > MAX_ATTEMPTS:
             return await self._give_up(job, chore, f"It was begun {MAX_ATTEMPTS} times and never ended.")
         try:
-            done = await self._while_alive(job, chore)
+            done = await self._held(job, chore)
         except asyncio.CancelledError:
-            await asyncio.shield(self._give_back(job))
+            await asyncio.shield(give_back("a chore", self._retry(job, timedelta(), "It was interrupted.")))
             raise
         except Conflict:
             raise
@@ -115,28 +116,13 @@ class Chores:
             return await self._failed(job, chore, f"It failed unexpectedly ({type(err).__name__}).")
         return await self._end(job, JobState.DONE, done.what, done.again)
 
-    async def _while_alive(self, job: Job, chore: Chore) -> Done:
+    async def _held(self, job: Job, chore: Chore) -> Done:
         """Do the chore while its lease is renewed beside it; ``Conflict`` when the lease was lost."""
-        doing, beating = asyncio.ensure_future(chore.do(job)), asyncio.ensure_future(self._beat(job))
-        try:
-            await asyncio.wait({doing, beating}, return_when=asyncio.FIRST_COMPLETED)
-            if not doing.done():
-                raise Conflict("The lease of a chore was lost.", remedy="Whoever has it now goes on.")
-            return await doing
-        finally:
-            for task in (doing, beating):
-                task.cancel()
-            await asyncio.wait({doing, beating})
 
-    async def _beat(self, job: Job) -> None:
-        """Renew the lease until it is lost."""
-        while True:
-            await asyncio.sleep(self._lease.total_seconds() / 4)
-            try:
-                if not await self._database.run("keep a chore", lambda s: jobs.renew(s, job, self._lease)):
-                    return
-            except StoreUnavailable as err:
-                _LOG.warning("the lease of a chore could not be renewed: %s", err)
+        async def renew() -> bool:
+            return await self._database.run("keep a chore", lambda session: jobs.renew(session, job, self._lease))
+
+        return await while_held(chore.do(job), renew, lambda: asyncio.sleep(self._lease.total_seconds() / 4))
 
     async def _failed(self, job: Job, chore: Chore, reason: str) -> Ran:
         """Try again later, each time after a longer pause, or give up."""
@@ -164,10 +150,3 @@ class Chores:
     async def _retry(self, job: Job, after: timedelta, what: str) -> Ran:
         await self._database.run("put a chore off", lambda session: jobs.retry(session, job, after, what))
         return Ran(job.key, JobState.READY, what)
-
-    async def _give_back(self, job: Job) -> None:
-        """Let another process have a chore that was interrupted; its lease takes care of what cannot be written."""
-        try:
-            await self._retry(job, timedelta(), "It was interrupted.")
-        except (Conflict, StoreUnavailable) as err:
-            _LOG.warning("a chore was not given back: %s", err)

@@ -18,10 +18,10 @@ from apscheduler.jobstores.memory import MemoryJobStore
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
+from bot.runtime.lease import Office
 from bot.runtime.waiting import pause
 from bot.store.engine.database import Database, Session
 from bot.store.work import jobs
-from bot.store.work.offices import lead, resign
 from bot.upkeep.chore import Chore, slot_key
 from core.errors import StoreUnavailable
 
@@ -54,8 +54,7 @@ class Schedule:
     ) -> None:
         self._database = database
         self._periods = {chore.name: chore.every for chore in chores if chore.every is not None}
-        self._owner = owner
-        self._lease = timedelta(seconds=lease_seconds)
+        self._office = Office(database, OFFICE, owner, timedelta(seconds=lease_seconds))
         self._tick = timedelta(seconds=tick_seconds)
 
     async def tick(self) -> list[str]:
@@ -66,7 +65,7 @@ class Schedule:
         """
 
         async def work(session: Session) -> list[str]:
-            if not await lead(session, OFFICE, self._owner, self._lease):
+            if not await self._office.is_held(session):
                 return []
             due = {name: slot_key(name, session.moment, every) for name, every in self._periods.items()}
             return [key for name, key in due.items() if await jobs.enqueue(session, key, name)]
@@ -78,7 +77,7 @@ class Schedule:
         try:
             return await self.tick()
         finally:
-            await self._resign()
+            await self._office.resign()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until ``stop`` is set; then give the office back."""
@@ -100,7 +99,7 @@ class Schedule:
         finally:
             waking.shutdown(wait=False)
             await asyncio.sleep(0)  # it ends in the next turn of the event loop
-            await self._resign()
+            await self._office.resign()
 
     def _mend(self, wakeup: Wakeup) -> None:
         """Bring a wake-up near again that lies far ahead since this machine's clock was put back."""
@@ -115,9 +114,3 @@ class Schedule:
             await self.tick()
         except StoreUnavailable as err:
             _LOG.warning("the schedule waits for the database: %s", err)
-
-    async def _resign(self) -> None:
-        try:
-            await self._database.run("resign", lambda session: resign(session, OFFICE, self._owner))
-        except StoreUnavailable as err:
-            _LOG.warning("the office was not given back, its lease must run out: %s", err)
