@@ -10,7 +10,8 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from sqlalchemy import URL
 
 from bot.compose.engine import make_folder, open_embedder, open_judge, open_knowledge, open_model, open_scorers
 from bot.compose.settings import Settings
+from bot.findings import Finding, finding_of
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from core.errors import AntiphonError
@@ -31,17 +33,7 @@ _QUESTION = [Message("user", "Is water wet? Answer Yes or No.")]
 _SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The result of one check; ``remedy`` is "" where nothing needs to be done."""
-
-    name: str
-    ok: bool
-    detail: str
-    remedy: str = ""
-
-
-async def examine(settings: Settings) -> list[Check]:
+async def examine(settings: Settings) -> list[Finding]:
     """Every check, in the order in which things are needed."""
     checks: list[tuple[str, Callable[[Settings], Awaitable[str]]]] = [
         ("settings", _settings),
@@ -53,10 +45,10 @@ async def examine(settings: Settings) -> list[Check]:
         ("language model", _model),
         ("judge", _judge),
     ]
-    return [await _checked(name, check, settings) for name, check in checks]
+    return [await finding_of(name, partial(check, settings)) for name, check in checks]
 
 
-def as_document(checks: list[Check]) -> dict[str, Any]:
+def as_document(checks: list[Finding]) -> dict[str, Any]:
     """The checks as JSON."""
     versions = {"antiphon": metadata.version("antiphon"), "python": sys.version.split()[0]}
     return {
@@ -64,15 +56,6 @@ def as_document(checks: list[Check]) -> dict[str, Any]:
         "versions": versions,
         "checks": [asdict(check) for check in checks],
     }
-
-
-async def _checked(name: str, check: Callable[[Settings], Awaitable[str]], settings: Settings) -> Check:
-    try:
-        return Check(name, True, await check(settings))
-    except AntiphonError as err:
-        return Check(name, False, err.message, err.remedy)
-    except OSError as err:
-        return Check(name, False, f"{err}.", "Make room, or correct the rights.")
 
 
 async def _settings(settings: Settings) -> str:

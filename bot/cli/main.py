@@ -231,14 +231,14 @@ def doctor(
     config: ConfigOption = None,
 ) -> None:
     """Check that everything is there, and say what to do if not."""
-    from bot.cli.doctor import Check, as_document, examine
+    from bot.cli.doctor import as_document, examine
+    from bot.findings import Finding
 
-    async def audited(settings: Settings) -> list[Check]:
+    async def audited(settings: Settings) -> list[Finding]:
         from bot.invariants import audit as ask_all
 
         async with open_database(settings) as database:
-            found = await ask_all(database)
-        return [Check(finding.name, finding.ok, finding.detail, finding.remedy) for finding in found]
+            return await ask_all(database)
 
     async def work() -> int:
         checks = await (audited if audit else examine)(load_settings(config))

@@ -4,7 +4,7 @@ Owns what the promises mean, once, for the tests and for ``antiphon doctor --aud
 row, and never say a word of a post, a reply or a note.
 """
 
-from bot.invariants.auditing import INVARIANTS, Finding, Invariant, as_document, audit, check, violations
+from bot.invariants.auditing import INVARIANTS, Invariant, audit, check, violations
 from bot.invariants.facts import Facts, Limits, read_facts, read_tables
 from bot.invariants.record import Closed, Record, Revoked, Sent
 from bot.invariants.violation import Violation
@@ -13,14 +13,12 @@ __all__ = [
     "INVARIANTS",
     "Closed",
     "Facts",
-    "Finding",
     "Invariant",
     "Limits",
     "Record",
     "Revoked",
     "Sent",
     "Violation",
-    "as_document",
     "audit",
     "check",
     "read_facts",

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
+from bot.findings import Finding
 from bot.invariants import keeping, sending, working
 from bot.invariants.facts import Facts, Limits, read_facts
 from bot.invariants.record import Record
@@ -48,16 +49,6 @@ INVARIANTS: Final = (
     Invariant("I17", "scheduled work runs once for each slot", working.once_per_slot),
     Invariant("I18", "the schema is the newest one, whole", keeping.schema_is_the_newest),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What became of one invariant; ``remedy`` is "" where nothing needs to be done."""
-
-    name: str
-    ok: bool
-    detail: str
-    remedy: str = ""
 
 
 def violations(facts: Facts) -> dict[str, list[Violation]]:
@@ -100,8 +91,3 @@ def _finding(invariant: Invariant, broken: list[Violation]) -> Finding:
         return Finding(name, True, "holds")
     rest = f" (and {len(broken) - _SHOWN} more)" if len(broken) > _SHOWN else ""
     return Finding(name, False, "; ".join(map(str, broken[:_SHOWN])) + rest, _REMEDY)
-
-
-def as_document(findings: list[Finding]) -> dict[str, Any]:
-    """The findings as JSON."""
-    return {"ok": all(finding.ok for finding in findings), "invariants": [asdict(finding) for finding in findings]}

@@ -13,9 +13,8 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,28 +23,15 @@ from typing import Final
 from sqlalchemy import URL
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.findings import Finding, finding_of
 from bot.store.engine import postgresql, sqlite
 from bot.store.engine.database import connected, translating
 from bot.store.engine.migrate import check_revision, is_known, revision
-from core.errors import AntiphonError, BadInput, StoreUnavailable
+from core.errors import BadInput, StoreUnavailable
 
 SQLITE, POSTGRESQL = ".sqlite", ".pgdump"
 _TOOL_SECONDS: Final = 3600.0
 _REVISION: Final = "SELECT version_num FROM alembic_version"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one check; ``remedy`` is "" where nothing needs to be done."""
-
-    name: str
-    ok: bool
-    detail: str
-    remedy: str = ""
-
-
-Check = Callable[[], Awaitable[str]]
-"""Returns what it found to be well; raises an ``AntiphonError`` for what is not."""
 
 
 async def backup(place: Path | URL, folder: Path) -> Path:
@@ -81,12 +67,8 @@ async def restore(file: Path, place: Path | URL, *, force: bool = False) -> str 
     return await _restore_postgresql(file, place, force)
 
 
-async def check(place: Path | URL, checks: Mapping[str, Check] | None = None) -> list[Finding]:
-    """Look whether the database is whole, of this version, and keeps what it is given.
-
-    Args:
-        checks: more to look at, by name, such as the invariants; asked only if the database can be read.
-    """
+async def check(place: Path | URL) -> list[Finding]:
+    """Look whether the database is whole, of this version, and keeps what it is given."""
     engine = connected(place)
     try:
         own: dict[str, Callable[[AsyncConnection], Awaitable[str]]] = {
@@ -102,18 +84,10 @@ async def check(place: Path | URL, checks: Mapping[str, Check] | None = None) ->
                     async with engine.begin() as connection:
                         return await look(connection)
 
-            found.append(await _found(name, asked))
+            found.append(await finding_of(name, asked))
     finally:
         await engine.dispose()
-    more = checks or {}
-    return found + [await _found(name, look) for name, look in more.items() if all(finding.ok for finding in found)]
-
-
-async def _found(name: str, look: Check) -> Finding:
-    try:
-        return Finding(name, True, await look())
-    except AntiphonError as err:
-        return Finding(name, False, err.message, err.remedy)
+    return found
 
 
 async def _whole(connection: AsyncConnection) -> str:

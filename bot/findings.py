@@ -1,0 +1,32 @@
+"""What a check found, and how it is run: the one form in which ``doctor`` and ``db check`` say it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from core.errors import AntiphonError
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check; ``remedy`` is "" where nothing needs to be done."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+async def finding_of(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
+    """Run one check.
+
+    Args:
+        look: returns what it found to be well; raises an ``AntiphonError`` or an ``OSError`` for what is not.
+    """
+    try:
+        return Finding(name, True, await look())
+    except AntiphonError as err:
+        return Finding(name, False, err.message, err.remedy)
+    except OSError as err:
+        return Finding(name, False, f"{err}.", "Make room, or correct the rights.")
