@@ -19,6 +19,7 @@ from core.wording.final_text import hidden_characters
 from core.wording.giveaways.giveaways import fault_in, wordings_of
 from core.wording.injection.injection import obeys
 from core.wording.language import detect
+from core.wording.links import LINK
 from core.wording.targets.accusations import raised_in, said_of
 from core.wording.targets.slurs import slurs_in
 from core.wording.text import content_stems, longest_shared_run, sentences, stem, words
@@ -35,12 +36,6 @@ _CREDITED = 0.7
 _SAID, _SAID_SHARE = 3, 0.7
 """The share of two texts' words of meaning, of those that either has, from which one is the other reworded."""
 
-_LINK = re.compile(
-    r"\w+://|www\.|mailto:"
-    r"|\b[\w-]+\.(?:com|org|net|eu|io|gg|me|info|biz|ru|de|es|it|fr|uk|us|tv|app|dev|social|xyz|site|online)\b"
-    r"|\b[\w-]+\.[a-z]{2,}/\w",
-    re.IGNORECASE,
-)
 _MENTION = re.compile(r"@\w|(?<!\w)#\w|<[@#!&:]|\[[^\]]*\]\s*[(\[]")
 _EVERYBODY = frozenset(
     map(stem, "person human child children kid persona pertsona country país paese herrialde".split())
@@ -87,7 +82,7 @@ def _form_fault(text: str, context: GateContext) -> str | None:
         return "too long for the platform"
     if not parts[-1].rstrip("\"'”’)").endswith((".", "!", "?", "…")):
         return "cut off"
-    if _LINK.search(text) or _MENTION.search(text):
+    if LINK.search(text) or _MENTION.search(text):
         return "link or mention"
     if hidden_characters(text):
         return "hidden characters"

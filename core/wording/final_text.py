@@ -6,7 +6,6 @@ are held against it when they are proposed, and again when they are approved. Pu
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Final
@@ -14,18 +13,9 @@ from typing import Final
 from core.errors import BadInput
 from core.i18n.sentences import sentence
 from core.models import Evidence
+from core.wording.links import strange_link
 from core.wording.text import is_unseen
 
-_LINK: Final = re.compile(
-    r"[\w+.-]*://\S*"
-    r"|\bmailto:\S+"
-    r"|\bwww\.\S+"
-    r"|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/\S+"
-    r"|\b[\w-]+(?:\.[\w-]+)*"
-    r"\.(?:com|org|net|eu|io|gg|me|info|biz|ru|de|es|it|fr|uk|us|tv|app|dev|social|xyz|site|online)\b",
-    re.IGNORECASE,
-)
-_AFTER_LINK: Final = "/.,;:!?…)]}>*~|\"'”’»"
 _JOINERS: Final = "\u200c\u200d"
 _SHOWN: Final = 3
 
@@ -57,16 +47,6 @@ def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
             sentence("The text links to {link}, which is no source of this case.", link=strange),
             remedy=sentence("Take the link out, or link to a source as it is shown; put a space after a full stop."),
         )
-
-
-def strange_link(text: str, cited: Iterable[str]) -> str | None:
-    """The first thing in a text that a platform may show as a link, and that is none of the ``cited`` addresses."""
-    known = [url.rstrip("/") for url in cited if url]
-    for match in _LINK.finditer(text):
-        found = match.group()
-        if not any(found.startswith(url) and not found[len(url) :].strip(_AFTER_LINK) for url in known):
-            return found.rstrip(_AFTER_LINK)
-    return None
 
 
 def hidden_characters(text: str) -> list[str]:

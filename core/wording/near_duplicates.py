@@ -10,15 +10,13 @@ Massive Datasets, chapter 3): with 10 bands of 4 rows, 98 of 100 pairs at 0.75 s
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from zlib import crc32
 
-from core.wording.text import clean, without_lookalikes
+import numpy as np
 
-if TYPE_CHECKING:
-    from datasketch import MinHash
+from core.wording.disguises import READINGS, bare
 
 NEAR_IDENTICAL: Final = 0.75
 _SHINGLE: Final = 5
@@ -26,8 +24,9 @@ _LEAST_SHINGLES: Final = 20
 """Of a shorter post too few shingles are left when one word changes; it is only ever identical."""
 _BANDS: Final = 10
 _ROWS: Final = 4
+_PRIME: Final = np.uint64(4_294_967_311)
+_FACTORS, _TERMS = np.random.default_rng(1).integers(1, 2**32, size=(2, _BANDS * _ROWS, 1), dtype=np.uint64)
 _PASSING: Final = re.compile(r"https?://\S+|www\.\S+|<[@#][!&]?\d+>|(?<!\w)@[\w.@-]+", re.IGNORECASE)
-_LETTER_SIGNS: Final = str.maketrans("01345@$7", "oieasast")
 _WORD: Final = re.compile(r"[^\W_]+(?:[@$]+[^\W_]+)*")
 _REPEATED: Final = re.compile(r"(.)\1+")
 
@@ -53,9 +52,10 @@ def likeness_of(text: str) -> Likeness:
     shingles = _shingles(normal)
     if len(shingles) < _LEAST_SHINGLES:
         return Likeness((b"=" + normal.encode(),) if normal else (), shingles)
-    minhash = _minhash().copy()
-    minhash.update_batch([run.encode() for run in shingles])
-    rows = minhash.hashvalues.reshape(_BANDS, _ROWS)
+    hashes = np.array([crc32(run.encode()) for run in shingles], dtype=np.uint64)
+    # a * x + b modulo a prime above 2**32: each row puts the hashes in another order, and keeps the first.
+    least = ((np.outer(_FACTORS, hashes) + _TERMS) % _PRIME).min(axis=1)
+    rows = least.astype(np.uint32).reshape(_BANDS, _ROWS)
     return Likeness(tuple(bytes([band]) + rows[band].tobytes() for band in range(_BANDS)), shingles)
 
 
@@ -69,22 +69,13 @@ def _shingles(normal: str) -> frozenset[str]:
     return runs if len(runs) >= _LEAST_SHINGLES else frozenset({normal} if normal else ())
 
 
-@lru_cache(maxsize=1)
-def _minhash() -> MinHash:
-    from datasketch import MinHash  # takes a third of a second to load, and few commands need it
-
-    return MinHash(num_perm=_BANDS * _ROWS, seed=1, scheme="affine32")
-
-
 def normal_form(text: str) -> str:
     """A text without what a raid changes: case, accents, marks, spaces, links, mentions, disguised letters.
 
     Of a text without letters and digits, such as one of emojis, all that shows is kept.
     """
-    whole = clean(text)[0].casefold()
-    plain = unicodedata.normalize("NFKD", without_lookalikes(_PASSING.sub(" ", whole))[0])
-    plain = "".join(character for character in plain if not unicodedata.combining(character))
-    words = (_undisguised(word) for word in _WORD.findall(plain))
+    whole = bare(text)
+    words = (_undisguised(word) for word in _WORD.findall(_PASSING.sub(" ", whole)))
     return "".join(words) or "".join(whole.split())
 
 
@@ -92,4 +83,4 @@ def _undisguised(word: str) -> str:
     """A word with letters for the signs that stand for them, and each letter once in a row; a number as it is."""
     if not any(character.isalpha() for character in word):
         return word
-    return _REPEATED.sub(r"\1", word.translate(_LETTER_SIGNS))
+    return _REPEATED.sub(r"\1", word.translate(READINGS[0]))

@@ -23,13 +23,6 @@ _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that Unicode counts as letters or marks, but that show nothing."""
 
-LOOKALIKES = str.maketrans(
-    "аеорсухіѕјԁкмтвнһӏԛԝαοεικνρτυχАВЕКМНОРСТУХІЅЈҺԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
-    "aeopcyxisjdkmtbhhlqwaoeikvptuxABEKMHOPCTYXISJHQWABEZHIKMNOPTYX",
-)
-"""Cyrillic and Greek letters, and the Latin letters that they look like."""
-_WORD_WITH_LOOKALIKE = re.compile(rf"(?<!\w)\w*[{''.join(map(chr, LOOKALIKES))}]\w*")
-
 _STOP_WORDS: dict[str, frozenset[str]] = {
     "en": frozenset(
         "a about above after again against all also am an and any are as at be because been before being below "
@@ -79,26 +72,6 @@ def clean(text: str) -> tuple[str, int]:
 def is_unseen(character: str) -> bool:
     """Whether a character shows nothing, or nothing fixed: control, format, private use, unassigned, blank letters."""
     return character in _UNSEEN or unicodedata.category(character).startswith("C")
-
-
-def without_lookalikes(text: str) -> tuple[str, int]:
-    """A text whose Latin words are Latin throughout, and how many words were changed for it.
-
-    Changed is a word that mixes Latin letters with Cyrillic or Greek ones, all of which look like Latin ones. A word
-    wholly of another alphabet stays, and so does one with a letter that looks like none, such as "μm".
-    """
-    changed = 0
-
-    def plain(match: re.Match[str]) -> str:
-        nonlocal changed
-        word = match.group()
-        others = {letter for letter in word if letter.isalpha() and ord(letter) not in LOOKALIKES}
-        if not others or not all(unicodedata.name(letter, "").startswith("LATIN ") for letter in others):
-            return word
-        changed += 1
-        return word.translate(LOOKALIKES)
-
-    return _WORD_WITH_LOOKALIKE.sub(plain, text), changed
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

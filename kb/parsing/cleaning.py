@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
-from core.wording.text import is_unseen, without_lookalikes
+from core.wording.disguises import without_lookalikes
+from core.wording.text import is_unseen
 from kb.parsing.raw import Raw
 
 _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")

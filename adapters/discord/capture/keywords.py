@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from core.wording.text import clean, without_lookalikes
+from core.wording.disguises import without_lookalikes
+from core.wording.text import clean
 
 
 def has_keyword(text: str, keywords: tuple[str, ...]) -> bool:

@@ -13,9 +13,10 @@ from functools import cache
 from importlib import resources
 
 from core.models import TargetGroup
+from core.wording.disguises import SIGNS
 
 _DISGUISED = re.compile(r"(?<![\w*@$])[^\W\d_][\w*@$]*[*\d@$][\w*@$]*(?![\w*@$])")
-_LETTERS_OF = {"*": r"\w", "0": "o", "1": "[il]", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s"}
+_LETTERS_OF = {"*": r"\w"} | {sign: f"[{letters}]" for sign, letters in SIGNS.items()}
 _LEAST_LETTERS = 2
 _LONGEST = 30
 

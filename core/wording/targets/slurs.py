@@ -1,20 +1,18 @@
 """Slurs and insults in a text, however they are disguised.
 
-Owns the list beside this file and the undoing of disguises. The list holds words that no reply of a community needs;
+Owns the list beside this file. The list holds words that no reply of a community needs;
 that a text has none of them says nothing of its tone, which the scorers measure.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache, lru_cache
 from importlib import resources
 
-from core.wording.text import LOOKALIKES, clean, words
+from core.wording.disguises import READINGS, bare
+from core.wording.text import words
 
-_SIGNS_FOR_LETTERS = tuple(str.maketrans("01345@$7", letters) for letters in ("oieasast", "oleasast"))
-_LOOKALIKES = LOOKALIKES | str.maketrans("ıɡĸ", "igk")
 _STARRED = re.compile(r"(?<![\w*])[^\W\d_]+\*+[\w*]*(?![\w*])")
 
 
@@ -46,10 +44,9 @@ def is_slur(word: str) -> bool:
 
 def _without_signs(text: str) -> list[str]:
     """A text in plain lower-case letters: as it stands, and with each reading of the signs for letters."""
-    folded = unicodedata.normalize("NFKD", clean(text)[0].casefold()).translate(_LOOKALIKES)
-    plain = "".join(character for character in folded if not unicodedata.combining(character))
+    plain = bare(text)
     marked = re.sub(r"(?:(?<=\w)|(?<!\S))[!|](?=\w)", "i", plain)
-    return [plain, *(marked.translate(table) for table in _SIGNS_FOR_LETTERS)]
+    return [plain, *(marked.translate(table) for table in READINGS)]
 
 
 def _joined(plain: str) -> list[str]:

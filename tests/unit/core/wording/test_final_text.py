@@ -39,6 +39,7 @@ REFUSED = {
     "a blank that counts as a letter": "Hello\u3164.",
     "a strange link": "See https://example.org/a.",
     "a strange link without a scheme": "See www.example.org now.",
+    "a strange link in italics": "See _www.example.zz_ now.",
     "a bare domain": "Go to example.com today.",
     "an invitation": "Join discord.gg/abc.",
     "an address of mail": "Write to mailto:a@b.example",

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from core.wording.disguises import without_lookalikes
 from core.wording.text import (
     clean,
     content_stems,
@@ -17,7 +18,6 @@ from core.wording.text import (
     numbers,
     sentences,
     stem,
-    without_lookalikes,
     words,
 )
 
