@@ -20,7 +20,7 @@ from sqlalchemy import URL
 
 from bot.compose.engine import make_folder, open_embedder, open_judge, open_knowledge, open_model, open_scorers
 from bot.compose.settings import Settings
-from bot.findings import Finding, finding_of
+from bot.runtime.findings import Finding, finding_of
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from core.errors import AntiphonError

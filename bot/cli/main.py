@@ -232,7 +232,7 @@ def doctor(
 ) -> None:
     """Check that everything is there, and say what to do if not."""
     from bot.cli.doctor import as_document, examine
-    from bot.findings import Finding
+    from bot.runtime.findings import Finding
 
     async def audited(settings: Settings) -> list[Finding]:
         from bot.invariants import audit as ask_all

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from bot.findings import Finding
 from bot.invariants import keeping, sending, working
 from bot.invariants.facts import Facts, Limits, read_facts
 from bot.invariants.record import Record
 from bot.invariants.violation import Violation
+from bot.runtime.findings import Finding
 from bot.store.engine.database import Database
 
 _SHOWN = 5

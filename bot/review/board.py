@@ -14,7 +14,6 @@ from typing import Final
 
 from bot.review.cards import build, digest_of
 from bot.runtime.faults import reach
-from bot.runtime.lease import Office
 from bot.runtime.waiting import pause
 from bot.store.cases.cases import CARDLESS
 from bot.store.engine.database import Database, Session
@@ -22,6 +21,7 @@ from bot.store.schema import CaseRow
 from bot.store.views import review_cards
 from bot.store.views.board_troubles import end_trouble, keep_trouble
 from bot.store.views.review_cards import Board, Place
+from bot.store.work.offices import Office
 from core.errors import Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import PostRef
 from core.moderation.approval import CLOSED

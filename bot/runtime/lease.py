@@ -1,6 +1,6 @@
-"""What one process holds at a time: work under a lease that is renewed beside it, and an office.
+"""Work under a lease: done while the lease is renewed beside it, and given back at the end.
 
-Owns the heartbeat and the way back of what is held. Knows no job and no case.
+Knows no job, no case and no database.
 """
 
 from __future__ import annotations
@@ -8,11 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
 from typing import TypeVar
 
-from bot.store.engine.database import Database, Session
-from bot.store.work import offices
 from core.errors import Conflict, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
@@ -61,33 +58,3 @@ async def give_back(what: str, giving: Awaitable[object]) -> None:
         await giving
     except (Conflict, StoreUnavailable) as err:
         _LOG.warning("%s was not given back, its lease must run out: %s", what, err)
-
-
-class Office:
-    """An office that one process holds at a time.
-
-    Args:
-        owner: names this process among all.
-        lease: how long its holder may be silent before another process takes it over.
-    """
-
-    def __init__(self, database: Database, name: str, owner: str, lease: timedelta) -> None:
-        self._database = database
-        self._name = name
-        self._owner = owner
-        self._lease = lease
-        self._until: datetime | None = None
-
-    async def is_held(self, session: Session) -> bool:
-        """Whether this process holds the office: it takes a free one, and renews its own at half time."""
-        if self._until is not None and self._lease / 2 < self._until - session.moment <= self._lease:
-            return True
-        is_held = await offices.lead(session, self._name, self._owner, self._lease)
-        self._until = session.moment + self._lease if is_held else None
-        return is_held
-
-    async def resign(self) -> None:
-        """Give the office back, so that the next holder need not wait."""
-        self._until = None
-        resigning = self._database.run("resign", lambda session: offices.resign(session, self._name, self._owner))
-        await give_back(f"the office {self._name!r}", resigning)

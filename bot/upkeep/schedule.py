@@ -18,10 +18,10 @@ from apscheduler.jobstores.memory import MemoryJobStore
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from bot.runtime.lease import Office
 from bot.runtime.waiting import pause
 from bot.store.engine.database import Database, Session
 from bot.store.work import jobs
+from bot.store.work.offices import Office
 from bot.upkeep.chore import Chore, slot_key
 from core.errors import StoreUnavailable
 

@@ -32,6 +32,6 @@ def become_later(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let this process know the steps of a later version, kept in ``folder``."""
     steps = folder / "steps"
     step = _STEP.format(newest=migrate.newest())
-    shutil.copytree(Path(migrate.__file__).parent / "migrations", steps, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(migrate._MIGRATIONS, steps, ignore=shutil.ignore_patterns("__pycache__"))
     (steps / "versions" / f"{REVISION}_later.py").write_text(step, encoding="utf-8")
     monkeypatch.setattr(migrate, "_MIGRATIONS", steps)

@@ -23,7 +23,7 @@ from typing import Final
 from sqlalchemy import URL
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.findings import Finding, finding_of
+from bot.runtime.findings import Finding, finding_of
 from bot.store.engine import postgresql, sqlite
 from bot.store.engine.database import connected, translating
 from bot.store.engine.migrate import check_revision, is_known, revision
