@@ -40,7 +40,7 @@ from core.stages.evidence import ANY_SOURCES, Sources, far_from, find_evidence, 
 from core.stages.judge import judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
 from core.stages.reading import Signals, check_text, decide, is_debatable, read_post, read_signals
-from core.wording.prepared.bank import Theme, load_themes, matching_themes, vetted_sentences
+from core.wording.prepared.bank import Theme, load_themes, matching_themes, prepared_sentences
 from core.wording.targets.groups import undisguised
 from core.wording.text import join
 
@@ -179,7 +179,7 @@ class _Run:
         return signals
 
     async def _first_draft(self, reading: Reading) -> None:
-        """Show a vetted draft with evidence, before the model is asked for one; unless one is shown already."""
+        """Show a prepared draft with evidence, before the model is asked for one; unless one is shown already."""
         if self.shown or reading.target_group is None or reading.language is None:
             return
         themes = await self._themes(reading.language, reading.target_group)
@@ -249,7 +249,7 @@ class _Run:
         heads, voice = self.engine.heads, self.request.voice
         return Assessor(
             brief,
-            vetted=vetted_sentences(themes),
+            prepared=prepared_sentences(themes),
             allowed=voice.intents,
             max_characters=voice.max_characters,
             recent=self.request.recent,
@@ -263,8 +263,8 @@ class _Run:
             notes=self.degraded,
         )
 
-    async def _vetted(self, assessor: Assessor, themes: Sequence[Theme]) -> list[Candidate]:
-        """Vetted drafts of the closest theme that has any to offer: a community may have posted all of one."""
+    async def _prepared(self, assessor: Assessor, themes: Sequence[Theme]) -> list[Candidate]:
+        """Prepared drafts of the closest theme that has any to offer: a community may have posted all of one."""
         for theme in themes:
             found = await assessor.best(compose(assessor.brief, theme, self.request.voice.intents, self.chance))
             if found:
@@ -274,11 +274,11 @@ class _Run:
     async def _draft(self, assessor: Assessor, themes: Sequence[Theme]) -> tuple[list[Candidate], int, str]:
         """Stage 4: drafts for each intent, then the annealing loop."""
         brief, intents, voice = assessor.brief, self.request.voice.intents, self.request.voice
-        vetted = await self._vetted(assessor, themes)
-        await self._show(vetted, assessor)
+        prepared = await self._prepared(assessor, themes)
+        await self._show(prepared, assessor)
         written, lost = await write(
             brief,
-            weakest(intents, vetted)[: self.request.profile.written],
+            weakest(intents, prepared)[: self.request.profile.written],
             self.model,
             style=voice.style,
             temperature=self.request.profile.temperature,
@@ -286,8 +286,8 @@ class _Run:
             variant=self.request.variant,
         )
         self.degraded += lost
-        known = {candidate.text for candidate in vetted}
-        start = [*vetted, *await assessor.best([c for c in written if c.text not in known])]
+        known = {candidate.text for candidate in prepared}
+        start = [*prepared, *await assessor.best([c for c in written if c.text not in known])]
         await self._show(start, assessor)
         self._report("drafts", f"{len(start)} drafts pass the gates")
         standing = list(start)
@@ -315,8 +315,10 @@ class _Run:
         allowed = [candidate for candidate in candidates if candidate.intent in self.request.voice.intents]
         pool = (await assessor.passing(allowed))[: self.request.profile.judge_candidates]
         if not pool:
-            self.degraded.append("drafts: no answer of the published search passed the gates; vetted drafts are shown")
-            pool = await self._vetted(assessor, themes)
+            self.degraded.append(
+                "drafts: no answer of the published search passed the gates; prepared drafts are shown"
+            )
+            pool = await self._prepared(assessor, themes)
         await self._show(pool, assessor)
         return pool, rounds, stopped
 

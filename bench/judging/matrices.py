@@ -56,7 +56,7 @@ async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log)
 
 
 async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, list[str]]:
-    """What the engine would start from: vetted sentences and evidence, of the closest theme first, then of others."""
+    """What the engine would start from: prepared sentences and evidence, of the closest theme first, then of others."""
     brief = brief_of(sample)
     group = brief.reading.target_group
     if group is None:

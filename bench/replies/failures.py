@@ -1,6 +1,6 @@
 """What a person should look at in a reply that comes first: automatic flags, wide rather than exact.
 
-A flag is no verdict. Sentences that people vetted are held to the gates here too, although the engine exempts them, so
+A flag is no verdict. Prepared sentences are held to the gates here too, although the engine exempts them, so
 that the bank's own slips show.
 """
 

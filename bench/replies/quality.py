@@ -3,7 +3,7 @@
     python -m bench.replies.quality --posts bench/replies/quality_posts.jsonl [--profile live] [--out FILE]
 
 The posts beside this file are reworded: three for each target group, drawn from real ones by seed 2026. Nothing
-is left out and nothing is chosen: ``docs/quality.md`` has the page with a person's criticism of each.
+is left out and nothing is chosen: ``docs/quality.md`` has the page with the project's criticism of each.
 """
 
 from __future__ import annotations

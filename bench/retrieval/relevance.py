@@ -2,7 +2,7 @@
 
 A fact answers a post if it is tagged with a stereotype that the post shows (``stereotypes.toml``) and is about its
 target group. The patterns stand for people's labels: they miss and mistake some, for every ranking alike. Compared are
-BM25, dense vectors, both fused, and the knowledge base's own search: by the raw post, and guided by a claim (a vetted
+BM25, dense vectors, both fused, and the knowledge base's own search: by the raw post, and guided by a claim (a prepared
 one, and, as a bound, the reply that a person wrote). The target group is what the reading says, not the data's label.
 """
 
@@ -121,7 +121,7 @@ def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch,
 
         return found
 
-    def vetted(post: Post) -> str:
+    def prepared(post: Post) -> str:
         themes = matching_themes(post.text, post.language, post.group or TargetGroup.OTHER, embedder)
         return themes[0].claim if themes else ""
 
@@ -130,7 +130,7 @@ def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch,
         "dense": lambda post: ids([row for row, _ in meaning(post)]),
         "hybrid": lambda post: ids([one.row for one in candidates([words(post)], [meaning(post)])]),
         "reranked, raw post": guided(lambda _: ""),
-        "reranked to a vetted claim": guided(vetted),
+        "reranked to a prepared claim": guided(prepared),
         "reranked to a person's reply": guided(lambda post: post.human_reply),
     }
 
@@ -183,7 +183,7 @@ def main() -> None:
         tables["by group"] = [
             {
                 "group": group.value,
-                **hits("reranked to a vetted claim", ways["reranked to a vetted claim"], some, norms),
+                **hits("reranked to a prepared claim", ways["reranked to a prepared claim"], some, norms),
             }
             for group in TargetGroup
             if (some := [post for post in posts if post.label is group])

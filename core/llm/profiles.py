@@ -37,7 +37,7 @@ class Profile:
         max_tokens: tokens read and written, over all requests.
         judge_candidates: drafts that enter the judge's tournament.
         voting_rounds: ballots on the claims, each with another order; at most one for each claim.
-        written: intents that the model writes a draft for, those first where the vetted draft is weakest.
+        written: intents that the model writes a draft for, those first where the prepared draft is weakest.
         writes_queries: whether the model writes queries, or the post, its meaning and the claims are searched for.
         extracts_triplets: whether facts are checked triplet by triplet (F2RL, section 3.3), or a sentence as a whole.
         is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 (``core.stages.codeofconduct``)

@@ -36,6 +36,6 @@ def _private_people(suggestion: Suggestion, checked: Sequence[CheckedSentence]) 
     """The people whom a reply names; who stands in the evidence is no private person."""
     passages = (f"{p.text} {p.source.publisher} {p.source.title}" for p in suggestion.evidence)
     held = frozenset(word for passage in passages for word in words(passage))
-    texts = [sentence.text for sentence in checked if not sentence.is_vetted]
+    texts = [sentence.text for sentence in checked if not sentence.is_prepared]
     named = [name for text in texts for name in people_named(text, suggestion.reading.language)]
     return [name for name in named if not held.issuperset(words(name))]

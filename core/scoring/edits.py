@@ -13,7 +13,7 @@ from functools import cache
 from core.models import Receipt, Suggestion
 from core.scoring.grounding.grounding import NAME, Item, check
 from core.scoring.receipts import is_factual
-from core.wording.prepared.bank import load_themes, vetted_sentences
+from core.wording.prepared.bank import load_themes, prepared_sentences
 from core.wording.text import words
 
 
@@ -27,7 +27,7 @@ class CheckedSentence:
         unsupported: those that no passage holds, where they stand in code points of the whole text.
         receipt: what the engine found, where one of the drafts says the sentence word for word.
         is_unchecked: it states a fact that nobody has held against the evidence.
-        is_vetted: people vetted it, word for word, as needing no source.
+        is_prepared: it is a prepared sentence, word for word, and needs no source.
     """
 
     text: str
@@ -35,13 +35,13 @@ class CheckedSentence:
     unsupported: tuple[Item, ...]
     receipt: Receipt | None
     is_unchecked: bool
-    is_vetted: bool
+    is_prepared: bool
 
 
 def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]:
     """Look up each sentence of a text in the evidence of a suggestion.
 
-    The post's own words count as known, and sentences that people vetted need no source, as in the gates.
+    The post's own words count as known, and prepared sentences need no source, as in the gates.
     """
     language = suggestion.reading.language or "en"
     receipts = {receipt.sentence: receipt for draft in suggestion.drafts for receipt in draft.receipts}
@@ -49,17 +49,17 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
     checked = []
     for found in check(text, suggestion.evidence, language, known):
         sentence = " ".join(text[found.start : found.end].split())
-        is_vetted = sentence in _vetted(language)
+        is_prepared = sentence in _prepared(language)
         receipt = receipts.get(sentence)
-        states_fact = is_factual(sentence) and not (is_vetted or found.is_quotation)
+        states_fact = is_factual(sentence) and not (is_prepared or found.is_quotation)
         checked.append(
             CheckedSentence(
                 sentence,
                 found.evidence_id,
-                () if is_vetted else found.unsupported,
+                () if is_prepared else found.unsupported,
                 receipt,
                 is_unchecked=states_fact and receipt is None,
-                is_vetted=is_vetted,
+                is_prepared=is_prepared,
             )
         )
     return tuple(checked)
@@ -83,5 +83,5 @@ def unsupported_in_words(item: Item) -> str:
 
 
 @cache
-def _vetted(language: str) -> frozenset[str]:
-    return vetted_sentences(load_themes(language))
+def _prepared(language: str) -> frozenset[str]:
+    return prepared_sentences(load_themes(language))

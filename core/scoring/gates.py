@@ -52,19 +52,19 @@ _EMPHASIS = re.compile(r"(?<!what )(?<!how )\b(?:do|does|did) (\w+)\b(?=[^?]*$)"
 
 @dataclass(frozen=True, slots=True)
 class GateContext:
-    """What a draft is held against. ``vetted`` are sentences that people wrote, exempt from gates on wording."""
+    """What a draft is held against. ``prepared`` are prepared sentences, exempt from gates on wording."""
 
     brief: Brief
     max_characters: int
-    vetted: frozenset[str] = frozenset()
+    prepared: frozenset[str] = frozenset()
     recent: tuple[str, ...] = ()
     known_names: frozenset[str] = field(default_factory=frozenset)
 
 
 def own_sentences(text: str, context: GateContext) -> list[str]:
-    """The sentences of a draft that neither people vetted nor the evidence holds word for word."""
+    """The sentences of a draft that are not prepared and do not stand in the evidence word for word."""
     quoted = {sentence for passage in context.brief.evidence for sentence in sentences(passage.text)}
-    return [sentence for sentence in sentences(text) if sentence not in context.vetted and sentence not in quoted]
+    return [sentence for sentence in sentences(text) if sentence not in context.prepared and sentence not in quoted]
 
 
 def fault_of(text: str, context: GateContext) -> str | None:

@@ -50,7 +50,7 @@ def is_factual(sentence: str) -> bool:
 async def verify(
     text: str,
     brief: Brief,
-    vetted: frozenset[str],
+    prepared: frozenset[str],
     model: MeteredModel | None,
     embedder: Embedder,
     *,
@@ -59,7 +59,7 @@ async def verify(
     """The receipts of a draft, one for each sentence that states a fact, and what was checked less well than asked.
 
     Args:
-        vetted: sentences that people vetted as needing no source; they get no receipt.
+        prepared: prepared sentences, which state nothing that a source must carry; they get no receipt.
         model: who takes sentences apart, in a profile that asks for it, and checks where ``inference`` cannot; ``None``
             for a draft that is shown meanwhile.
         inference: who checks in the languages that it knows.
@@ -73,7 +73,7 @@ async def verify(
         quoted = next((passage for passage in brief.evidence if sentence in sentences(passage.text)), None)
         if quoted:
             receipts.append(Receipt(sentence, quoted.id, Verdict.SUPPORTED, 1.0))
-        elif sentence not in vetted and is_factual(sentence):
+        elif sentence not in prepared and is_factual(sentence):
             receipts.append(await checker.check(sentence))
     return tuple(receipts), checker.notes
 

@@ -50,9 +50,9 @@ def pick(candidates: Sequence[Candidate], temperature: float, count: int, chance
 
 
 def vocabulary(brief: Brief, themes: Sequence[Theme]) -> list[str]:
-    """The words to sample from: the vetted sentences', the evidence's, and the post's without slurs or blame.
+    """The words to sample from: the prepared sentences', the evidence's, and the post's without slurs or blame.
 
-    Of the post only the words are taken that the vetted sentences or the evidence use too: the others are its insults.
+    Of the post only words are taken that the prepared sentences or the evidence use too: the others are its insults.
     """
     own = [text for theme in themes[:2] for texts in theme.replies.values() for text in texts]
     good = [word for text in [*own, *(p.summary for p in brief.evidence)] for word in words(text)]
@@ -118,6 +118,6 @@ async def _rewrite(
         if isinstance(answer, BaseException):
             raise answer
         rewritten += [
-            Candidate(tidy(text), parent.intent, is_vetted=False, rewrites=parent.text) for text in answer.texts
+            Candidate(tidy(text), parent.intent, is_prepared=False, rewrites=parent.text) for text in answer.texts
         ]
     return list({candidate.text: candidate for candidate in rewritten if candidate.text}.values())

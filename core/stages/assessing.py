@@ -31,7 +31,7 @@ class Assessor:
     """Holds candidates against one brief.
 
     Attributes:
-        vetted: the sentences that people wrote for this post's themes.
+        prepared: the prepared sentences for this post's themes.
         allowed: the intents that the community wants.
         recent: replies posted lately.
         scorers: the rewards that ask no language model.
@@ -44,7 +44,7 @@ class Assessor:
     """
 
     brief: Brief
-    vetted: frozenset[str]
+    prepared: frozenset[str]
     allowed: Sequence[Intent]
     max_characters: int
     recent: tuple[str, ...]
@@ -64,8 +64,8 @@ class Assessor:
 
     async def passing(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, in their order, with the rewards that cost no call of the model."""
-        named = frozenset(word for text in self.vetted for word in words(text))
-        context = GateContext(self.brief, self.max_characters, self.vetted, self.recent, named)
+        named = frozenset(word for text in self.prepared for word in words(text))
+        context = GateContext(self.brief, self.max_characters, self.prepared, self.recent, named)
         passed = [c for c in candidates if self._passes(intent_fault(c.text, c.intent) or fault_of(c.text, context))]
         passed = [c for c in passed if self._passes(await self._drift_fault(c))]
         if not passed:
@@ -75,14 +75,14 @@ class Assessor:
         return [
             replace(candidate, scores=scores)
             for candidate, scores in zip(passed, scored, strict=True)
-            if candidate.is_vetted or self._passes(score_fault(scores, self.least_stance))
+            if candidate.is_prepared or self._passes(score_fault(scores, self.least_stance))
         ]
 
     async def finish(self, candidate: Candidate, *, asks_model: bool = True) -> Candidate:
         """The candidate with its receipts, its warnings, and the rewards that cost a call of the model."""
         model = self.model if asks_model else None
         receipts, whole = await verify(
-            candidate.text, self.brief, self.vetted, model, self.embedder, inference=self.inference
+            candidate.text, self.brief, self.prepared, model, self.embedder, inference=self.inference
         )
         self.notes += whole
         quality = candidate.scores.argument_quality  # of a scorer of its own, or of an earlier call
@@ -110,7 +110,7 @@ class Assessor:
         return "strays from what it rewrites" if float(first @ second) < _LEAST_LIKENESS else None
 
     def _ungrounded_fault(self, candidate: Candidate) -> str | None:
-        """Without evidence a draft states no facts but vetted ones."""
+        """Without evidence a draft states no facts but prepared ones."""
         return "a fact without any evidence" if candidate.is_unsupported and not self.brief.evidence else None
 
     def _passes(self, fault: str | None) -> bool:

@@ -58,18 +58,18 @@ def fault_of(claim: str, post: str, language: str | None) -> str | None:
 async def propose_claims(
     post: FlaggedPost, language: str, themes: Sequence[Theme], model: MeteredModel, heads: Heads, count: int
 ) -> tuple[list[str], list[str]]:
-    """At most ``count`` claims, the vetted one of the closest theme among them, and what was lost on the way."""
-    vetted = [theme.claim for theme in themes[:2]]
+    """At most ``count`` claims, the prepared one of the closest theme among them, and what was lost on the way."""
+    prepared = [theme.claim for theme in themes[:2]]
     degraded = []
     try:
-        written = await _write(post, language, model, max(1, count - len(vetted)))
+        written = await _write(post, language, model, max(1, count - len(prepared)))
     except ModelUnavailable as err:
         written = []
-        degraded.append(f"claims: the model wrote none ({err.message}); vetted claims are used")
+        degraded.append(f"claims: the model wrote none ({err.message}); prepared claims are used")
     standing, lost = await asyncio.to_thread(_standing, written, post.text, language, heads)
     if lost:
         degraded.append(f"claims: {len(lost)} of {len(written)} written claims lost ({', '.join(sorted(set(lost)))})")
-    return list(dict.fromkeys([*vetted, *standing]))[:count], degraded
+    return list(dict.fromkeys([*prepared, *standing]))[:count], degraded
 
 
 async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: int) -> list[str]:

@@ -43,7 +43,7 @@ class Scored:
 
 
 def word_list(brief: Brief) -> list[str]:
-    """The words to sample from: a word list of the language (that of the vetted sentences) and the post's own words.
+    """The words to sample from: a word list of the language (that of the prepared sentences) and the post's own words.
 
     Slurs of the post are left out; the paper keeps them.
     """

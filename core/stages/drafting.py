@@ -1,8 +1,8 @@
 """Stage 4, first half: the drafts that the search starts from, one or more for each intent.
 
-Owns how vetted sentences and evidence are put together, and how the model is asked for drafts of its own (CoARL, Table
-5; F2RL, Appendix C.4; RAG paper, Appendix B). Few examples help small models most; approved replies of the community
-join them as exemplars.
+Owns how prepared sentences and evidence are put together, and how the model is asked for drafts of its own (CoARL,
+Table 5; F2RL, Appendix C.4; RAG paper, Appendix B). Few examples help small models most; approved replies of the
+community join them as exemplars.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A draft on its way through the search. ``is_vetted``: people wrote every sentence of it.
+    """A draft on its way through the search.
 
-    ``rewrites`` is the text that it was to say in other words; "" where it is not a rewrite.
+    ``is_prepared``: it was put together of prepared sentences and evidence, of which the model may have summarised a long
+    passage. ``rewrites`` is the text that it was to say in other words; "" where it is not a rewrite.
     """
 
     text: str
     intent: Intent
-    is_vetted: bool
+    is_prepared: bool
     scores: Scores = field(default_factory=Scores)
     receipts: tuple[Receipt, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -60,7 +61,7 @@ class Candidate:
 
 
 def compose(brief: Brief, theme: Theme, intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
-    """Drafts of vetted sentences and evidence for a theme, two for each intent, without any model.
+    """Drafts of prepared sentences and evidence for a theme, two for each intent, without any model.
 
     Informative drafts join a claim and a passage, one for each of the first two passages in the draft's language. The
     others are whole replies; one sentence alone is joined by the theme's claim, unless it is a question, which should
@@ -72,7 +73,7 @@ def compose(brief: Brief, theme: Theme, intents: Sequence[Intent], chance: rando
         for opening in chance.sample(theme.replies[intent], min(2, len(theme.replies[intent]))):
             for text in _texts(intent, opening, theme.claim, facts):
                 if len(sentences(text)) <= MAX_SENTENCES:
-                    found.setdefault(text, Candidate(text, intent, is_vetted=True))
+                    found.setdefault(text, Candidate(text, intent, is_prepared=True))
     return list(found.values())
 
 
@@ -118,7 +119,7 @@ async def write(
         elif isinstance(answer, BaseException):
             raise answer
         else:
-            drafts.setdefault(answer, Candidate(answer, intent, is_vetted=False))
+            drafts.setdefault(answer, Candidate(answer, intent, is_prepared=False))
     wrote = len(intents) - len(lost)
     return list(drafts.values()), [f"drafts: the model wrote {wrote} of {len(intents)} ({lost[0]})"] if lost else []
 

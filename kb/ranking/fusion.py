@@ -24,7 +24,8 @@ CANDIDATES = 20
 _RANK_OFFSET = 60  # reciprocal rank fusion, as published (Cormack 2009)
 _SAME_WORDS = 0.95  # the cosine above which two passages say the same
 
-# Measured on 80 English posts, 10 for each target group, with the facts that answer them labelled by hand beforehand.
+# Measured on 80 English posts, 10 for each target group, which the project had labelled with the facts that answer them
+# (those labels are not kept here).
 _SAME_GROUP = 0.1  # 0.05 to 0.15 do alike; with no group given the first passage is right less often, 65 % for 73 %
 _OTHER_GROUP = -0.15  # a fact about another group must be much closer than a norm that protects everybody
 THRESHOLD = 0.35  # with 0.5 no fact is left for a fifth of the posts; posts of random letters stay below it

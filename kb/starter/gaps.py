@@ -26,7 +26,8 @@ STARTER_GAPS = Path(__file__).parent / "gaps.jsonl"
 """The gaps that ship with Antiphon."""
 
 # Measured on 320 English posts, 40 for each target group, with the first 38 gaps: 25 fall into one, 19 of them into the
-# right one, judged by hand; with 0.5 it is 16 of 21, with 0.35 one more. Random letters and small talk stay below it.
+# right one in the project's own judgement; with 0.5 it is 16 of 21, with 0.35 one more. Random letters and small talk
+# stay below it.
 # Without the comparison with answered stereotypes, 245 posts would fall into one, for most of which there is a fact.
 # The eight that were added for mere insults ("subhuman", "scum") take nine more, all but one rightly.
 _THRESHOLD = 0.4

@@ -57,8 +57,8 @@ class KnowledgeIndex:
 
     Each fact has one dense entry for its text, t, and one for each stereotype s that it answers: the mean of t and s.
     A query's score is its best inner product with an entry, so a hateful post finds the fact that answers it
-    although their words differ. For 80 posts labelled by hand, a right fact is among the first three for 93 %, against
-    76 % with the text alone.
+    although their words differ. For 80 posts that the project labelled (the labels are not kept here), a right fact is
+    among the first three for 93 %, against 76 % with the text alone.
 
     Built on first use and kept in ``<cache>/kb/<key>``, the key made of facts, model and format. Safe to share
     between threads, and between processes that share the cache.

@@ -1,4 +1,4 @@
-"""Sentences that people wrote and vetted: counter-claims and whole replies, for each theme of hateful posts.
+"""Sentences written in advance, the prepared ones: counter-claims and whole replies, for each theme of hateful posts.
 
 Owns the bank beside this file (one ``<language>.jsonl`` for each language) and the choice of the themes that answer a
 post. The search for a reply starts from these sentences and from the evidence (CODEOFCONDUCT starts from background
@@ -60,7 +60,7 @@ def load_themes(language: str) -> tuple[Theme, ...]:
     return tuple(_theme(json.loads(line)) for line in text.splitlines() if line.strip())
 
 
-def vetted_sentences(themes: Sequence[Theme]) -> frozenset[str]:
+def prepared_sentences(themes: Sequence[Theme]) -> frozenset[str]:
     """Every sentence that people wrote for some themes: the claims and the replies."""
     texts = [text for theme in themes for text in [theme.claim, *(t for own in theme.replies.values() for t in own)]]
     return frozenset(sentence for text in texts for sentence in sentences(text))

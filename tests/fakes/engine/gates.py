@@ -18,7 +18,7 @@ RECENT = (
 )
 
 
-def context(language: str = "en", *, vetted: tuple[str, ...] = (), named: tuple[str, ...] = ()) -> GateContext:
+def context(language: str = "en", *, prepared: tuple[str, ...] = (), named: tuple[str, ...] = ()) -> GateContext:
     """A post in the language, one fact and two recent replies; 400 characters at most."""
     brief = brief_of(FACT, text=POSTS[language], language=language)
-    return GateContext(brief, 400, frozenset(vetted), RECENT, frozenset(named))
+    return GateContext(brief, 400, frozenset(prepared), RECENT, frozenset(named))

@@ -1,4 +1,4 @@
-"""The real engine asked about one post, models that read it as a test wants, and the sentences that people vetted."""
+"""The real engine asked about one post, models that read it as a test wants, and the prepared sentences."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def helpful(**texts: Text) -> FakeModel:
 
 
 def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
-    """The sentences that people vetted, and those of the evidence."""
-    vetted = {
+    """The prepared sentences, and those of the evidence."""
+    prepared = {
         sentence
         for theme in load_themes(language)
         for text in [theme.claim, *(text for texts in theme.replies.values() for text in texts)]
         for sentence in sentences(text)
     }
-    return vetted | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}
+    return prepared | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}

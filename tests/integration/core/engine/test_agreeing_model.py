@@ -102,7 +102,7 @@ def _wrong_model(agreeing: Sequence[str]) -> FakeModel:
 async def test_a_model_that_agrees_with_the_hate_is_never_heard(
     heads: Heads, knowledge: EvidenceSource, group: TargetGroup
 ) -> None:
-    """No draft, claim or draft in between repeats what it wrote; what people vetted comes first."""
+    """No draft, claim or draft in between repeats what it wrote; what was prepared comes first."""
     post, *agreeing = MILD[group]
     suggestion, events = await suggest(heads, knowledge, _wrong_model([*agreeing, post]), post)
     assert suggestion.reading.recommended_action is Action.REPLY
@@ -117,14 +117,14 @@ async def test_a_model_that_agrees_with_the_hate_is_never_heard(
     assert any(reason.startswith("claims: ") for reason in suggestion.degraded)
 
 
-async def test_where_the_published_search_fails_the_gates_vetted_drafts_are_shown(
+async def test_where_the_published_search_fails_the_gates_prepared_drafts_are_shown(
     heads: Heads, knowledge: EvidenceSource
 ) -> None:
     """And said so: a moderator never gets what agrees with the post."""
     group = TargetGroup.MIGRANTS
     post, *agreeing = MILD[group]
     suggestion, _ = await suggest(heads, knowledge, _wrong_model(agreeing), post, profile=PUBLISHED)
-    assert any("vetted drafts are shown" in note for note in suggestion.degraded)
+    assert any("prepared drafts are shown" in note for note in suggestion.degraded)
     said = {sentence for draft in suggestion.drafts for sentence in sentences(draft.text)}
     assert said
     assert said <= clean_sentences(suggestion)

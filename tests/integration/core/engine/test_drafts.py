@@ -34,8 +34,8 @@ async def test_one_text_is_one_draft(heads: Heads, knowledge: EvidenceSource) ->
     assert all(before != after for before, after in pairwise(shown))
 
 
-async def test_a_vetted_text_from_the_model_is_no_second_draft(heads: Heads, knowledge: EvidenceSource) -> None:
-    """A model that has learnt a vetted reply by heart adds no copy of it."""
+async def test_a_prepared_text_from_the_model_is_no_second_draft(heads: Heads, knowledge: EvidenceSource) -> None:
+    """A model that has learnt a prepared reply by heart adds no copy of it."""
     profile = replace(PATIENT, judge_candidates=6)
     known = (await suggest(heads, knowledge, helpful(), profile=profile))[0].drafts[0].text
     suggestion, _ = await suggest(heads, knowledge, helpful(draft=known), profile=profile)
@@ -134,7 +134,7 @@ async def test_the_paper_profile_shows_what_the_published_search_wrote(heads: He
 
 
 async def test_a_theme_that_was_said_already_gives_way_to_the_next(heads: Heads, knowledge: EvidenceSource) -> None:
-    """A community that has posted every vetted reply of one theme is still offered vetted drafts."""
+    """A community that has posted every prepared reply of one theme is still offered prepared drafts."""
     first, second, *_ = matching_themes(POST, "en", TargetGroup.MIGRANTS, heads.embedder)
     said = tuple(text for texts in first.replies.values() for text in texts)
     suggestion, _ = await suggest(heads, knowledge, FakeModel(), recent=(*said, first.claim))

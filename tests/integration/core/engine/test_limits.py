@@ -74,7 +74,7 @@ async def _suggest(
     return await Engine(model, evidence, heads, seed).suggest(Request(post_of(), profile))
 
 
-async def test_a_short_deadline_still_gives_vetted_drafts(heads: Heads, knowledge: EvidenceSource) -> None:
+async def test_a_short_deadline_still_gives_prepared_drafts(heads: Heads, knowledge: EvidenceSource) -> None:
     """The deadline ends the work, not the suggestion: what needs no model is there, and what is missing is said."""
     model = _model(delay_seconds=0.06)
     suggestion = await _suggest(heads, knowledge, model, replace(PATIENT, deadline_seconds=0.05))
@@ -159,7 +159,7 @@ async def test_a_cancelled_suggestion_stops_cleanly(heads: Heads, knowledge: Evi
     ids=["nothing found", "index down"],
 )
 async def test_without_evidence_no_draft_states_a_fact(heads: Heads, source: FakeEvidence, reason: str) -> None:
-    """Vetted sentences are left; what the model believes to know is dropped, and the moderator reads why."""
+    """Prepared sentences are left; what the model believes to know is dropped, and the moderator reads why."""
     suggestion = await _suggest(heads, source, _model(), replace(PATIENT, judge_candidates=8))
     assert suggestion.evidence == ()
     assert reason in suggestion.degraded
@@ -243,7 +243,7 @@ async def test_a_stage_without_the_model_degrades(heads: Heads, knowledge: Evide
     assert (await _suggest(heads, knowledge, _model(down=[kind]))).drafts
 
 
-async def test_a_model_that_dies_after_the_reading_leaves_the_vetted_drafts(
+async def test_a_model_that_dies_after_the_reading_leaves_the_prepared_drafts(
     heads: Heads, knowledge: EvidenceSource
 ) -> None:
     """Each stage says what it did without."""

@@ -12,7 +12,7 @@ from core.moderation.decline import DeclineReason, decline_reason
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import check_edit, warnings_of
 from core.wording.language import NAMES
-from core.wording.prepared.bank import load_themes, vetted_sentences
+from core.wording.prepared.bank import load_themes, prepared_sentences
 from tests.fakes.engine.brief import HARBOUR, passage, post_of
 from tests.fakes.engine.suggestions import suggestion_for
 
@@ -81,11 +81,11 @@ def test_each_reason_is_said_once() -> None:
 
 
 @pytest.mark.parametrize("language", sorted(NAMES))
-def test_what_people_vetted_needs_no_second_person(language: str) -> None:
-    """The bank was read by people already."""
+def test_prepared_sentences_need_no_second_person(language: str) -> None:
+    """What a moderator reads as a prepared reply needs nobody else."""
     made = suggestion()
     made = replace(made, reading=replace(made.reading, language=language))
-    bank = vetted_sentences(load_themes(language))
+    bank = prepared_sentences(load_themes(language))
     assert bank
     assert {text: reasons(text, made) for text in bank if reasons(text, made)} == {}
 

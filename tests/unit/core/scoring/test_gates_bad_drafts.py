@@ -159,8 +159,8 @@ def test_without_evidence_every_number_is_invented() -> None:
 
 
 def test_a_recent_reply_itself_is_not_sent_again() -> None:
-    """The same reply twice looks like a bot, also when people vetted it."""
-    assert fault_of(RECENT[0], context(vetted=RECENT)) == "same skeleton as a recent reply"
+    """The same reply twice looks like a bot, also when it was prepared."""
+    assert fault_of(RECENT[0], context(prepared=RECENT)) == "same skeleton as a recent reply"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the gates let through: kind drafts in four languages, vetted sentences, quotations and known names, no more."""
+"""What the gates let through: kind drafts in four languages, prepared sentences, quotations, known names, no more."""
 
 from __future__ import annotations
 
@@ -72,24 +72,24 @@ def test_a_good_draft_passes(language: str, text: str) -> None:
     assert fault_of(text, context(language)) is None
 
 
-def test_vetted_sentences_are_free_of_gates_on_wording() -> None:
-    """What people wrote and checked may use words that a model may not."""
+def test_prepared_sentences_are_free_of_gates_on_wording() -> None:
+    """What was prepared may use words that a model may not."""
     text = "Sharing is never a fair point against our welfare, though it might be hard."
     assert fault_of(text, context()) is not None
-    assert fault_of(text, context(vetted=(text,))) is None
+    assert fault_of(text, context(prepared=(text,))) is None
 
 
-def test_vetted_sentences_are_held_to_form() -> None:
+def test_prepared_sentences_are_held_to_form() -> None:
     """No list lets a link, a slur, a third sentence or too long a text through."""
     for text in ("Read example.org today.", "Only idiots say so.", "One. Two. Three.", "word " * 100 + "end."):
         parts = tuple(part if part.endswith(".") else part + "." for part in text.split(". "))
-        assert fault_of(text, context(vetted=(text, *parts))) is not None
+        assert fault_of(text, context(prepared=(text, *parts))) is not None
 
 
-def test_a_sentence_beside_a_vetted_one_is_not_exempt() -> None:
-    """Only the vetted sentence itself is exempt, not the draft that it stands in."""
-    vetted = "Who helped you when you were new?"
-    assert fault_of(f"{vetted} I agree with you, friend.", context(vetted=(vetted,))) == "agrees with the post"
+def test_a_sentence_beside_a_prepared_one_is_not_exempt() -> None:
+    """Only the prepared sentence itself is exempt, not the draft that it stands in."""
+    prepared = "Who helped you when you were new?"
+    assert fault_of(f"{prepared} I agree with you, friend.", context(prepared=(prepared,))) == "agrees with the post"
 
 
 def test_verbatim_evidence_is_exempt() -> None:
@@ -101,7 +101,7 @@ def test_verbatim_evidence_is_exempt() -> None:
 
 
 def test_known_names_may_be_used() -> None:
-    """Names of the vetted bank, of the post and of the evidence are not invented."""
+    """Names in prepared sentences, of the post and of the evidence are not invented."""
     text = "Ask the choir at Tern Bridge about their newest singers."
     assert fault_of(text, context()) == "a name that no evidence holds"
     assert fault_of(text, context(named=("tern", "bridge"))) is None

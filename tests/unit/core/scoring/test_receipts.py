@@ -22,9 +22,9 @@ YES = {"yes": 0.875, "no": 0.125}
 NO = {"yes": 0.25, "no": 0.75}
 
 
-async def _check(text: str, model: FakeModel, *, vetted: tuple[str, ...] = ()) -> tuple[Receipt, ...]:
+async def _check(text: str, model: FakeModel, *, prepared: tuple[str, ...] = ()) -> tuple[Receipt, ...]:
     brief = brief_of(passage(), SCHOOL)
-    return (await verify(text, brief, frozenset(vetted), metered(model), FakeEmbedder()))[0]
+    return (await verify(text, brief, frozenset(prepared), metered(model), FakeEmbedder()))[0]
 
 
 def _model(entailment: Choice) -> FakeModel:
@@ -65,9 +65,9 @@ async def test_the_tail_of_a_sentence_is_no_quotation() -> None:
     assert [(receipt.verdict, receipt.probability) for receipt in receipts] == [(Verdict.UNSUPPORTED, 0.25)]
 
 
-async def test_vetted_sentences_need_no_receipt() -> None:
+async def test_prepared_sentences_need_no_receipt() -> None:
     """People answered for them; the same words from the model alone would be checked."""
-    assert await _check(PARAPHRASE, _model(YES), vetted=(PARAPHRASE,)) == ()
+    assert await _check(PARAPHRASE, _model(YES), prepared=(PARAPHRASE,)) == ()
     assert len(await _check(PARAPHRASE, _model(YES))) == 1
 
 

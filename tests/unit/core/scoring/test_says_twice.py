@@ -24,8 +24,8 @@ def test_a_reply_does_not_say_the_same_twice(first: str, second: str) -> None:
     language = "es" if first.startswith("La") else "en"
     bare = GateContext(brief_of(text=POSTS[language], language=language), 400)
     assert fault_of(f"{first} {second}", bare) == "says the same twice"
-    assert fault_of(f"{first} {second}", replace(bare, vetted=frozenset({first, second}))) is None
-    assert fault_of(f"{first} {second}", replace(bare, vetted=frozenset({first}))) == "says the same twice"
+    assert fault_of(f"{first} {second}", replace(bare, prepared=frozenset({first, second}))) is None
+    assert fault_of(f"{first} {second}", replace(bare, prepared=frozenset({first}))) == "says the same twice"
 
 
 def test_two_sentences_on_one_topic_are_two_sentences() -> None:

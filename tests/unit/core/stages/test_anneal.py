@@ -30,7 +30,7 @@ THEME = Theme(
 
 
 def _candidate(text: str, total: float | None, intent: Intent = Intent.POSITIVE) -> Candidate:
-    return Candidate(text, intent, is_vetted=True, scores=Scores(total=total))
+    return Candidate(text, intent, is_prepared=True, scores=Scores(total=total))
 
 
 FIRST, SECOND = _candidate("first", 6.0), _candidate("second", 4.0, Intent.DENOUNCING)
@@ -95,7 +95,7 @@ def test_huge_and_missing_scores_can_be_drawn() -> None:
 
 
 def test_words_are_sampled_from_what_may_be_said() -> None:
-    """The hints hold words of vetted sentences and evidence; of the post only what these use too."""
+    """The hints hold words of prepared sentences and evidence; of the post only what these use too."""
     bag = vocabulary(brief_of(passage()), [THEME])
     assert {"neighbours", "bread", "harbour", "migrants"} <= set(bag)
     assert not {"welfare", "the", "and", "live"} & set(bag)
@@ -110,18 +110,18 @@ async def test_a_better_rewrite_comes_first() -> None:
 
 
 async def test_worse_rewrites_never_displace_the_best() -> None:
-    """The search can only improve on vetted drafts, whatever the model writes."""
+    """The search can only improve on prepared drafts, whatever the model writes."""
     pool, _, _ = await _search(_numbered(), _Assess(*[0.5] * 6))
     assert pool[:2] == [FIRST, SECOND]
     pool, _, _ = await _search(_numbered(), _Assess())
     assert pool == [FIRST, SECOND]
 
 
-async def test_a_rewrite_keeps_its_parents_intent_and_is_not_vetted() -> None:
+async def test_a_rewrite_keeps_its_parents_intent_and_is_not_prepared() -> None:
     """It is the model's text from then on, held to every gate, under the intent that it began with."""
     pool, _, _ = await _search(_numbered(), _Assess(9.5, 9.4))
     assert {candidate.intent for candidate in pool[:2]} == {FIRST.intent, SECOND.intent}
-    assert not any(candidate.is_vetted for candidate in pool[:2])
+    assert not any(candidate.is_prepared for candidate in pool[:2])
 
 
 @pytest.mark.parametrize(("proposals", "samples", "asked"), [(2, 2, [2]), (3, 2, [2, 1]), (2, 4, [2]), (2, 1, [1, 1])])

@@ -25,7 +25,7 @@ UNCARRIED = "In 2021, newcomers held 340 of the 900 jobs in the harbour office."
 def _assessor(brief: Brief | None = None, model: FakeModel | None = None) -> Assessor:
     return Assessor(
         brief or brief_of(),
-        vetted=frozenset(),
+        prepared=frozenset(),
         allowed=tuple(Intent),
         max_characters=2000,
         recent=(),
@@ -36,8 +36,8 @@ def _assessor(brief: Brief | None = None, model: FakeModel | None = None) -> Ass
     )
 
 
-def _candidate(text: str, *, rewrites: str = "", is_vetted: bool = False) -> Candidate:
-    return Candidate(text, Intent.POSITIVE, is_vetted, rewrites=rewrites)
+def _candidate(text: str, *, rewrites: str = "", is_prepared: bool = False) -> Candidate:
+    return Candidate(text, Intent.POSITIVE, is_prepared, rewrites=rewrites)
 
 
 @pytest.mark.parametrize(

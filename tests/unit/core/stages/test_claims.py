@@ -96,7 +96,7 @@ def test_harmless_phrases_stand(language: str, claim: str) -> None:
     assert fault_of(claim, "", language) is None
 
 
-async def test_vetted_claims_come_first_and_each_once() -> None:
+async def test_prepared_claims_come_first_and_each_once() -> None:
     """The closest themes' claims stand for certain; numbering goes, and a claim is not voted on twice."""
     written = [f"1. {STANDING[0]}", f"- {STANDING[0]}", "", f"2) {STANDING[1]}", f"3. {THEMES[0].claim}"]
     model = FakeModel(texts={"claims": "\n".join(written)})
@@ -105,7 +105,7 @@ async def test_vetted_claims_come_first_and_each_once() -> None:
     assert degraded == []
 
 
-async def test_vetted_claims_are_not_held_to_the_lists() -> None:
+async def test_prepared_claims_are_not_held_to_the_lists() -> None:
     """The lists are for what a model writes; people checked the others."""
     theme = replace(THEMES[0], claim="Every child deserves any help and only kindness.")
     assert fault_of(theme.claim, POST, "en") == "overstates"
@@ -152,11 +152,11 @@ async def test_no_more_claims_than_asked_for() -> None:
     assert claims == [THEMES[0].claim, THEMES[1].claim, STANDING[0]]
 
 
-async def test_without_a_model_the_vetted_claims_are_used() -> None:
+async def test_without_a_model_the_prepared_claims_are_used() -> None:
     """A model that is down costs its own claims only, and the reason is told."""
     claims, degraded = await propose_claims(post_of(), "en", THEMES, metered(FakeModel(down=True)), heads_saying(), 5)
     assert claims == [THEMES[0].claim, THEMES[1].claim]
-    assert degraded == ["claims: the model wrote none (The fake model is down.); vetted claims are used"]
+    assert degraded == ["claims: the model wrote none (The fake model is down.); prepared claims are used"]
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])

@@ -1,4 +1,4 @@
-"""The drafts that the search starts from: vetted sentences put together, and what the model wrote, tidied."""
+"""The drafts that the search starts from: prepared sentences put together, and what the model wrote, tidied."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def _texts(intent: Intent, *facts: str) -> set[str]:
     return {c.text for c in compose(brief, THEME, [intent], random.Random(1))}
 
 
-def test_an_informative_draft_joins_a_vetted_sentence_and_a_fact() -> None:
+def test_an_informative_draft_joins_a_prepared_sentence_and_a_fact() -> None:
     """The figure is the evidence's own, word for word; claim and opening never stand with the same one."""
     drafts = _texts(Intent.INFORMATIVE, HARBOUR, SCHOOL)
     openings = THEME.replies[Intent.INFORMATIVE]
     assert drafts == {f"{CLAIM} {HARBOUR}", *(f"{opening} {SCHOOL}" for opening in openings)}
 
 
-def test_without_evidence_an_informative_draft_holds_vetted_sentences_only() -> None:
+def test_without_evidence_an_informative_draft_holds_prepared_sentences_only() -> None:
     """No evidence, no figure."""
     assert _texts(Intent.INFORMATIVE) == {f"{CLAIM} {opening}" for opening in THEME.replies[Intent.INFORMATIVE]}
 
@@ -73,12 +73,12 @@ def test_what_is_too_long_is_not_composed() -> None:
     assert not _texts(Intent.INFORMATIVE, f"{HARBOUR} {SCHOOL}")
 
 
-def test_composed_drafts_are_vetted_and_unscored() -> None:
-    """What people wrote is marked so, and no text comes twice."""
+def test_composed_drafts_are_prepared_and_unscored() -> None:
+    """What was prepared is marked so, and no text comes twice."""
     drafts = compose(brief_of(passage()), THEME, list(Intent), random.Random(1))
     assert len(drafts) == len({draft.text for draft in drafts})
     assert drafts
-    assert all(draft.is_vetted and draft.scores == Scores() for draft in drafts)
+    assert all(draft.is_prepared and draft.scores == Scores() for draft in drafts)
 
 
 def test_the_same_seed_composes_the_same() -> None:
@@ -115,7 +115,7 @@ async def test_the_model_is_asked_once_for_each_intent() -> None:
         brief, list(Intent), metered(model), style="dry and calm", temperature=0.25, exemplars=exemplars
     )
     assert [draft.intent for draft in drafts] == list(Intent)
-    assert not any(draft.is_vetted for draft in drafts)
+    assert not any(draft.is_prepared for draft in drafts)
     assert lost == []
     for _, messages, how in model.asked:
         told = "\n".join(message.content for message in messages)
@@ -174,7 +174,7 @@ async def test_an_error_that_is_no_outage_is_not_swallowed() -> None:
 
 def test_a_candidate_without_a_full_receipt_is_unsupported() -> None:
     """Unverified counts as unsupported: what nobody checked must not come first."""
-    candidate = Candidate("x", Intent.POSITIVE, is_vetted=False)
+    candidate = Candidate("x", Intent.POSITIVE, is_prepared=False)
     assert not candidate.is_unsupported
     assert candidate.energy == 0
     for verdict in Verdict:

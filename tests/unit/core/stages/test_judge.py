@@ -28,7 +28,7 @@ def _candidate(
     judge: float | None = None,
     receipts: tuple[Receipt, ...] = (),
 ) -> Candidate:
-    return Candidate(text, intent, is_vetted=False, scores=Scores(total=total, judge=judge), receipts=receipts)
+    return Candidate(text, intent, is_prepared=False, scores=Scores(total=total, judge=judge), receipts=receipts)
 
 
 MERIT = {"good": 3.0, "fair": 2.0, "poor": 1.0, "bad": 0.6, "worse": 0.4, "worst": 0.2}

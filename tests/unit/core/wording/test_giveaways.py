@@ -1,4 +1,4 @@
-"""The lists of wordings: complete in every language, and no trap for what people vetted."""
+"""The lists of wordings: complete in every language, and no trap for prepared sentences."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def test_a_fault_is_found_in_any_language() -> None:
 
 
 @pytest.mark.parametrize("language", NAMES)
-def test_wordings_seldom_match_vetted_sentences(language: str) -> None:
-    """The lists would drop few of the sentences that people wrote: they are about harm, not about style."""
+def test_wordings_seldom_match_prepared_sentences(language: str) -> None:
+    """The lists would drop few of the prepared sentences: they are about harm, not about style."""
     texts = [
         text
         for theme in load_themes(language)

@@ -108,7 +108,7 @@ def test_a_draft_that_obeys_is_recognised(text: str) -> None:
     assert obeys(text)
 
 
-def test_the_vetted_bank_obeys_nobody() -> None:
+def test_the_prepared_bank_obeys_nobody() -> None:
     """No list may silently empty the bank."""
     texts = [
         text

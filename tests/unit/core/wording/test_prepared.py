@@ -1,4 +1,4 @@
-"""The bank of vetted sentences: whole, fit to be sent as it stands, and the right theme for a post."""
+"""The bank of prepared sentences: whole, fit to be sent as it stands, and the right theme for a post."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_each_group_has_a_general_theme(language: str, group: TargetGroup) -> No
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_theme_has_every_intent(language: str) -> None:
-    """A community may allow any one intent and still get vetted drafts: two to choose from for each."""
+    """A community may allow any one intent and still get prepared drafts: two to choose from for each."""
     for theme in load_themes(language):
         assert set(theme.replies) == set(Intent), theme.id
         assert all(len(set(replies)) == len(replies) >= 2 for replies in theme.replies.values()), theme.id
@@ -55,7 +55,7 @@ def test_each_theme_has_every_intent(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_text_passes_the_gates(language: str) -> None:
-    """Nobody would notice a vetted reply that the gates drop: two sentences, no links, no slurs, not cut off."""
+    """Nobody would notice a prepared reply that the gates drop: two sentences, no links, no slurs, not cut off."""
     brief = brief_of(text="Go away.", language=language)
     for theme in load_themes(language):
         for text in texts_of(theme):

@@ -101,7 +101,7 @@ def test_every_listed_word_is_found() -> None:
     assert {slur for slur in _slurs() if slur not in slurs_in(f"so {slur} then")} == set()
 
 
-def test_the_vetted_bank_has_none() -> None:
+def test_the_prepared_bank_has_none() -> None:
     """No list of slurs may silently empty the bank."""
     texts = [
         text
