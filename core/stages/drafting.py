@@ -37,7 +37,7 @@ _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 class Candidate:
     """A draft on its way through the search.
 
-    ``is_prepared``: it was put together of prepared sentences and evidence, of which the model may have summarised a long
+    ``is_prepared``: it was put together of prepared sentences and evidence; the model may have summarised a long
     passage. ``rewrites`` is the text that it was to say in other words; "" where it is not a rewrite.
     """
 

@@ -18,8 +18,8 @@ from kb.ranking.gloss import gloss
 
 _CLAIM_WEIGHT = 0.3
 """Of the closeness to the claim, beside that to the post. Measured on 80 English posts, 10 for each target group, which
-the project had labelled with the facts that answer them (those labels are not kept here): with human replies of a public
-set as claims, above 0.4 the claim leads away."""
+the project had labelled with the facts that answer them (those labels are not kept here): with replies of a public set
+as claims, above 0.4 the claim leads away."""
 
 LanguageOf = Callable[[str], str | None]
 _ROMA = re.compile(r"\b(?:gyps(?:y|ies)|gitan[oa]s?|zingar[aeio]|ijito\w*)\b", re.IGNORECASE)

@@ -31,6 +31,7 @@ class Wordings:
         retells: somebody else's claim told again.
         credits: somebody credited with a finding.
         absolutes: what is said of all, of none or of most.
+        checkable: what somebody could ask a source for.
         group_stems: the stems of the words for the groups themselves.
     """
 
@@ -41,6 +42,7 @@ class Wordings:
     retells: re.Pattern[str]
     credits: re.Pattern[str]
     absolutes: re.Pattern[str]
+    checkable: re.Pattern[str]
     group_stems: frozenset[str]
 
 
@@ -57,6 +59,7 @@ def wordings_of(language: str | None) -> Wordings:
         retells=_any(rows["retells"]),
         credits=_any(rows["credits"]),
         absolutes=_any(*rows["absolutes"]),
+        checkable=_any(*rows["checkable"]),
         group_stems=frozenset(stem(word) for word in rows["groups"]),
     )
 

@@ -12,7 +12,7 @@ from core.wording.language import NAMES
 from core.wording.prepared.bank import load_themes
 from core.wording.text import content_stems
 
-KEYS = {"negation", "mirror", "above", "credits", "retells", "absolutes", "groups", "faults"}
+KEYS = {"negation", "mirror", "above", "credits", "retells", "absolutes", "checkable", "groups", "faults"}
 
 
 def rows(language: str) -> dict[str, object]:
@@ -34,7 +34,14 @@ def test_every_language_has_every_list(language: str) -> None:
 def test_no_pattern_matches_nothing(language: str) -> None:
     """An empty branch in a pattern would call every draft bad."""
     known = wordings_of(language)
-    for pattern in (known.negation, known.mirror, known.above, known.absolutes, *known.faults.values()):
+    for pattern in (
+        known.negation,
+        known.mirror,
+        known.above,
+        known.absolutes,
+        known.checkable,
+        *known.faults.values(),
+    ):
         assert not pattern.search("")
         assert not pattern.search("xyzzy 1 !")
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from core.checkable import checkable_in
 from core.models import Intent, TargetGroup
 from core.scoring.gates import MAX_SENTENCES, GateContext, fault_of
+from core.scoring.grounding.grounding import NAME, unsupported
 from core.wording.language import NAMES, detect
 from core.wording.prepared.bank import LANGUAGES, Theme, general_theme, load_themes, matching_themes
 from core.wording.text import clean, sentences
@@ -19,6 +21,8 @@ from tests.fakes.engine.embedder import FakeEmbedder
 
 EVERY = [(language, theme) for language in LANGUAGES for theme in load_themes(language)]
 SHORTEST_LIMIT = 280
+ORDINARY_NAMES = {"Down", "Mondays", "Sundays", "CV", "MPs", "Holocaust"}
+"""Names that state nothing. A prepared sentence names no person, no place and no organisation."""
 
 
 def texts_of(theme: Theme) -> list[str]:
@@ -63,6 +67,14 @@ def test_each_text_passes_the_gates(language: str) -> None:
             assert fault_of(text, context) is None, text
             assert len(sentences(text)) <= MAX_SENTENCES, text
             assert clean(text) == (text, 0), text
+
+
+@pytest.mark.parametrize(("language", "theme"), EVERY, ids=lambda value: getattr(value, "id", value))
+def test_no_text_states_what_needs_a_source(language: str, theme: Theme) -> None:
+    """Prepared sentences get no receipt, so whatever somebody could look up must come from the evidence."""
+    assert {text: checkable_in(text, language) for text in texts_of(theme) if checkable_in(text, language)} == {}
+    named = {item.text for text in texts_of(theme) for item in unsupported(text, [], language) if item.kind == NAME}
+    assert named <= ORDINARY_NAMES
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

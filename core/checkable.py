@@ -1,0 +1,34 @@
+"""What of a text somebody could ask a source for, told by its wording alone.
+
+Owns the rule that prepared sentences are held to: they get no receipt, so they state no figure, no finding, no history,
+no law and no event. It cannot tell every fact; whoever writes such a sentence reads it for the others.
+"""
+
+from __future__ import annotations
+
+from core.wording.figures.figures import Figure, Kind, figures
+from core.wording.giveaways.giveaways import wordings_of
+from core.wording.text import sentences
+
+_FEW = 2
+
+
+def checkable_in(text: str, language: str) -> tuple[str, ...]:
+    """The words of a text that call for a source, in order; none where there are none.
+
+    A number of two at most is left out ("two people who love each other"), and so is the wording of a question.
+    """
+    found = []
+    for sentence in sentences(text):
+        plain = sentence.replace("’", "'")
+        found += [plain[one.start : one.end] for one in figures(plain, language) if not _is_small(one)]
+        if not plain.endswith("?"):
+            known = wordings_of(language)
+            credited = [match.group() for match in known.credits.finditer(plain)]
+            found += [words for words in credited if not words.startswith(("who ", "Who "))]  # no health organisation
+            found += [match.group() for match in known.checkable.finditer(plain)]
+    return tuple(dict.fromkeys(found))
+
+
+def _is_small(figure: Figure) -> bool:
+    return figure.kind is Kind.NUMBER and not figure.unit and all(value <= _FEW for value in figure.values)
