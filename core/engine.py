@@ -40,7 +40,7 @@ from core.stages.evidence import ANY_SOURCES, Sources, far_from, find_evidence, 
 from core.stages.judge import judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
 from core.stages.reading import Signals, check_text, decide, is_debatable, read_post, read_signals
-from core.wording.prepared.bank import Theme, load_themes, matching_themes, prepared_sentences
+from core.wording.prepared.bank import UNCHANGED, Changes, Theme, changed, load_themes, matching_themes
 from core.wording.targets.groups import undisguised
 from core.wording.text import join
 
@@ -75,6 +75,7 @@ class Request:
         recent: replies posted lately, so that a draft does not sound the same.
         exemplars: approved replies of the community, the closest first; three are used at most (CoARL, Appendix D).
         variant: how often the post was drafted before; another number seeds another search.
+        prepared: what the community changed of the prepared replies.
     """
 
     post: FlaggedPost
@@ -88,6 +89,7 @@ class Request:
     is_asked: bool = False
     sources: Sources = ANY_SOURCES
     variant: int = 0
+    prepared: Changes = UNCHANGED
 
     def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
         """Whether to draft a reply to a post that is read so."""
@@ -194,7 +196,10 @@ class _Run:
 
     async def _themes(self, language: str, group: TargetGroup, *, violent: bool = False) -> list[Theme]:
         embedder = self.engine.heads.embedder
-        return await asyncio.to_thread(matching_themes, self.open_post.text, language, group, embedder, violent=violent)
+        found = await asyncio.to_thread(
+            matching_themes, self.open_post.text, language, group, embedder, violent=violent
+        )
+        return changed(found, language, self.request.prepared)
 
     def _writable(self, reading: Reading) -> Reading:
         """The reading with a language to write in and a group to stand up for, for a draft that a person forces."""
@@ -249,7 +254,7 @@ class _Run:
         heads, voice = self.engine.heads, self.request.voice
         return Assessor(
             brief,
-            prepared=prepared_sentences(themes),
+            themes=themes,
             allowed=voice.intents,
             max_characters=voice.max_characters,
             recent=self.request.recent,
@@ -340,7 +345,7 @@ class _Run:
         far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
         best = ranked(judged, far=far, by_judge_alone=is_published)[:MAX_DRAFTS]
         self._report("judge", f"{self.budget.judge_calls} comparisons")
-        return [_draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
+        return [assessor.draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
 
     async def _show(self, candidates: Sequence[Candidate], assessor: Assessor) -> None:
         """Report the best of all candidates so far, unless it is the one that was shown last."""
@@ -348,7 +353,7 @@ class _Run:
         if best and best.text != self.shown:
             self.shown = best.text
             self.budget.saw_draft()
-            draft = _draft(1, await assessor.finish(best, asks_model=False))
+            draft = assessor.draft(1, await assessor.finish(best, asks_model=False))
             brief = assessor.brief
             self.on_progress(Progress("draft", best.text, self.budget.seconds, draft, brief.reading, brief.evidence))
 
@@ -391,7 +396,3 @@ class _Run:
             cost=cost,
             degraded=tuple(dict.fromkeys(self.degraded)),
         )
-
-
-def _draft(rank: int, candidate: Candidate) -> Draft:
-    return Draft(rank, candidate.text, candidate.intent, candidate.scores, candidate.receipts, candidate.warnings)

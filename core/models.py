@@ -53,6 +53,14 @@ class Verdict(StrEnum):
     UNVERIFIED = "unverified"
 
 
+class Origin(StrEnum):
+    """Where one sentence of a draft comes from: written in advance, a passage's own, or written by the model."""
+
+    PREPARED = "prepared"
+    EVIDENCE = "evidence"
+    MODEL = "model"
+
+
 class Priority(IntEnum):
     """Who waits for a draft: nobody yet, since a filter found the post; who flagged it; who asked for a draft."""
 
@@ -220,7 +228,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A reply that a moderator may approve; ``rank`` counts from 1."""
+    """A reply that a moderator may approve; ``rank`` counts from 1.
+
+    ``origins`` says of each sentence, in order, where it comes from; ``prepared`` holds the ids of the prepared replies
+    that the draft was put together of (``core.wording.prepared.bank.prepared_id``).
+    """
 
     rank: int
     text: str
@@ -228,6 +240,8 @@ class Draft:
     scores: Scores
     receipts: tuple[Receipt, ...] = ()
     warnings: tuple[str, ...] = ()
+    origins: tuple[Origin, ...] = (Origin.MODEL,)
+    prepared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

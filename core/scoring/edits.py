@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from core.models import Receipt, Suggestion
+from core.models import Draft, Origin, Receipt, Suggestion
 from core.scoring.grounding.grounding import NAME, Item, check
 from core.scoring.receipts import is_factual
 from core.wording.prepared.bank import load_themes, prepared_sentences
-from core.wording.text import words
+from core.wording.text import sentences, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,12 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
     """
     language = suggestion.reading.language or "en"
     receipts = {receipt.sentence: receipt for draft in suggestion.drafts for receipt in draft.receipts}
+    prepared = _prepared(language) | _prepared_in(suggestion.drafts)
     known = frozenset(words(suggestion.post.text))
     checked = []
     for found in check(text, suggestion.evidence, language, known):
         sentence = " ".join(text[found.start : found.end].split())
-        is_prepared = sentence in _prepared(language)
+        is_prepared = sentence in prepared
         receipt = receipts.get(sentence)
         states_fact = is_factual(sentence) and not (is_prepared or found.is_quotation)
         checked.append(
@@ -80,6 +81,16 @@ def _warnings(sentence: CheckedSentence) -> list[str]:
 def unsupported_in_words(item: Item) -> str:
     """What is wrong with a figure, date or name that no passage holds."""
     return f"No evidence holds the {'name' if item.kind == NAME else 'figure'} “{item.text}”."
+
+
+def _prepared_in(drafts: Sequence[Draft]) -> frozenset[str]:
+    """The prepared sentences of drafts, those among them that the community added."""
+    return frozenset(
+        sentence
+        for draft in drafts
+        for sentence, origin in zip(sentences(draft.text), draft.origins, strict=False)
+        if origin is Origin.PREPARED
+    )
 
 
 @cache

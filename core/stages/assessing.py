@@ -12,14 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.llm.budget import MeteredModel
-from core.models import Brief, Evidence, Intent, Receipt, Verdict
+from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Verdict
 from core.ports import Embedder, Inference, Scorer
 from core.scoring.gates import GateContext, fault_of, intent_fault, score_fault
 from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, argument_quality, evaluate, with_total
 from core.stages.drafting import Candidate
 from core.stages.judge import best_of_each_intent, seeded
-from core.wording.text import words
+from core.wording.prepared.bank import Theme, prepared_id, prepared_in, prepared_sentences
+from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
 MAX_DRAFTS = 4
@@ -31,7 +32,7 @@ class Assessor:
     """Holds candidates against one brief.
 
     Attributes:
-        prepared: the prepared sentences for this post's themes.
+        themes: what the post is about, with the prepared sentences for it.
         allowed: the intents that the community wants.
         recent: replies posted lately.
         scorers: the rewards that ask no language model.
@@ -44,7 +45,7 @@ class Assessor:
     """
 
     brief: Brief
-    prepared: frozenset[str]
+    themes: Sequence[Theme]
     allowed: Sequence[Intent]
     max_characters: int
     recent: tuple[str, ...]
@@ -56,6 +57,9 @@ class Assessor:
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     faults: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.prepared = prepared_sentences(self.themes)
 
     async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, the best of each intent, enough of each to fill the list."""
@@ -101,6 +105,22 @@ class Assessor:
             if sum(not candidate.is_unsupported for candidate in finished) == count:
                 break
         return seeded(finished, count)
+
+    def draft(self, rank: int, candidate: Candidate) -> Draft:
+        """The candidate as a moderator is shown it."""
+        prepared = prepared_in(candidate.text, self.themes)
+        of = {sentence: Origin.EVIDENCE for passage in self.brief.evidence for sentence in sentences(passage.text)}
+        of |= {sentence: Origin.PREPARED for text in prepared for sentence in sentences(text)}
+        return Draft(
+            rank,
+            candidate.text,
+            candidate.intent,
+            candidate.scores,
+            candidate.receipts,
+            candidate.warnings,
+            origins=tuple(of.get(sentence, Origin.MODEL) for sentence in sentences(candidate.text)),
+            prepared=tuple(prepared_id(self.brief.language, text) for text in prepared),
+        )
 
     async def _drift_fault(self, candidate: Candidate) -> str | None:
         """A rewrite says the same in other words; a small model may lose the thread and say something else."""

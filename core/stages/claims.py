@@ -59,7 +59,7 @@ async def propose_claims(
     post: FlaggedPost, language: str, themes: Sequence[Theme], model: MeteredModel, heads: Heads, count: int
 ) -> tuple[list[str], list[str]]:
     """At most ``count`` claims, the prepared one of the closest theme among them, and what was lost on the way."""
-    prepared = [theme.claim for theme in themes[:2]]
+    prepared = [theme.claim for theme in themes[:2] if theme.claim]
     degraded = []
     try:
         written = await _write(post, language, model, max(1, count - len(prepared)))

@@ -30,6 +30,7 @@ DESCRIPTIONS = {
     Intent.DENOUNCING: "denouncing: it says calmly that talking like this is not acceptable",
     Intent.POSITIVE: "positive: it says something good about the people attacked",
 }
+_OPENINGS = 2
 _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
 
@@ -70,18 +71,24 @@ def compose(brief: Brief, theme: Theme, intents: Sequence[Intent], chance: rando
     facts = [p.summary for p in brief.evidence[:2] if detect(p.summary, brief.language) == brief.language]
     found: dict[str, Candidate] = {}
     for intent in intents:
-        for opening in chance.sample(theme.replies[intent], min(2, len(theme.replies[intent]))):
+        for opening in _openings(theme, intent, chance):
             for text in _texts(intent, opening, theme.claim, facts):
                 if len(sentences(text)) <= MAX_SENTENCES:
                     found.setdefault(text, Candidate(text, intent, is_prepared=True))
     return list(found.values())
 
 
+def _openings(theme: Theme, intent: Intent, chance: random.Random) -> list[str]:
+    """Two replies of a theme, the community's own first."""
+    own, others = theme.own.get(intent, ()), theme.replies[intent]
+    mine = chance.sample(own, min(_OPENINGS, len(own)))
+    return [*mine, *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
+
+
 def _texts(intent: Intent, opening: str, claim: str, facts: Sequence[str]) -> list[str]:
     if intent is Intent.INFORMATIVE:
-        return [join([start, fact]) for start, fact in zip((claim, opening), facts, strict=False)] or [
-            join([claim, opening])
-        ]
+        starts = [text for text in (claim, opening) if text]
+        return [join([start, fact]) for start, fact in zip(starts, facts, strict=False)] or [join(starts)]
     if intent is Intent.QUESTIONING or len(sentences(opening)) > 1:
         return [opening]
     return [join([opening, claim])]

@@ -61,4 +61,6 @@ def _draft(draft: Draft) -> dict[str, Any]:
         "scores": asdict(draft.scores),
         "receipts": [asdict(receipt) for receipt in draft.receipts],
         "warnings": list(draft.warnings),
+        "origins": list(draft.origins),
+        "prepared": list(draft.prepared),
     }

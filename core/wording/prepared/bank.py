@@ -1,17 +1,20 @@
 """Sentences written in advance, the prepared ones: counter-claims and whole replies, for each theme of hateful posts.
 
-Owns the bank beside this file (one ``<language>.jsonl`` for each language) and the choice of the themes that answer a
-post. The search for a reply starts from these sentences and from the evidence (CODEOFCONDUCT starts from background
-knowledge, section 3), so a small model can only improve on them; without any model they are all there is.
+Owns the bank beside this file (one ``<language>.jsonl`` for each language; ``README.md`` says how it came about), what
+a community changes of it, and the choice of the themes that answer a post. The search for a reply starts from these
+sentences and from the evidence (CODEOFCONDUCT starts from background knowledge, section 3), so a small model can only
+improve on them; without any model they are all there is.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
+from typing import Final
 
 import numpy as np
 
@@ -31,7 +34,8 @@ NEARLY_AS_CLOSE = 0.1
 class Theme:
     """One kind of hateful claim, and what may be said to it.
 
-    ``answers`` describes the claims in neutral words; it is matched with posts and never shown.
+    ``answers`` describes the claims in neutral words; it is matched with posts and never shown. ``own`` are replies
+    that the community added, which come before all others; ``claim`` is "" where it took that one out.
     """
 
     id: str
@@ -39,6 +43,15 @@ class Theme:
     answers: tuple[str, ...]
     claim: str
     replies: dict[Intent, tuple[str, ...]]
+    own: Mapping[Intent, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> Iterator[tuple[Intent | None, str]]:
+        """Every prepared text of the theme, with its intent: the claim, which has none, and the replies."""
+        if self.claim:
+            yield None, self.claim
+        for replies in (self.own, self.replies):
+            yield from ((intent, text) for intent, texts in replies.items() for text in texts)
 
     @property
     def is_general(self) -> bool:
@@ -51,6 +64,70 @@ class Theme:
         return self.id.endswith("-violence")
 
 
+@dataclass(frozen=True, slots=True)
+class OwnReply:
+    """A prepared reply that a community added; for any post about the group, or for one theme."""
+
+    language: str
+    target_group: TargetGroup
+    intent: Intent
+    text: str
+    theme: str | None = None
+
+    def answers(self, theme: Theme) -> bool:
+        """Whether it may be said to what the theme is about. To a call for violence only what was meant for that."""
+        if self.theme is not None:
+            return self.theme == theme.id
+        return self.target_group is theme.target_group and not theme.is_about_violence
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a community changed of the prepared replies: its ``own``, and the ids of those that it took out."""
+
+    own: tuple[OwnReply, ...] = ()
+    hidden: frozenset[str] = frozenset()
+
+
+UNCHANGED: Final = Changes()
+
+
+def prepared_id(language: str, text: str) -> str:
+    """What tells a prepared text from all others, as long as its words stay as they are."""
+    return f"{language}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+
+def prepared_sentences(themes: Sequence[Theme]) -> frozenset[str]:
+    """Every prepared sentence of some themes: of the claims and of the replies."""
+    return frozenset(sentence for theme in themes for _, text in theme.texts for sentence in sentences(text))
+
+
+def prepared_in(text: str, themes: Sequence[Theme]) -> tuple[str, ...]:
+    """The prepared texts of some themes that stand in a text whole, sentence by sentence."""
+    said = set(sentences(text))
+    return tuple(dict.fromkeys(own for theme in themes for _, own in theme.texts if said.issuperset(sentences(own))))
+
+
+def changed(themes: Sequence[Theme], language: str, changes: Changes) -> list[Theme]:
+    """The themes as a community wants them."""
+    if changes == UNCHANGED:
+        return list(themes)
+    return [_changed(theme, language, changes) for theme in themes]
+
+
+def _changed(theme: Theme, language: str, changes: Changes) -> Theme:
+    def kept(texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(text for text in texts if prepared_id(language, text) not in changes.hidden)
+
+    mine = [reply for reply in changes.own if reply.language == language and reply.answers(theme)]
+    return replace(
+        theme,
+        claim="".join(kept([theme.claim])),
+        replies={intent: kept(texts) for intent, texts in theme.replies.items()},
+        own={intent: tuple(reply.text for reply in mine if reply.intent is intent) for intent in Intent},
+    )
+
+
 @cache
 def load_themes(language: str) -> tuple[Theme, ...]:
     """The bank of one language; empty if there is none."""
@@ -58,12 +135,6 @@ def load_themes(language: str) -> tuple[Theme, ...]:
         return ()
     text = resources.files("core.wording.prepared").joinpath(f"{language}.jsonl").read_text(encoding="utf-8")
     return tuple(_theme(json.loads(line)) for line in text.splitlines() if line.strip())
-
-
-def prepared_sentences(themes: Sequence[Theme]) -> frozenset[str]:
-    """Every sentence that people wrote for some themes: the claims and the replies."""
-    texts = [text for theme in themes for text in [theme.claim, *(t for own in theme.replies.values() for t in own)]]
-    return frozenset(sentence for text in texts for sentence in sentences(text))
 
 
 def _theme(row: dict[str, object]) -> Theme:

@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from core.llm.profiles import QUICK
-from core.models import Brief, Intent, Verdict
+from core.models import Brief, Intent, Origin, Verdict
 from core.scoring.gates import LEAST_STANCE
 from core.stages.assessing import Assessor
 from core.stages.drafting import Candidate
+from core.wording.prepared.bank import load_themes, prepared_id
+from core.wording.text import sentences
 from tests.fakes.engine.brief import HARBOUR, brief_of, metered, passage
 from tests.fakes.engine.embedder import FakeEmbedder
 from tests.fakes.engine.model import FakeModel
@@ -25,7 +27,7 @@ UNCARRIED = "In 2021, newcomers held 340 of the 900 jobs in the harbour office."
 def _assessor(brief: Brief | None = None, model: FakeModel | None = None) -> Assessor:
     return Assessor(
         brief or brief_of(),
-        prepared=frozenset(),
+        themes=(),
         allowed=tuple(Intent),
         max_characters=2000,
         recent=(),
@@ -85,3 +87,31 @@ async def test_a_draft_that_is_only_shown_asks_no_model() -> None:
     assert not model.asked
     assert [receipt.verdict for receipt in shown.receipts] == [Verdict.UNVERIFIED]
     assert shown.scores.argument_quality is None
+
+
+def test_a_draft_says_where_each_sentence_comes_from() -> None:
+    """A moderator tells what was prepared from what the model wrote, and both from a source's own words."""
+    theme = load_themes("en")[0]
+    reply = theme.replies[Intent.DENOUNCING][0]
+    assessor = replace(_assessor(brief_of(passage())), themes=(theme,))
+    found = {
+        text: assessor.draft(1, _candidate(text)).origins
+        for text in (f"{reply} {theme.claim}", f"{theme.claim} {HARBOUR}", f"{PARENT} {HARBOUR}", PARENT)
+    }
+    assert list(found.values()) == [
+        (Origin.PREPARED, Origin.PREPARED),
+        (Origin.PREPARED, Origin.EVIDENCE),
+        (Origin.MODEL, Origin.EVIDENCE),
+        (Origin.MODEL,),
+    ]
+    assert assessor.draft(1, _candidate(f"{reply} {theme.claim}")).prepared == (
+        prepared_id("en", theme.claim),
+        prepared_id("en", reply),
+    )
+
+
+def test_half_a_prepared_reply_is_none() -> None:
+    """Who reviewed a reply stands for all of it: a model that took one sentence out of it wrote another one."""
+    whole = next(text for _, text in load_themes("en")[0].texts if len(sentences(text)) == 2)
+    draft = replace(_assessor(), themes=load_themes("en")[:1]).draft(1, _candidate(sentences(whole)[0]))
+    assert (draft.origins, draft.prepared) == ((Origin.MODEL,), ())

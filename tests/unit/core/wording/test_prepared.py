@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.checkable import checkable_in
 from core.models import Intent, TargetGroup
 from core.scoring.gates import MAX_SENTENCES, GateContext, fault_of
 from core.scoring.grounding.grounding import NAME, unsupported
 from core.wording.language import NAMES, detect
 from core.wording.prepared.bank import LANGUAGES, Theme, general_theme, load_themes, matching_themes
+from core.wording.prepared.checkable import checkable_in
 from core.wording.text import clean, sentences
 from tests.fakes.engine.brief import brief_of
 from tests.fakes.engine.embedder import FakeEmbedder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.checkable import checkable_in
+from core.wording.prepared.checkable import checkable_in
 
 
 @pytest.mark.parametrize(
