@@ -27,7 +27,7 @@ Parse = Callable[[Fetched, str | None], Awaitable[Parsed]]
 Cut = Callable[[Sequence[Page], str | None], tuple[Span, ...]]
 
 
-class Outcome(StrEnum):
+class DocumentOutcome(StrEnum):
     """What a build did with a document that a source listed."""
 
     NEW = "new"
@@ -41,7 +41,7 @@ class Outcome(StrEnum):
 class Built:
     """What a build did so far: how many documents had each outcome, and which of them waits for acceptance."""
 
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    outcomes: Counter[DocumentOutcome] = field(default_factory=Counter)
     waiting: int = 0
     paragraphs: int = 0
     listings: int = 0
@@ -93,27 +93,27 @@ class Ingest:
         await asyncio.to_thread(self.library.walks.forget, walk)
         return built
 
-    async def take(self, listed: Listed, built: Built) -> Outcome:
+    async def take(self, listed: Listed, built: Built) -> DocumentOutcome:
         """One document: fetched, read and kept, or refused with the reason noted."""
         await asyncio.to_thread(self.library.note, listed)
         if not self.refetch and await asyncio.to_thread(self.library.is_settled, listed.id):
-            return Outcome.KNOWN
+            return DocumentOutcome.KNOWN
         before = await asyncio.to_thread(self.library.revisions, listed.id)
         try:
             fetched = await self.source.fetch(listed)
             if before and before[0].sha256 == fetched.sha256:
-                return Outcome.UNCHANGED
+                return DocumentOutcome.UNCHANGED
             await asyncio.to_thread(self._refuse_copy, listed, fetched)
             parsed = await self.parse(fetched, listed.language)
             parsed, spans = await asyncio.to_thread(self._cut, listed, parsed)
         except DocumentRefused as err:
             await asyncio.to_thread(self.library.refuse, listed.id, str(err))
-            return Outcome.REFUSED
+            return DocumentOutcome.REFUSED
         state = State.ACCEPTED if self._is_trusted(listed, parsed) else State.QUARANTINED
         await asyncio.to_thread(self.library.add, listed.id, fetched, parsed, spans, state)
         built.waiting += state is State.QUARANTINED
         built.paragraphs += len(spans)
-        return Outcome.CHANGED if before else Outcome.NEW
+        return DocumentOutcome.CHANGED if before else DocumentOutcome.NEW
 
     def _refuse_copy(self, listed: Listed, fetched: Fetched) -> None:
         holder = self.library.holder_of(fetched.sha256)

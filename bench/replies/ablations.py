@@ -15,7 +15,7 @@ from bench.measuring.output import Row
 from bench.measuring.samples import Log, Sample
 from bench.measuring.significance import compare
 from bench.replies.runs import column, rewards_of
-from bench.replies.systems import Answering, Outcome, Said, under
+from bench.replies.systems import Answering, Said, SystemOutcome, under
 from core.engine import Engine
 from core.llm.profiles import Profile
 from core.llm.prompting import load_prompt
@@ -26,7 +26,7 @@ AS_IS = "as is"
 PATIENCE_SECONDS = 3600.0
 SAME_CLAIM = "People deserve to be judged by what they do."
 """What is argued where no claim guides: the same for every post, as a moderator might set it."""
-MEASURES: Mapping[str, Callable[[Outcome], float]] = {
+MEASURES: Mapping[str, Callable[[SystemOutcome], float]] = {
     "flagged": lambda outcome: bool(outcome.flags),
     "facts supported": lambda outcome: outcome.facts_supported,
     "facts unsupported": lambda outcome: outcome.facts - outcome.facts_supported,
@@ -99,7 +99,7 @@ def variants(profile: Profile) -> dict[str, Answering]:
     }
 
 
-def summary(names: Sequence[str], outcomes: Sequence[Outcome], log: Log) -> list[Row]:
+def summary(names: Sequence[str], outcomes: Sequence[SystemOutcome], log: Log) -> list[Row]:
     """Each variant's means, over the posts that it and the engine as it is both replied to; and what the part adds."""
     composite = _composite(names, log)
     rows: list[Row] = []
@@ -118,7 +118,7 @@ def summary(names: Sequence[str], outcomes: Sequence[Outcome], log: Log) -> list
     return rows
 
 
-def tests(names: Sequence[str], outcomes: Sequence[Outcome], log: Log) -> list[Row]:
+def tests(names: Sequence[str], outcomes: Sequence[SystemOutcome], log: Log) -> list[Row]:
     """Every variant against the engine as it is, paired by post, with Bonferroni's correction for each measure."""
     found = compare("composite", _composite(names, log), against=AS_IS)
     for measure, of in MEASURES.items():
@@ -132,7 +132,7 @@ def _composite(names: Sequence[str], log: Log) -> dict[str, dict[str, float]]:
     return {name: {post: share for (own, post), share in shares.items() if own == name} for name in names}
 
 
-def _reply(outcomes: Sequence[Outcome], post: str) -> str:
+def _reply(outcomes: Sequence[SystemOutcome], post: str) -> str:
     return next(outcome.reply for outcome in outcomes if outcome.system == AS_IS and outcome.id == post)
 
 

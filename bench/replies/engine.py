@@ -38,7 +38,7 @@ from bench.replies.runs import (
     unfought,
     unrewarded,
 )
-from bench.replies.systems import PLAIN, Outcome, answer, system_named
+from bench.replies.systems import PLAIN, SystemOutcome, answer, system_named
 from bot.compose.settings import load_settings
 from core.errors import AntiphonError, BadInput
 from core.llm.profiles import LIVE, PAPER
@@ -68,7 +68,7 @@ async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, se
         await duel_all(referee, samples, list(limits), log)
 
 
-def costs(system: str, outcomes: Sequence[Outcome]) -> Row:
+def costs(system: str, outcomes: Sequence[SystemOutcome]) -> Row:
     """What one system took for a post; ``own ms`` is the engine's time while no model worked."""
     own = [outcome for outcome in outcomes if outcome.system == system]
     seconds = [o.seconds for o in own]
@@ -93,7 +93,7 @@ def costs(system: str, outcomes: Sequence[Outcome]) -> Row:
 
 
 def texts(
-    system: str, outcomes: Sequence[Outcome], rewards: Rewards, samples: Sequence[Sample], likeness: Likeness
+    system: str, outcomes: Sequence[SystemOutcome], rewards: Rewards, samples: Sequence[Sample], likeness: Likeness
 ) -> Row:
     """What one system said first; ``dropped`` counts the drafts that a gate stopped on the way."""
     own = [outcome for outcome in outcomes if outcome.system == system]
@@ -119,7 +119,7 @@ def texts(
     }
 
 
-def ratios(systems: Sequence[str], outcomes: Sequence[Outcome], against: str = PAPER.name) -> list[Row]:
+def ratios(systems: Sequence[str], outcomes: Sequence[SystemOutcome], against: str = PAPER.name) -> list[Row]:
     """What each system costs beside another one, over the posts that both replied to."""
     seconds, calls, tokens_in, tokens_out = (
         {system: column(outcomes, system, figure) for system in systems}
@@ -163,7 +163,7 @@ def duels(systems: Sequence[str], log: Log) -> list[Row]:
     return rows
 
 
-def failures(outcomes: Sequence[Outcome]) -> list[Row]:
+def failures(outcomes: Sequence[SystemOutcome]) -> list[Row]:
     """Every first reply that a person should look at, by the row's id; the text stands in the log."""
     return [
         {"id": outcome.id, "system": outcome.system, "flags": "; ".join(outcome.flags)}

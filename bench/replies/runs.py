@@ -18,7 +18,7 @@ from typing import Any
 from bench.measuring.output import note
 from bench.measuring.samples import Log, Sample
 from bench.replies.referee import Referee
-from bench.replies.systems import Answering, Outcome, answer
+from bench.replies.systems import Answering, SystemOutcome, answer
 from bot.compose.engine import open_engine
 from bot.compose.settings import load_settings
 from core.engine import Engine
@@ -29,7 +29,7 @@ Turn = tuple[str, Sample]
 """A system and the post that it answers next."""
 Reply = tuple[str, str]
 """A system and what it said."""
-_FIELDS = [part.name for part in fields(Outcome)]
+_FIELDS = [part.name for part in fields(SystemOutcome)]
 
 
 def open_bench_engine() -> AbstractAsyncContextManager[Engine]:
@@ -123,9 +123,9 @@ async def duel_all(referee: Referee, samples: Sequence[Sample], systems: Sequenc
         log.add({"kind": DUEL, "id": sample.id, "left": left, "right": right, "share": share})
 
 
-def outcomes_of(log: Log) -> list[Outcome]:
+def outcomes_of(log: Log) -> list[SystemOutcome]:
     """All answers that a log holds."""
-    return [Outcome(**_only(row)) for row in log.of_kind(ANSWER)]
+    return [SystemOutcome(**_only(row)) for row in log.of_kind(ANSWER)]
 
 
 def rewards_of(log: Log) -> dict[tuple[str, str], float]:
@@ -135,7 +135,7 @@ def rewards_of(log: Log) -> dict[tuple[str, str], float]:
     return {key: share for key, share in found.items() if share is not None}
 
 
-def column(outcomes: Iterable[Outcome], system: str, figure: str) -> dict[str, float]:
+def column(outcomes: Iterable[SystemOutcome], system: str, figure: str) -> dict[str, float]:
     """One figure of one system for each post that it replied to, by the post's id."""
     return {o.id: float(getattr(o, figure)) for o in outcomes if o.system == system and o.reply}
 

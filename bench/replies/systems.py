@@ -46,7 +46,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SystemOutcome:
     """What one system made of one post, and what that took.
 
     ``model_seconds`` is the time in which a call of the language model was in flight, ``embedding_seconds`` that in
@@ -79,7 +79,9 @@ class Outcome:
 Answering = Callable[[Engine, Sample], Awaitable[Said]]
 
 
-async def answer(name: str, answering: Answering, engine: Engine, sample: Sample, *, alone: bool = True) -> Outcome:
+async def answer(
+    name: str, answering: Answering, engine: Engine, sample: Sample, *, alone: bool = True
+) -> SystemOutcome:
     """One system's answer to one post, measured; ``alone`` says that the engine answers no other one meanwhile."""
     counted, meter = measured(engine)
     embedded = seconds_of(engine.heads.embedder)
@@ -87,7 +89,7 @@ async def answer(name: str, answering: Answering, engine: Engine, sample: Sample
         said = await answering(counted, sample)
     embedded = seconds_of(engine.heads.embedder) - embedded
     flags = await asyncio.to_thread(flags_of, said.reply, said.brief, engine.heads) if said.reply else []
-    return Outcome(
+    return SystemOutcome(
         system=name,
         id=sample.id,
         reply=said.reply,

@@ -17,7 +17,7 @@ from bench.retrieval.corpus import Corpus, Vectors
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.models import TargetGroup
 from kb.ranking.fusion import fuse_by_rank
-from kb.shelf.index.library_index import EVERYTHING, Entry, Filters, LibraryIndex
+from kb.shelf.index.library_index import EVERYTHING, Filters, LibraryIndex, ParagraphEntry
 from kb.shelf.index.table import digest
 
 CANDIDATES = 200
@@ -53,9 +53,9 @@ class StoredEmbedder:
         return np.asarray(vectors)
 
 
-def entry_of(row: int, text: str) -> Entry:
+def entry_of(row: int, text: str) -> ParagraphEntry:
     """A paragraph with what filters look at, drawn evenly."""
-    return Entry(
+    return ParagraphEntry(
         row=row,
         text=text,
         document=f"{row // 80}",

@@ -18,7 +18,7 @@ import numpy as np
 from bench.retrieval.corpus import Corpus
 from kb.ranking.stems import stems
 from kb.shelf.index.entries import EVERYTHING
-from kb.shelf.index.library_index import Entry
+from kb.shelf.index.library_index import ParagraphEntry
 from kb.shelf.index.table import shards, table_of
 from kb.shelf.index.words import Words, write_list, write_segment
 
@@ -29,7 +29,7 @@ Ask = Callable[[str], list[int]]
 
 
 @dataclass(frozen=True)
-class Engine:
+class LexicalEngine:
     """How an engine is built, opened and asked; ``most`` is the largest corpus that is worth waiting for."""
 
     build: Callable[[Corpus, Path], None]
@@ -40,7 +40,8 @@ class Engine:
 
 def _build_tantivy(corpus: Corpus, folder: Path) -> None:
     table = table_of(
-        Entry(row=row, text=text, document="", source="", publisher="", language="en") for row, text in corpus.all()
+        ParagraphEntry(row=row, text=text, document="", source="", publisher="", language="en")
+        for row, text in corpus.all()
     )
     cuts = shards(table["row"])
     for number, cut in enumerate(cuts):
@@ -129,9 +130,9 @@ def _tokens(text: str) -> list[str]:
     return list(ANALYZERS[ENGLISH].analyze(text))
 
 
-ENGINES: Mapping[str, Engine] = {
-    "tantivy": Engine(_build_tantivy, _open_tantivy),
-    "bm25s (numba)": Engine(_build_bm25s, _open_bm25s),
-    "rank_bm25": Engine(_build_rank_bm25, _open_rank_bm25, most=100_000, queries=40),
-    "SQLite FTS5": Engine(_build_fts5, _open_fts5, queries=100),
+ENGINES: Mapping[str, LexicalEngine] = {
+    "tantivy": LexicalEngine(_build_tantivy, _open_tantivy),
+    "bm25s (numba)": LexicalEngine(_build_bm25s, _open_bm25s),
+    "rank_bm25": LexicalEngine(_build_rank_bm25, _open_rank_bm25, most=100_000, queries=40),
+    "SQLite FTS5": LexicalEngine(_build_fts5, _open_fts5, queries=100),
 }

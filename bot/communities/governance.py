@@ -31,7 +31,7 @@ from core.moderation.roles import OnCase, OnCommunity, Person, Role
 _LOG = logging.getLogger(__name__)
 
 
-class Governance:
+class CommunityGovernance:
     """The people's side of communities, over one database.
 
     Args:

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from sqlalchemy import URL
 
-from bot.communities.governance import Governance
+from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
 from bot.communities.policies import Policies, is_asked, voice_for
 from bot.compose.chores import all_chores
@@ -30,7 +30,7 @@ from bot.drafting.worker import OnProgress, Suggest, Worker, work
 from bot.intake.intake import Intake
 from bot.review.decisions import Desk
 from bot.runtime.waiting import pause
-from bot.sending.outbox import Limits, Outbox
+from bot.sending.outbox import Outbox, SendLimits
 from bot.store.engine.database import Database, Session
 from bot.store.engine.secret import load_secret
 from bot.store.people import communities, people
@@ -64,7 +64,7 @@ class Application:
     intake: Intake
     schedule: Schedule
     chores: Chores
-    governance: Governance
+    governance: CommunityGovernance
 
 
 def worker_name() -> str:
@@ -134,7 +134,7 @@ async def open_application(
             database,
             {platform.name: platform},
             role_sources=role_sources,
-            limits=Limits(wanted.replies_per_hour, wanted.replies_per_day),
+            limits=SendLimits(wanted.replies_per_hour, wanted.replies_per_day),
         )
         chores = all_chores(
             database,
@@ -155,7 +155,7 @@ async def open_application(
             intake,
             Schedule(database, chores, name),
             Chores(database, chores, name),
-            Governance(database, live_roles),
+            CommunityGovernance(database, live_roles),
         )
 
 

@@ -24,7 +24,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SettingsSource:
     """Values as nested tables, and what people call the place that they come from."""
 
     name: str
@@ -46,7 +46,7 @@ class Source:
         return True
 
 
-class SettingsFile(Source):
+class SettingsFile(SettingsSource):
     """A config.toml."""
 
     @classmethod
@@ -69,7 +69,7 @@ class SettingsFile(Source):
             raise BadSettings(f"{path} is not valid TOML: {reason}.", remedy="Correct that line.") from err
 
 
-class Environment(Source):
+class Environment(SettingsSource):
     """Variables such as ANTIPHON__LLM__BASE_URL."""
 
     def label(self, key: Key) -> str:
@@ -136,7 +136,7 @@ def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def check_keys(source: Source, valid: Mapping[str, Any], secrets: frozenset[str]) -> None:
+def check_keys(source: SettingsSource, valid: Mapping[str, Any], secrets: frozenset[str]) -> None:
     """Refuse keys that do not exist, and secrets in a file.
 
     Raises:
@@ -155,14 +155,14 @@ def check_keys(source: Source, valid: Mapping[str, Any], secrets: frozenset[str]
             )
 
 
-def refusal(key: Key, reason: str, sources: Sequence[Source]) -> BadSettings:
+def refusal(key: Key, reason: str, sources: Sequence[SettingsSource]) -> BadSettings:
     """The error for a value that is not allowed, named as its source names it."""
     source = next((source for source in sources if source.has(key)), None)
     where = f"{source.name}: {source.label(key)}" if source else ".".join(key)
     return BadSettings(f"{where} is not allowed.", remedy=f"{reason.rstrip('.')}.")
 
 
-def _unknown(source: Source, key: Key, siblings: Mapping[str, Any], valid: Mapping[str, Any]) -> BadSettings:
+def _unknown(source: SettingsSource, key: Key, siblings: Mapping[str, Any], valid: Mapping[str, Any]) -> BadSettings:
     """Guess at a misspelt name first, then at a right name in the wrong table."""
     last = difflib.get_close_matches(key[-1], siblings, n=1)
     elsewhere = [known for known in _leaves(valid) if known[-1] == key[-1]]

@@ -5,16 +5,16 @@ row, and never say a word of a post, a reply or a note.
 """
 
 from bot.invariants.auditing import INVARIANTS, Invariant, audit, check, violations
-from bot.invariants.facts import Facts, Limits, read_facts, read_tables
+from bot.invariants.facts import AuditLimits, Facts, read_facts, read_tables
 from bot.invariants.record import Closed, Record, Revoked, Sent
 from bot.invariants.violation import Violation
 
 __all__ = [
     "INVARIANTS",
+    "AuditLimits",
     "Closed",
     "Facts",
     "Invariant",
-    "Limits",
     "Record",
     "Revoked",
     "Sent",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.invariants import keeping, sending, working
-from bot.invariants.facts import Facts, Limits, read_facts
+from bot.invariants.facts import AuditLimits, Facts, read_facts
 from bot.invariants.record import Record
 from bot.invariants.violation import Violation
 from bot.runtime.findings import Finding
@@ -60,7 +60,7 @@ def violations(facts: Facts) -> dict[str, list[Violation]]:
 async def check(
     database: Database,
     record: Record | None = None,
-    limits: Limits | None = None,
+    limits: AuditLimits | None = None,
     *,
     looks_at_schema: bool = True,
 ) -> dict[str, list[Violation]]:
@@ -75,7 +75,7 @@ async def check(
     return violations(facts)
 
 
-async def audit(database: Database, limits: Limits | None = None) -> list[Finding]:
+async def audit(database: Database, limits: AuditLimits | None = None) -> list[Finding]:
     """Ask every invariant of a live database; one finding for each, without a word of any post.
 
     Raises:

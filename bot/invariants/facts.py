@@ -55,7 +55,7 @@ _TRIGGERS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AuditLimits:
     """What the settings bound.
 
     Args:
@@ -114,7 +114,7 @@ class Facts:
     tables: Tables
     schema: Schema | None = None
     record: Record | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: AuditLimits = field(default_factory=AuditLimits)
 
     @cached_property
     def cases(self) -> dict[str, CaseRow]:
@@ -202,14 +202,14 @@ def _grouped(rows: Sequence[Any], name: str) -> dict[str, list[Any]]:
 async def read_facts(
     session: Session,
     record: Record | None = None,
-    limits: Limits | None = None,
+    limits: AuditLimits | None = None,
     *,
     looks_at_schema: bool = True,
 ) -> Facts:
     """Read everything, in the caller's transaction; the schema takes longest."""
     tables = await session.run_sync(read_tables)
     schema = await _read_schema(session) if looks_at_schema else None
-    return Facts(session.moment, tables, schema, record, limits or Limits())
+    return Facts(session.moment, tables, schema, record, limits or AuditLimits())
 
 
 def read_tables(session: SyncSession) -> Tables:

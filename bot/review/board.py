@@ -20,7 +20,7 @@ from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow
 from bot.store.views import review_cards
 from bot.store.views.board_troubles import end_trouble, keep_trouble
-from bot.store.views.review_cards import Board, Place
+from bot.store.views.review_cards import Board, CardPlace
 from bot.store.work.offices import Office
 from core.errors import Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import PostRef
@@ -188,7 +188,7 @@ class ReviewBoard:
             await review_cards.were_shown(session, case_id, shown)
         return None
 
-    def _is_due(self, row: CaseRow, place: Place | None, moment: datetime) -> bool:
+    def _is_due(self, row: CaseRow, place: CardPlace | None, moment: datetime) -> bool:
         """Whether a case has a card, or gets one now; the last form of a closed one is shown where it has."""
         if place is None:
             return row.state not in CLOSED and row.state not in CARDLESS

@@ -26,7 +26,7 @@ _AUTHOR: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SendLimits:
     """How many replies may be posted in one community; one for an author in 24 hours and one for a conversation stand.
 
     They keep Antiphon from being turned into a flood, or against one person (reliability, T22).
@@ -45,7 +45,7 @@ class Obstacle:
     until: datetime | None = None
 
 
-async def obstacle(session: Session, entry: Entry, limits: Limits) -> Obstacle | None:
+async def obstacle(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
     """What keeps a reply from being sent now; ``None`` if nothing does.
 
     The caller holds the lock of the community, so that two replies cannot both be the last that a limit allows. What
@@ -117,7 +117,7 @@ async def _paused(session: Session, community: Community) -> Obstacle | None:
     return Obstacle(f"Posting is paused {where}.", to=None)
 
 
-async def _rate(session: Session, entry: Entry, limits: Limits) -> Obstacle | None:
+async def _rate(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
     """The caps of a community; the reply waits until the oldest that counts is far enough back."""
     theirs: ColumnElement[bool] = and_(
         CaseRow.community_id == entry.case.community_id, ApprovalRow.id != entry.approval.id

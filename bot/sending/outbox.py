@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from bot.runtime.waiting import pause
-from bot.sending.checks import Limits
+from bot.sending.checks import SendLimits
 from bot.sending.gate import Gate, cause
 from bot.sending.outbox_rows import Claim, Delivery, Rules
 from bot.sending.retracting import Retractions
@@ -29,7 +29,7 @@ from core.moderation.input_checks import check_note
 from core.moderation.platforms import ChatPlatform, RoleSource
 from core.moderation.roles import Person
 
-__all__ = ["Delivery", "Limits", "Outbox"]
+__all__ = ["Delivery", "Outbox", "SendLimits"]
 
 _LOG = logging.getLogger(__name__)
 _CHANGED: Final = "The post that the reply answers was changed after it was flagged."
@@ -56,7 +56,7 @@ class Outbox:
         platforms: Mapping[str, ChatPlatform],
         *,
         role_sources: Mapping[str, RoleSource] | None = None,
-        limits: Limits | None = None,
+        limits: SendLimits | None = None,
         timeout_seconds: float = 30.0,
         retry_seconds: float = 60.0,
         max_attempts: int = 10,
@@ -64,7 +64,7 @@ class Outbox:
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self._gate = Gate(platforms, role_sources or {}, timeout_seconds)
-        rules = Rules(limits or Limits(), timeout_seconds, retry_seconds, max_attempts)
+        rules = Rules(limits or SendLimits(), timeout_seconds, retry_seconds, max_attempts)
         self._ledger = Ledger(database, rules)
         self._unknown = UnknownSends(database, rules)
         self._retractions = Retractions(database, self._gate, rules)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from bot.sending.checks import Limits, Obstacle, obstacle
+from bot.sending.checks import Obstacle, SendLimits, obstacle
 from bot.store.cases.cases import Case, touch, transition
 from bot.store.cases.sending import Entry, entry_of
 from bot.store.engine.database import Session
@@ -41,7 +41,7 @@ class Rules:
         max_attempts: how often anything is tried before a person is asked.
     """
 
-    limits: Limits
+    limits: SendLimits
     call_seconds: float
     retry_seconds: float
     max_attempts: int

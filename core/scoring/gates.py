@@ -14,7 +14,7 @@ from itertools import combinations
 from core.llm.prompting import load_prompt
 from core.models import Brief, Intent, Scores
 from core.scoring.grounding.grounding import NAME, unsupported
-from core.wording.figures.figures import Kind
+from core.wording.figures.figures import FigureKind
 from core.wording.final_text import hidden_characters
 from core.wording.giveaways.giveaways import fault_in, wordings_of
 from core.wording.injection.injection import obeys
@@ -161,9 +161,9 @@ def _unsupported_fault(own: str, context: GateContext) -> str | None:
     brief = context.brief
     known = frozenset(words(brief.post.text)) | context.known_names
     strange = {item.kind for item in unsupported(own, brief.evidence, brief.language, known)}
-    if strange - {NAME, Kind.DATE}:
+    if strange - {NAME, FigureKind.DATE}:
         return "a number that no evidence holds"
-    if Kind.DATE in strange:
+    if FigureKind.DATE in strange:
         return "a date that no evidence holds"
     return "a name that no evidence holds" if strange else None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ParsingLimits:
     """What one document may cost.
 
     Above ``pages``, ``ocr_pages`` and ``characters`` the rest is left out and a note says so; above ``pixels`` a page

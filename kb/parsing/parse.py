@@ -8,12 +8,12 @@ cleaned (``cleaning``). ``paragraphs`` cuts the clean pages, in the caller's pro
 from __future__ import annotations
 
 from kb.documents import Fetched, Parsed
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 
-_USUAL = Limits()
+_USUAL = ParsingLimits()
 
 
-async def parse(fetched: Fetched, limits: Limits = _USUAL, *, language: str | None = None) -> Parsed:
+async def parse(fetched: Fetched, limits: ParsingLimits = _USUAL, *, language: str | None = None) -> Parsed:
     """What a file says.
 
     Takes 0.1 seconds of start-up for each file and no memory of this process beyond the text. The caller says how many

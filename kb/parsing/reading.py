@@ -9,14 +9,16 @@ from dataclasses import replace
 
 from core.errors import DocumentRefused
 from kb.parsing.cleaning import clean_line, cleaned
-from kb.parsing.formats.kinds import Kind, decoded, kind_of
-from kb.parsing.limits import Limits
+from kb.parsing.formats.kinds import FileKind, decoded, kind_of
+from kb.parsing.limits import ParsingLimits
 from kb.parsing.raw import Raw
 
 _LONGEST_TITLE = 500
 
 
-def read(data: bytes, media_type: str, *, language: str | None, limits: Limits, deadline: float) -> dict[str, object]:
+def read(
+    data: bytes, media_type: str, *, language: str | None, limits: ParsingLimits, deadline: float
+) -> dict[str, object]:
     """The answer of the locked process: ``pages`` as number and text, ``title`` and ``notes``.
 
     Args:
@@ -43,22 +45,22 @@ def read(data: bytes, media_type: str, *, language: str | None, limits: Limits, 
     }
 
 
-def _raw(data: bytes, media_type: str, *, language: str | None, limits: Limits, deadline: float) -> Raw:
+def _raw(data: bytes, media_type: str, *, language: str | None, limits: ParsingLimits, deadline: float) -> Raw:
     # A reader's library is loaded only where it is needed: every document has a process of its own
     match kind_of(data, media_type):
-        case Kind.PDF:
+        case FileKind.PDF:
             from kb.parsing.formats import pdf
 
             return pdf.read(data, limits, language=language, deadline=deadline)
-        case Kind.DOCX:
+        case FileKind.DOCX:
             from kb.parsing.formats import docx
 
             return docx.read(data, limits)
-        case Kind.HTML:
+        case FileKind.HTML:
             from kb.parsing.formats import html
 
             return html.read(data, media_type)
-        case Kind.TEXT:
+        case FileKind.TEXT:
             return Raw([decoded(data, media_type)], is_wrapped=True)
 
 

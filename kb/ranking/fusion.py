@@ -39,7 +39,7 @@ Ranking = Sequence[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Hit:
     """A row and what each ranking gave it; ``None`` where the ranking does not hold it."""
 
     row: int
@@ -100,11 +100,11 @@ def fuse_by_rank(rankings: Sequence[Sequence[int]]) -> dict[int, float]:
     return fused
 
 
-def candidates(by_words: Sequence[Ranking], by_vectors: Sequence[Ranking]) -> list[Candidate]:
+def candidates(by_words: Sequence[Ranking], by_vectors: Sequence[Ranking]) -> list[Hit]:
     """Every row of the rankings, the best by fused rank first."""
     fused = fuse_by_rank([[row for row, _ in ranking] for ranking in (*by_words, *by_vectors)])
     bm25, dense = _best(by_words), _best(by_vectors)
-    found = [Candidate(row, bm25.get(row), dense.get(row), score) for row, score in fused.items()]
+    found = [Hit(row, bm25.get(row), dense.get(row), score) for row, score in fused.items()]
     return sorted(found, key=lambda one: (-one.fused, one.row))
 
 

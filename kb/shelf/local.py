@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.ports import Embedder
 from kb.documents import Listed
 from kb.library.library import Library, Paragraph
-from kb.shelf.index.library_index import Entry, Filters, LibraryIndex, OnProgress
+from kb.shelf.index.library_index import Filters, LibraryIndex, OnProgress, ParagraphEntry
 
 _FOLDER = "index"
 
@@ -85,10 +85,10 @@ class LocalShelf:
         self.index.rebuild(self._entries(list(served.values())), on_progress)
         self.library.note_indexed({revision: _kept_of(listed) for revision, (listed, _) in served.items()})
 
-    def _entries(self, served: Sequence[tuple[Listed, range]]) -> Iterator[Entry]:
+    def _entries(self, served: Sequence[tuple[Listed, range]]) -> Iterator[ParagraphEntry]:
         for listed, rows in served:
             for row, paragraph in sorted(self.library.paragraphs(rows).items()):
-                yield Entry(
+                yield ParagraphEntry(
                     row=row,
                     text=paragraph.text,
                     document=listed.id,

@@ -17,7 +17,7 @@ from core.models import Evidence, Source, TargetGroup
 from core.ports import Embedder, EvidenceQuery
 from core.wording.text import content_stems
 from kb.library.library import Paragraph, Trust
-from kb.ranking.fusion import CANDIDATES, THRESHOLD, Candidate, Ranked, Ranking, candidates, first_sentences, preference
+from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, Ranking, candidates, first_sentences, preference
 from kb.ranking.queries import Asked, Directions
 from kb.shelf.index.entries import Filters
 
@@ -101,7 +101,7 @@ class LibrarySearch:
             per_document=_EACH_DOCUMENT,
         )
 
-    def _pool(self, found: Sequence[Candidate]) -> list[Candidate]:
+    def _pool(self, found: Sequence[Hit]) -> list[Hit]:
         """The best candidates, and of those that are not embedded yet no more than a search can wait for."""
         best = found[:_CANDIDATES]
         embedded = self._shelf.embedded([one.row for one in best])
@@ -115,9 +115,7 @@ class LibrarySearch:
         vectors = directions.queries if directions else ()
         return by_words, [self._shelf.dense(vector, CANDIDATES, filters) for vector in vectors]
 
-    def _vectors(
-        self, pool: Sequence[Candidate], paragraphs: Mapping[int, Paragraph]
-    ) -> dict[int, NDArray[np.float32]]:
+    def _vectors(self, pool: Sequence[Hit], paragraphs: Mapping[int, Paragraph]) -> dict[int, NDArray[np.float32]]:
         """Of the paragraphs in languages that the embedding model knows; one of unknown language counts as known."""
         languages = {one.row: paragraphs[one.row].document.language for one in pool}
         rows = [row for row, language in languages.items() if language is None or language in self._embedder.languages]
@@ -144,7 +142,7 @@ def _worth(paragraph: Paragraph, group: TargetGroup | None) -> float:
 
 
 def _ranked(
-    one: Candidate,
+    one: Hit,
     paragraph: Paragraph,
     vector: NDArray[np.float32] | None,
     near: float | None,

@@ -19,7 +19,7 @@ from kb.documents import Fetched, Listed, ListingPage, Wanted
 from kb.sources.addresses import parsed
 from kb.sources.keywords import groups_in
 from kb.sources.listing import is_wanted, once_each, wanted_key, wanted_of
-from kb.sources.polite import MAX_LISTING_BYTES, Answer, PoliteClient
+from kb.sources.polite import MAX_LISTING_BYTES, PoliteClient, Response
 
 BASE_URL: Final = "https://fra.europa.eu"
 PUBLISHER: Final = "European Union Agency for Fundamental Rights"
@@ -111,7 +111,7 @@ class Fra:
         )
 
 
-def _tree(answer: Answer) -> LexborHTMLParser:
+def _tree(answer: Response) -> LexborHTMLParser:
     return LexborHTMLParser(answer.data.decode(answer.charset or "utf-8", errors="replace"))
 
 

@@ -38,7 +38,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class MarcRecord:
     """A record: the number that the catalogue knows it by (field 001), and its data fields."""
 
     number: str
@@ -57,7 +57,7 @@ class Record:
         return next(iter(self.values(tag, code)), None)
 
 
-def read_collection(data: bytes) -> tuple[list[Record], int | None]:
+def read_collection(data: bytes) -> tuple[list[MarcRecord], int | None]:
     """The records of a search's answer, and how many the search found in all, where it says so.
 
     Raises:
@@ -73,10 +73,10 @@ def read_collection(data: bytes) -> tuple[list[Record], int | None]:
     return [_record(each) for each in root if _name(each) == "record"], int(total[1]) if total else None
 
 
-def _record(element: Element) -> Record:
+def _record(element: Element) -> MarcRecord:
     numbers = (_text(each) for each in element if _name(each) == "controlfield" and each.get("tag") == "001")
     fields = (_field(each) for each in element if _name(each) == "datafield")
-    return Record(next(numbers, ""), tuple(each for each in fields if each.subfields))
+    return MarcRecord(next(numbers, ""), tuple(each for each in fields if each.subfields))
 
 
 def _field(element: Element) -> Field:

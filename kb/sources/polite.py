@@ -27,7 +27,7 @@ from core.errors import BadSettings, DocumentRefused, SourceUnavailable
 from kb.documents import Fetched
 from kb.sources import MAX_DOCUMENT_BYTES
 from kb.sources.addresses import PrivateAddress, PublicResolver, checked, is_loopback, parsed, redirected
-from kb.sources.turns import Turns, seconds_to_wait
+from kb.sources.turns import HostTurns, seconds_to_wait
 
 NAME: Final = "Antiphon"
 MAX_LISTING_BYTES: Final = 32 * 2**20
@@ -44,7 +44,7 @@ _FORBID_ALL: Final = "User-agent: *\nDisallow: /"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What came from ``url``, the last of all redirects; ``charset`` is Python's name of the one that is named."""
 
     url: str
@@ -63,7 +63,7 @@ class _Reply:
 
     url: URL
     status: int
-    answer: Answer | None = None
+    answer: Response | None = None
     location: str | None = None
 
 
@@ -106,7 +106,7 @@ class PoliteClient:
         self.base_url = base_url.rstrip("/")
         self._headers = {"User-Agent": f"{NAME}/{metadata.version('antiphon')} (+{_checked_contact(contact)})"}
         self._reaches_loopback = is_loopback(URL(base_url))
-        self._turns = Turns(min_interval_seconds, clock, sleep)
+        self._turns = HostTurns(min_interval_seconds, clock, sleep)
         self._attempts, self._backoff, self._longest_wait = attempts, backoff_seconds, longest_wait_seconds
         self._timeout = aiohttp.ClientTimeout(total=timeout_seconds)
         self._clock = clock
@@ -129,7 +129,7 @@ class PoliteClient:
 
     async def get(
         self, url: URL | str, headers: Mapping[str, str] | None = None, max_bytes: int = MAX_DOCUMENT_BYTES
-    ) -> Answer:
+    ) -> Response:
         """The file at an address.
 
         Raises:
@@ -144,7 +144,7 @@ class PoliteClient:
 
     async def get_if_there(
         self, url: URL | str, headers: Mapping[str, str] | None = None, max_bytes: int = MAX_DOCUMENT_BYTES
-    ) -> Answer | None:
+    ) -> Response | None:
         """Like ``get``, but ``None`` where nothing is at the address in the form that the headers ask for."""
         url = parsed(url)
         try:
@@ -157,7 +157,7 @@ class PoliteClient:
             raise DocumentRefused(err.message, remedy=err.remedy) from err  # one dead link does not stop a source
         return reply.answer
 
-    async def listing(self, url: URL | str, headers: Mapping[str, str] | None = None) -> Answer:
+    async def listing(self, url: URL | str, headers: Mapping[str, str] | None = None) -> Response:
         """A page that the source cannot do without.
 
         Raises:
@@ -213,7 +213,7 @@ class PoliteClient:
             return _Reply(response.url, status)
         data = await _body(response, max_bytes)
         charset = _known_charset(response.charset)
-        return _Reply(response.url, status, Answer(str(response.url), data, response.content_type.lower(), charset))
+        return _Reply(response.url, status, Response(str(response.url), data, response.content_type.lower(), charset))
 
     async def _obey_robots(self, url: URL) -> None:
         rules = await self._rules(url.origin())

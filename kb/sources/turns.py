@@ -24,7 +24,7 @@ class _Gate:
     not_before: float = -math.inf
 
 
-class Turns:
+class HostTurns:
     """Lets requests through to hosts, ``interval`` seconds apart for each of them.
 
     Args:

@@ -19,7 +19,7 @@ from core.errors import BadSettings, DocumentRefused, SourceUnavailable
 from kb.documents import Fetched, Listed, ListingPage, Wanted
 from kb.sources.keywords import groups_of, keywords_for, phrases_of
 from kb.sources.listing import key_of, once_each, parts_of
-from kb.sources.marcxml import NotMarcXml, Record, read_collection
+from kb.sources.marcxml import MarcRecord, NotMarcXml, read_collection
 from kb.sources.polite import PoliteClient
 
 BASE_URL: Final = "https://digitallibrary.un.org"
@@ -132,7 +132,7 @@ class UnDigitalLibrary:
             "rg": str(_PAGE_SIZE), "jrec": str(start),
         }  # fmt: skip
 
-    def _listed(self, record: Record, collection: str, keyword: str) -> Listed | None:
+    def _listed(self, record: MarcRecord, collection: str, keyword: str) -> Listed | None:
         """What a record says; ``None`` for records without a file or a title."""
         title, file = _title(record), _best_file(record)
         if file is None or not title:
@@ -163,35 +163,35 @@ def _next_start(start: int, records: int, total: int | None) -> str | None:
     return str(following) if following <= total else None
 
 
-def _symbol(record: Record) -> str | None:
+def _symbol(record: MarcRecord) -> str | None:
     """The document's symbol; catalogued texts without one have dots or stars in its place."""
     symbols = record.values("191", "a") + record.values("791", "a")
     return next((symbol for symbol in symbols if any(map(str.isalnum, symbol))), None)
 
 
-def _title(record: Record) -> str:
+def _title(record: MarcRecord) -> str:
     field = next(record.tagged("245"), None)
     parts = [] if field is None else [text for code, text in field.subfields if code in "ab"]
     return " ".join(parts).rstrip(_NOT_PUNCTUATED)
 
 
-def _year(record: Record) -> int | None:
+def _year(record: MarcRecord) -> int | None:
     dates = (record.first("269", "a"), record.first("260", "c"), record.first("992", "a"))
     found = (_YEAR.search(text) for text in dates if text)
     return next((int(year[0]) for year in found if year), None)
 
 
-def _publisher(record: Record) -> str:
+def _publisher(record: MarcRecord) -> str:
     named = (record.first("260", "b") or "").strip(_NOT_PUNCTUATED + "[]")
     return "United Nations" if named.upper() in ("", "UN", "UNITED NATIONS") else named
 
 
-def _best_file(record: Record) -> _File | None:
+def _best_file(record: MarcRecord) -> _File | None:
     """The file to read: in English rather than another language, a PDF rather than another form."""
     return min(_files(record), key=lambda file: (file.language != "en", not file.is_pdf), default=None)
 
 
-def _files(record: Record) -> list[_File]:
+def _files(record: MarcRecord) -> list[_File]:
     """The files of fields 856 and FFT; a link's own text or its file name tells the language, else field 041 does."""
     codes = {_LANGUAGES.get(text.upper()) for text in record.values("041", "a")}
     only = codes.pop() if len(codes) == 1 else None

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from core.models import Evidence, TargetGroup
 from core.ports import Embedder, EvidenceQuery
 from core.wording.targets.accusations import raised_in, said_of
-from kb.ranking.fusion import CANDIDATES, THRESHOLD, Candidate, Ranked, candidates, first_sentences, preference
+from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, candidates, first_sentences, preference
 from kb.ranking.queries import Asked, Directions
 from kb.starter.facts import Fact
 from kb.starter.index import KnowledgeIndex
@@ -75,14 +75,12 @@ class FactSearch:
             if fact.is_universal or (fact.target_group is group and group is not TargetGroup.OTHER)
         ]
         near = sorted(((self._index.closeness(wanted, row), row) for row in rows), key=lambda one: (-one[0], one[1]))
-        return self._of_today((Candidate(row, None, None, 0.0), None, closeness) for closeness, row in near)
+        return self._of_today((Hit(row, None, None, 0.0), None, closeness) for closeness, row in near)
 
     def named(self, ids: Sequence[str]) -> list[Ranked]:
         """The facts of these ids that have not expired, in this order. Raises ``IndexUnavailable``."""
         rows = {fact.id: row for row, fact in enumerate(self._facts)}
-        return self._of_today(
-            (Candidate(rows[name], None, None, 0.0), None, 1.0 - at / 10) for at, name in enumerate(ids)
-        )
+        return self._of_today((Hit(rows[name], None, None, 0.0), None, 1.0 - at / 10) for at, name in enumerate(ids))
 
     def _by_words(self, queries: Sequence[str], query: EvidenceQuery, allowed: frozenset[str]) -> list[Ranked]:
         found = [
@@ -109,7 +107,7 @@ class FactSearch:
         fact = self._facts[row]
         return preference(frozenset({fact.target_group}), group, is_universal=fact.is_universal)
 
-    def _of_today(self, found: Iterable[tuple[Candidate, float | None, float]]) -> list[Ranked]:
+    def _of_today(self, found: Iterable[tuple[Hit, float | None, float]]) -> list[Ranked]:
         """Those that have not expired, each with its closeness to the claim, if known, and its order."""
         today = self._clock().date()
         return [
@@ -123,7 +121,7 @@ class FactSearch:
             if not self._facts[one.row].is_expired(today)
         ]
 
-    def _evidence(self, one: Candidate, near: float | None) -> Evidence:
+    def _evidence(self, one: Hit, near: float | None) -> Evidence:
         fact = self._facts[one.row]
         return Evidence(
             id=fact.id,

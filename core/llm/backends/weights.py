@@ -17,7 +17,15 @@ from typing import Final
 import psutil
 
 from core.errors import ModelUnavailable
-from core.llm.backends.weight_files import PACKAGED, Parts, Progress, as_unavailable, has_hash, join_parts, require_disk
+from core.llm.backends.weight_files import (
+    PACKAGED,
+    Progress,
+    WeightParts,
+    as_unavailable,
+    has_hash,
+    join_parts,
+    require_disk,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +55,7 @@ class WeightsWanted:
 
 
 def find_weights(
-    wanted: WeightsWanted, cache_folder: Path, *, progress: Progress | None = None, parts: Parts = PACKAGED
+    wanted: WeightsWanted, cache_folder: Path, *, progress: Progress | None = None, parts: WeightParts = PACKAGED
 ) -> Path:
     """The path of a GGUF file that has the expected hash and fits into memory.
 
@@ -105,7 +113,7 @@ def _checked_gguf(path: Path) -> Path:
     return path
 
 
-def _found(wanted: WeightsWanted, folder: Path, progress: Progress | None, parts: Parts) -> Path:
+def _found(wanted: WeightsWanted, folder: Path, progress: Progress | None, parts: WeightParts) -> Path:
     """The first source that has the file. A source that has none answers ``None`` and says why in the log."""
     fits_parts = wanted.sha256 in ("", parts.sha256)
     sources: tuple[Callable[[], Path | None], ...] = (
@@ -124,7 +132,7 @@ def _found(wanted: WeightsWanted, folder: Path, progress: Progress | None, parts
     )
 
 
-def _joined_before(folder: Path, progress: Progress | None, parts: Parts) -> Path | None:
+def _joined_before(folder: Path, progress: Progress | None, parts: WeightParts) -> Path | None:
     path = parts.joined_path(folder)
     if not path.is_file():
         return None

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from core.models import Evidence
 from core.scoring.grounding.names import Known, NameSpan, known_by, names_in
-from core.wording.figures.figures import Figure, Kind, figures, says
+from core.wording.figures.figures import Figure, FigureKind, figures, says
 from core.wording.language import NAMES
 from core.wording.text import sentence_spans, sentences, stop_words, words
 
@@ -117,7 +117,7 @@ def _read_passage(text: str, named: str, year: int | None) -> _Held:
     language = _likely_language(text)
     found = figures(text, language)
     years = {day.year for figure in found for day in figure.days} | {year}
-    dated = [Figure(Kind.YEAR, 0, 0, frozenset({Fraction(year)})) for year in years if year]
+    dated = [Figure(FigureKind.YEAR, 0, 0, frozenset({Fraction(year)})) for year in years if year]
     return _Held((*found, *dated), known_by(f"{text} {named}", language), frozenset(map(_bare, sentences(text))))
 
 

@@ -39,7 +39,7 @@ _ROMAN = {"i": 1, "v": 5, "x": 10}
 _SOFT = frozenset({"", "year", "month", "week", "day", "hour", "minute", "kilometre", "points"})
 
 
-class Kind(StrEnum):
+class FigureKind(StrEnum):
     """What a figure is, in a word that a person may read."""
 
     NUMBER = "number"
@@ -74,7 +74,7 @@ class Figure:
         below: for a quantity in words (thousands): the number that it stays under; ``values`` holds the least.
     """
 
-    kind: Kind
+    kind: FigureKind
     start: int
     end: int
     values: frozenset[Fraction] = frozenset()
@@ -90,24 +90,24 @@ def says(passage: Figure, draft: Figure) -> bool:
     share or a multiple. A date may leave out a day or a year, and never adds one. A quantity in words, such as
     "thousands", is said by a number of that size.
     """
-    if draft.kind is Kind.DATE:
+    if draft.kind is FigureKind.DATE:
         return any(_covers(full, part) for full in passage.days for part in draft.days)
-    if passage.kind is Kind.DATE:
+    if passage.kind is FigureKind.DATE:
         return False
-    if draft.kind is Kind.QUANTITY:
-        if passage.kind is Kind.QUANTITY:
+    if draft.kind is FigureKind.QUANTITY:
+        if passage.kind is FigureKind.QUANTITY:
             return (passage.values, passage.below) == (draft.values, draft.below)
         least = min(draft.values)
         return (
             passage.unit == ""
-            and passage.kind is not Kind.YEAR
+            and passage.kind is not FigureKind.YEAR
             and any(least <= v < draft.below for v in passage.values)
         )
     same_unit = passage.unit == draft.unit or (
         (draft.unit in _SOFT and passage.unit in _SOFT and "" in (draft.unit, passage.unit))
         or (draft.unit == "" and passage.unit == "ordinal")
     )
-    return passage.kind is not Kind.QUANTITY and same_unit and not passage.values.isdisjoint(draft.values)
+    return passage.kind is not FigureKind.QUANTITY and same_unit and not passage.values.isdisjoint(draft.values)
 
 
 def _covers(full: Day, part: Day) -> bool:
@@ -138,34 +138,36 @@ def _blanked(text: str, start: int, end: int) -> str:
 def _phrases(text: str, lexicon: Lexicon) -> Iterator[Figure]:
     """Figures that take more than a number and its unit; one without a value marks words that count nothing."""
     for match in lexicon.idioms.finditer(text):
-        yield Figure(Kind.NUMBER, *match.span())
+        yield Figure(FigureKind.NUMBER, *match.span())
     yield from _dates(text, lexicon)
     for shares in lexicon.shares:
         for match in shares.finditer(text):
             part, whole = (_worth(match.group(name), lexicon) for name in ("part", "whole"))
             if part and whole and part < whole and not _YEAR.fullmatch(match.group("whole")):
-                yield Figure(Kind.SHARE, *match.span(), frozenset({part / whole}), "share")
+                yield Figure(FigureKind.SHARE, *match.span(), frozenset({part / whole}), "share")
     yield from _parts(text, lexicon)
     for match in _SLASHED.finditer(text):
         if int(match.group(2)):
             value = Fraction(int(match.group(1)), int(match.group(2)))
-            yield Figure(Kind.SHARE, *match.span(), frozenset({value}), "share")
+            yield Figure(FigureKind.SHARE, *match.span(), frozenset({value}), "share")
     for index, glyph in enumerate(text):
         if glyph in _GLYPHS:
-            yield Figure(Kind.SHARE, index, index + 1, frozenset({_GLYPHS[glyph]}), "share")
+            yield Figure(FigureKind.SHARE, index, index + 1, frozenset({_GLYPHS[glyph]}), "share")
     for form, times in lexicon.multiples:
         for match in form.finditer(text):
-            yield Figure(Kind.AMOUNT, *match.span(), frozenset({Fraction(times)}), "times")
+            yield Figure(FigureKind.AMOUNT, *match.span(), frozenset({Fraction(times)}), "times")
     for form, least, below in lexicon.vague:
         for match in form.finditer(text):
             if not re.search(r"\d\s?$", text[: match.start()]):
-                yield Figure(Kind.QUANTITY, *match.span(), frozenset({Fraction(least)}), below=below)
+                yield Figure(FigureKind.QUANTITY, *match.span(), frozenset({Fraction(least)}), below=below)
     for decades in lexicon.decades:
         for match in decades.finditer(text):
-            yield Figure(Kind.YEAR, *match.span(), frozenset({Fraction(1900 + int(match.group("tens")))}), "decade")
+            yield Figure(
+                FigureKind.YEAR, *match.span(), frozenset({Fraction(1900 + int(match.group("tens")))}), "decade"
+            )
     for centuries in lexicon.centuries:
         for match in centuries.finditer(text):
-            yield Figure(Kind.ORDINAL, *match.span(), frozenset({_roman(match.group("roman"))}), "century")
+            yield Figure(FigureKind.ORDINAL, *match.span(), frozenset({_roman(match.group("roman"))}), "century")
 
 
 def _dates(text: str, lexicon: Lexicon) -> Iterator[Figure]:
@@ -174,15 +176,15 @@ def _dates(text: str, lexicon: Lexicon) -> Iterator[Figure]:
             named = match.groupdict()
             day, year = (int(named[part]) if named.get(part) else None for part in ("day", "year"))
             written = Day(day, lexicon.months[named["month"].casefold()], year)
-            yield Figure(Kind.DATE, *match.span(), days=frozenset({written}))
+            yield Figure(FigureKind.DATE, *match.span(), days=frozenset({written}))
     for match in _ISO_DATE.finditer(text):
         written = Day(int(match.group(3)), int(match.group(2)), int(match.group(1)))
-        yield Figure(Kind.DATE, *match.span(), days=frozenset({written}))
+        yield Figure(FigureKind.DATE, *match.span(), days=frozenset({written}))
     for match in _NUMERIC_DATE.finditer(text):
         first, second, year = int(match.group(1)), int(match.group(3)), int(match.group(4))
         readings = {Day(day, month, year) for day, month in ((first, second), (second, first)) if 0 < month <= 12}
         if readings:
-            yield Figure(Kind.DATE, *match.span(), days=frozenset(readings))
+            yield Figure(FigureKind.DATE, *match.span(), days=frozenset(readings))
 
 
 def _parts(text: str, lexicon: Lexicon) -> Iterator[Figure]:
@@ -193,7 +195,7 @@ def _parts(text: str, lexicon: Lexicon) -> Iterator[Figure]:
             part = _worth(count, lexicon) or Fraction(1) if count else Fraction(1)
             hedged = lexicon.hedge.search(text[: match.start()]) or lexicon.hedge_after.search(text[match.end() :])
             values = frozenset() if hedged else frozenset({part / whole})
-            yield Figure(Kind.SHARE, *match.span(), values, "share")
+            yield Figure(FigureKind.SHARE, *match.span(), values, "share")
 
 
 def _worth(written: str, lexicon: Lexicon) -> Fraction | None:
@@ -239,7 +241,7 @@ def _numbers(text: str, lexicon: Lexicon) -> Iterator[Figure]:
         elif word:
             ordinal = lexicon.ordinals.get(word.group().casefold())
             if ordinal:
-                yield Figure(Kind.ORDINAL, *word.span(), frozenset({Fraction(ordinal)}), "ordinal")
+                yield Figure(FigureKind.ORDINAL, *word.span(), frozenset({Fraction(ordinal)}), "ordinal")
                 at = word.end()
                 continue
             value, at = run_of(_run(text, word.start()), lexicon.code, lexicon.words, lexicon.scales, lexicon.joins)
@@ -292,13 +294,13 @@ def _with_unit(numeral: str, values: frozenset[Fraction], start: int, end: int, 
     if before and unit != "points":
         unit, start = before[0], start - len(before[1].group().lstrip())
     if unit == "share":
-        return Figure(Kind.PERCENTAGE, start, end, frozenset(value / 100 for value in values), unit)
+        return Figure(FigureKind.PERCENTAGE, start, end, frozenset(value / 100 for value in values), unit)
     if unit in {"ordinal", "century"}:
-        return Figure(Kind.ORDINAL, start, end, values, unit)
+        return Figure(FigureKind.ORDINAL, start, end, values, unit)
     if unit == "decade" and not _YEAR.fullmatch(numeral):
         unit = ""
     is_year = unit in {"", "decade"} and bool(_YEAR.fullmatch(numeral)) and values == {Fraction(int(numeral))}
-    kind = Kind.YEAR if is_year else Kind.AMOUNT if unit else Kind.NUMBER
+    kind = FigureKind.YEAR if is_year else FigureKind.AMOUNT if unit else FigureKind.NUMBER
     return Figure(kind, start, end, values, unit)
 
 
@@ -309,10 +311,10 @@ def _joined(found: Iterator[Figure], text: str, lexicon: Lexicon) -> list[Figure
         first, last = kept[index], kept[index + 1]
         if not lexicon.ranges.fullmatch(text[first.end : last.start]):
             continue
-        if first.kind is Kind.YEAR and last.unit == "" and last.end - last.start == 2:
+        if first.kind is FigureKind.YEAR and last.unit == "" and last.end - last.start == 2:
             century = min(first.values) // 100 * 100
-            kept[index + 1] = replace(last, kind=Kind.YEAR, values=frozenset(century + v for v in last.values))
-        elif first.unit == "" and first.kind is not Kind.YEAR:
+            kept[index + 1] = replace(last, kind=FigureKind.YEAR, values=frozenset(century + v for v in last.values))
+        elif first.unit == "" and first.kind is not FigureKind.YEAR:
             kept[index] = _like(first, last, text, lexicon)
     return kept
 

@@ -6,7 +6,7 @@ no law and no event. It cannot tell every fact; whoever writes such a sentence r
 
 from __future__ import annotations
 
-from core.wording.figures.figures import Figure, Kind, figures
+from core.wording.figures.figures import Figure, FigureKind, figures
 from core.wording.giveaways.giveaways import wordings_of
 from core.wording.text import sentences
 
@@ -31,4 +31,4 @@ def checkable_in(text: str, language: str) -> tuple[str, ...]:
 
 
 def _is_small(figure: Figure) -> bool:
-    return figure.kind is Kind.NUMBER and not figure.unit and all(value <= _FEW for value in figure.values)
+    return figure.kind is FigureKind.NUMBER and not figure.unit and all(value <= _FEW for value in figure.values)

@@ -16,7 +16,7 @@ from time import monotonic
 from core.errors import DocumentRefused
 from kb.parsing.apart import sandbox
 from kb.parsing.formats import ocr
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 from kb.parsing.reading import read
 
 _DAMAGED = "Open it in the program that made it and save it again, or leave it out."
@@ -30,7 +30,7 @@ def main(root: str, request: str) -> None:
         request: a JSON object with ``media_type``, ``language`` and ``limits``.
     """
     asked = json.loads(request)
-    limits = Limits(**asked["limits"])
+    limits = ParsingLimits(**asked["limits"])
     deadline = monotonic() + limits.seconds
     answer_to = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no part of the answer
@@ -41,7 +41,7 @@ def main(root: str, request: str) -> None:
         out.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", errors="replace"))
 
 
-def _answer(media_type: str, language: str | None, limits: Limits, deadline: float) -> dict[str, object]:
+def _answer(media_type: str, language: str | None, limits: ParsingLimits, deadline: float) -> dict[str, object]:
     try:
         return read(sys.stdin.buffer.read(), media_type, language=language, limits=limits, deadline=deadline)
     except DocumentRefused as refused:

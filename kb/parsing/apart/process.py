@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from core.errors import DocumentRefused
 from kb.documents import Fetched, Page, Parsed
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from kb.parsing.apart.child import main; main(*sys.argv[1:])"
@@ -51,7 +51,7 @@ class _Answer(BaseModel):
     remedy: _Sentence = ""
 
 
-async def read_apart(fetched: Fetched, limits: Limits, *, language: str | None) -> Parsed:
+async def read_apart(fetched: Fetched, limits: ParsingLimits, *, language: str | None) -> Parsed:
     """Read a file in a process of its own; see ``kb.parsing.parse``."""
     if len(fetched.data) > limits.file_bytes:
         raise DocumentRefused(f"The file is larger than {limits.file_bytes // 2**20} MiB.", remedy=_LEAVE_OUT)
@@ -89,7 +89,7 @@ async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
     stdin.close()
 
 
-async def _listen(process: asyncio.subprocess.Process, limits: Limits) -> bytes | None:
+async def _listen(process: asyncio.subprocess.Process, limits: ParsingLimits) -> bytes | None:
     """What the process says, or ``None`` where it is more than it may be; the process is ended then."""
     stdout = cast("asyncio.StreamReader", process.stdout)
     said, most = bytearray(), limits.characters * _BYTES_PER_CHARACTER + _SPARE_BYTES
@@ -119,7 +119,7 @@ def _name(number: int) -> str:
     return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
-def _parsed(said: bytes | None, exit_code: int, limits: Limits) -> Parsed:
+def _parsed(said: bytes | None, exit_code: int, limits: ParsingLimits) -> Parsed:
     if said is None:
         raise DocumentRefused(f"It gives more than {limits.characters:,} characters.", remedy=_LEAVE_OUT)
     if exit_code < 0:

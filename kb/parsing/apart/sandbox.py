@@ -23,7 +23,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 
 _OPEN_FILES = 64
 
@@ -90,7 +90,7 @@ _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _READABLE = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/fonts", "/dev/urandom", "/opt/homebrew")
 
 
-def enter(limits: Limits, *, readable: Iterable[str], programs: bool) -> list[str]:
+def enter(limits: ParsingLimits, *, readable: Iterable[str], programs: bool) -> list[str]:
     """Give up, for good, whatever reading a document does not need.
 
     Args:
@@ -113,7 +113,7 @@ def enter(limits: Limits, *, readable: Iterable[str], programs: bool) -> list[st
     return missing
 
 
-def _limit(limits: Limits) -> list[str]:
+def _limit(limits: ParsingLimits) -> list[str]:
     wanted = {
         "memory": (resource.RLIMIT_AS, limits.memory_bytes),
         "processor time": (resource.RLIMIT_CPU, limits.cpu_seconds),

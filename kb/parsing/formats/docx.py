@@ -20,7 +20,7 @@ from defusedxml.ElementTree import iterparse
 
 from core.errors import DocumentRefused
 from kb.parsing.formats.kinds import READABLE
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 from kb.parsing.raw import Raw
 
 Look = dict[str, bool]
@@ -66,7 +66,7 @@ class _Paragraph:
     is_contents: bool = False
 
 
-def read(data: bytes, limits: Limits) -> Raw:
+def read(data: bytes, limits: ParsingLimits) -> Raw:
     """The document's paragraphs in order, those of tables and text boxes included, a line each.
 
     Raises:
@@ -83,7 +83,7 @@ def read(data: bytes, limits: Limits) -> Raw:
         raise DocumentRefused("It is a damaged archive.", remedy=_REMEDY) from err
 
 
-def _archive(data: bytes, limits: Limits) -> zipfile.ZipFile:
+def _archive(data: bytes, limits: ParsingLimits) -> zipfile.ZipFile:
     end = data.rfind(b"PK\x05\x06", -(2**16) - 22)
     directory = struct.unpack_from("<I", data, end + 12)[0] if 0 <= end <= len(data) - 22 else 0
     if directory > limits.members * _ENTRY_BYTES:

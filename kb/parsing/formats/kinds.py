@@ -50,7 +50,7 @@ _HTML = re.compile(r"<!doctype\s+html|<(?:html|head|body)[\s>]", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:p|div|span|br|h[1-6]|table|a|ul|li|title|meta|article|section)\b[^<>]*>", re.IGNORECASE)
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """The kinds of file that can be read."""
 
     PDF = auto()
@@ -59,7 +59,7 @@ class Kind(Enum):
     TEXT = auto()
 
 
-def kind_of(data: bytes, media_type: str) -> Kind:
+def kind_of(data: bytes, media_type: str) -> FileKind:
     """Which kind a file is of.
 
     Raises:
@@ -68,24 +68,24 @@ def kind_of(data: bytes, media_type: str) -> Kind:
     if not data.strip(b"\x00\t\n\r "):
         raise DocumentRefused("The file is empty.", remedy="Fetch it again.")
     if b"%PDF-" in data[:_HEAD]:
-        return Kind.PDF
+        return FileKind.PDF
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
-        return Kind.DOCX
+        return FileKind.DOCX
     for start, what in _REFUSED.items():
         if data.startswith(start):
             raise DocumentRefused(f"It is {what}, which cannot be read.", remedy=READABLE)
     return _kind_of_text(data, media_type.partition(";")[0].strip().casefold())
 
 
-def _kind_of_text(data: bytes, media_type: str) -> Kind:
+def _kind_of_text(data: bytes, media_type: str) -> FileKind:
     head = decoded(data[:_SAMPLE], media_type, is_part=True)
     if len(_CONTROL.findall(head)) > _MOST_CONTROL * len(head):
         raise DocumentRefused("It is not text, nor any other kind of file that can be read.", remedy=READABLE)
     if _HTML.search(head[:_HEAD]) or (media_type in ("text/html", "application/xhtml+xml") and _TAG.search(head)):
-        return Kind.HTML
+        return FileKind.HTML
     if head.lstrip().startswith("<?xml") or media_type.endswith(("/xml", "+xml", "/json", "+json")):
         raise DocumentRefused("It is data (XML or JSON), not a document for people.", remedy=READABLE)
-    return Kind.TEXT
+    return FileKind.TEXT
 
 
 def decoded(data: bytes, media_type: str, *, is_part: bool = False) -> str:

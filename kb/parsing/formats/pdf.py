@@ -22,7 +22,7 @@ import pypdfium2.raw as api
 
 from core.errors import DocumentRefused
 from kb.parsing.formats import ocr
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 from kb.parsing.raw import Raw
 
 _HYPHEN = 2  # what PDFium gives for a hyphen at the end of a line; it joins the lines then
@@ -47,7 +47,7 @@ class _Line:
     top: float
 
 
-def read(data: bytes, limits: Limits, *, language: str | None, deadline: float) -> Raw:
+def read(data: bytes, limits: ParsingLimits, *, language: str | None, deadline: float) -> Raw:
     """The pages' text, a line for each printed line, with an empty one where a paragraph begins.
 
     Args:
@@ -224,7 +224,13 @@ def _with_paragraphs(lines: list[_Line]) -> str:
 
 
 def _read_scans(
-    document: pdfium.PdfDocument, scans: list[int], raw: Raw, limits: Limits, *, language: str | None, deadline: float
+    document: pdfium.PdfDocument,
+    scans: list[int],
+    raw: Raw,
+    limits: ParsingLimits,
+    *,
+    language: str | None,
+    deadline: float,
 ) -> None:
     """Put the text that OCR finds in the place of each scanned page, and note what was done."""
     path = ocr.program()

@@ -22,7 +22,7 @@ from kb.ranking.stems import ANALYZERS
 from kb.shelf.index.neighbours import Tuning, cells_for, encode, learn_cells, learnt_at, sample_of
 from kb.shelf.index.table import GROUPS, Columns, Table, shards
 from kb.shelf.index.vectors import Batch, VectorSet
-from kb.shelf.index.versions import Piece, Versions
+from kb.shelf.index.versions import IndexPiece, Versions
 from kb.shelf.index.words import FOLDER, Texts, write_list, write_segment
 
 FORMAT = [1, *GROUPS, *ANALYZERS]
@@ -42,14 +42,14 @@ class Build:
 
     versions: Versions
     header: Mapping[str, Any]
-    base: Mapping[str, Piece]
+    base: Mapping[str, IndexPiece]
     table: Table
     vectors: VectorSet
     embedder: str
     texts: Texts
     tuning: Tuning
     on_progress: OnProgress
-    _pieces: dict[str, Piece] = field(default_factory=dict)
+    _pieces: dict[str, IndexPiece] = field(default_factory=dict)
 
     def run(self) -> str:
         """Make what is missing and put the version together; returns its name. It is not current yet.
@@ -66,7 +66,7 @@ class Build:
         header = {"format": FORMAT, "shards": described, "cells": self._dense(described, cuts)}
         return self.versions.assemble(header, self._pieces)
 
-    def _make(self, name: str, make: Callable[[Path], None]) -> Piece:
+    def _make(self, name: str, make: Callable[[Path], None]) -> IndexPiece:
         piece = self.base.get(name) or self.versions.piece(name, make)
         self._pieces[name] = piece
         return piece
@@ -145,7 +145,7 @@ class Build:
         return key
 
 
-def batches_of(pieces: Mapping[str, Piece], embedder: str) -> list[Batch]:
+def batches_of(pieces: Mapping[str, IndexPiece], embedder: str) -> list[Batch]:
     """The vectors that this model made, of all pieces that hold vectors. They stay on the disk. Raises ``OSError``."""
     batches = []
     for name, piece in pieces.items():

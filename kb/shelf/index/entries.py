@@ -9,7 +9,7 @@ from core.models import TargetGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ParagraphEntry:
     """A paragraph with what can be filtered by.
 
     Attributes:

@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 from core.errors import IndexUnavailable
 from core.ports import Embedder
 from kb.shelf.index.building import NOTHING, Build, OnProgress, batches_of
-from kb.shelf.index.entries import EVERYTHING, Entry, Filters
+from kb.shelf.index.entries import EVERYTHING, Filters, ParagraphEntry
 from kb.shelf.index.neighbours import Tuning
 from kb.shelf.index.opened import Hits, Opened
 from kb.shelf.index.table import Table, changed, table_of
 from kb.shelf.index.vectors import Batch, VectorLog, VectorSet
-from kb.shelf.index.versions import DamageError, Piece, Versions
+from kb.shelf.index.versions import DamageError, IndexPiece, Versions
 from kb.shelf.index.words import Texts, checked_text
 
-__all__ = ["EVERYTHING", "Entry", "Filters", "LibraryIndex", "OnProgress", "Tuning"]
+__all__ = ["EVERYTHING", "Filters", "LibraryIndex", "OnProgress", "ParagraphEntry", "Tuning"]
 
 _LOCK_SECONDS = 300.0
 _WRITING, _EMBEDDING = ".lock", "embedding.lock"
@@ -153,7 +153,9 @@ class LibraryIndex:
 
     # Making versions
 
-    def update(self, added: Iterable[Entry], removed: Iterable[int] = (), on_progress: OnProgress = _silent) -> str:
+    def update(
+        self, added: Iterable[ParagraphEntry], removed: Iterable[int] = (), on_progress: OnProgress = _silent
+    ) -> str:
         """Make a version with these changes current; returns its name. Searches that run go on with theirs.
 
         Vectors that were made since the last version become part of this one, also if nothing is added or removed.
@@ -166,7 +168,7 @@ class LibraryIndex:
             self.embed(on_progress=on_progress)
         return self.version
 
-    def rebuild(self, entries: Iterable[Entry], on_progress: OnProgress = _silent) -> str:
+    def rebuild(self, entries: Iterable[ParagraphEntry], on_progress: OnProgress = _silent) -> str:
         """Make a version of exactly these paragraphs current, whatever is damaged; what is whole is used again.
 
         Args:
@@ -234,7 +236,7 @@ class LibraryIndex:
             self._vector_log = VectorLog(self._folder / "embedded" / model)
         return self._vector_log
 
-    def _change(self, added: Iterable[Entry], removed: Iterable[int], on_progress: OnProgress) -> None:
+    def _change(self, added: Iterable[ParagraphEntry], removed: Iterable[int], on_progress: OnProgress) -> None:
         with self._alone(_WRITING, _LOCK_SECONDS), _translated(self._folder):
             if self._versions.current_name() is None:
                 self._make(changed(table_of(()), table_of(added), removed), {}, NOTHING, on_progress)
@@ -245,7 +247,7 @@ class LibraryIndex:
             self._make(table, version.pieces, version.header, on_progress)
 
     def _make(
-        self, table: Table, pieces: Mapping[str, Piece], header: Mapping[str, Any], on_progress: OnProgress
+        self, table: Table, pieces: Mapping[str, IndexPiece], header: Mapping[str, Any], on_progress: OnProgress
     ) -> None:
         """A version of this table and all known vectors, opened and so proved, then current. Needs the lock."""
         log, embedder = self._log(), self._embedder.name

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.errors import BadInput
 from core.models import TargetGroup
-from kb.shelf.index.entries import Entry, Filters
+from kb.shelf.index.entries import Filters, ParagraphEntry
 
 RECORD = np.dtype(
     [
@@ -48,7 +48,7 @@ def digest(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") or 1
 
 
-def table_of(entries: Iterable[Entry]) -> Table:
+def table_of(entries: Iterable[ParagraphEntry]) -> Table:
     """The records of entries.
 
     Raises:
@@ -61,7 +61,7 @@ def table_of(entries: Iterable[Entry]) -> Table:
     return table
 
 
-def _batches(entries: Iterable[Entry]) -> Iterator[list[tuple[int, ...]]]:
+def _batches(entries: Iterable[ParagraphEntry]) -> Iterator[list[tuple[int, ...]]]:
     names: dict[str, int] = {}
 
     def known(name: str) -> int:

@@ -42,7 +42,7 @@ class DamageError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class IndexPiece:
     """Files that are made together, and the folder that they lie in."""
 
     folder: Path
@@ -56,7 +56,7 @@ class Version:
     name: str
     folder: Path
     header: Mapping[str, Any]
-    pieces: Mapping[str, Piece]
+    pieces: Mapping[str, IndexPiece]
 
     @property
     def files(self) -> dict[str, tuple[int, str]]:
@@ -110,14 +110,14 @@ class Versions:
             raise DamageError("the manifest is not what was written")
         read = json.loads(manifest)
         pieces = {
-            piece: Piece(folder, {file: (size, checksum) for file, (size, checksum) in files.items()})
+            piece: IndexPiece(folder, {file: (size, checksum) for file, (size, checksum) in files.items()})
             for piece, files in read["pieces"].items()
         }
         return Version(name, folder, read["header"], pieces)
 
-    def sound_pieces(self) -> dict[str, Piece]:
+    def sound_pieces(self) -> dict[str, IndexPiece]:
         """Every piece of every version that is whole, whatever became of the others. Reads every byte."""
-        sound: dict[str, Piece] = {}
+        sound: dict[str, IndexPiece] = {}
         for name in self._names():
             with suppress(DamageError):
                 version = self.read(name)
@@ -126,7 +126,7 @@ class Versions:
 
     # What is written
 
-    def piece(self, name: str, make: Callable[[Path], None]) -> Piece:
+    def piece(self, name: str, make: Callable[[Path], None]) -> IndexPiece:
         """A piece that ``make`` writes into the folder that it is given, unless it was finished before.
 
         Raises:
@@ -142,9 +142,9 @@ class Versions:
             for file in done:
                 sync(folder / file)
             write_durably(folder / _DONE, json.dumps(done).encode())
-        return Piece(folder, done)
+        return IndexPiece(folder, done)
 
-    def assemble(self, header: Mapping[str, Any], pieces: Mapping[str, Piece]) -> str:
+    def assemble(self, header: Mapping[str, Any], pieces: Mapping[str, IndexPiece]) -> str:
         """A version of these pieces, complete on the disk but not current. Returns its name. Raises ``OSError``."""
         stored = {name: dict(pieces[name].files) for name in sorted(pieces)}
         manifest = json.dumps({"header": header, "pieces": stored}, indent=1, sort_keys=True).encode()

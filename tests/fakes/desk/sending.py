@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from adapters.sample.community import SampleCommunity
 from bot.drafting.queue import DraftQueue
 from bot.review.decisions import Desk
-from bot.sending.outbox import Limits, Outbox
+from bot.sending.outbox import Outbox, SendLimits
 from bot.store.cases import captures, cases
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
@@ -135,7 +135,7 @@ class Scene:
         *,
         timeout_seconds: float = 30.0,
         max_attempts: int = 6,
-        limits: Limits | None = None,
+        limits: SendLimits | None = None,
         roles: FakeRoles | None = None,
         ticks: Callable[[], float] = lambda: 0.0,
     ) -> Outbox:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.models import TargetGroup
-from kb.shelf.index.library_index import Entry
+from kb.shelf.index.library_index import ParagraphEntry
 from tests.fakes.engine.embedder import FakeEmbedder
 
 EXPIRED = date(2020, 1, 1)
@@ -28,9 +28,9 @@ def text_of(row: int) -> str:
     return " ".join([f"own{row}x", *words])
 
 
-def entry_of(row: int) -> Entry:
+def entry_of(row: int) -> ParagraphEntry:
     """The same entry for the same row, every time."""
-    return Entry(
+    return ParagraphEntry(
         row=row,
         text=text_of(row),
         document=f"document {row // 10}",
@@ -43,7 +43,7 @@ def entry_of(row: int) -> Entry:
     )
 
 
-def entries(rows: Iterable[int]) -> list[Entry]:
+def entries(rows: Iterable[int]) -> list[ParagraphEntry]:
     """The entries of rows."""
     return [entry_of(row) for row in rows]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import DocumentRefused
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 from kb.parsing.parse import parse
 from tests.fakes.documents.files import fetched
 
@@ -20,9 +20,9 @@ async def text_of(data: bytes, media_type: str = "", **options: object) -> str:
     return "\n".join(page.text for page in parsed.pages)
 
 
-async def refusal_of(data: bytes, media_type: str = "", limits: Limits | None = None) -> DocumentRefused:
+async def refusal_of(data: bytes, media_type: str = "", limits: ParsingLimits | None = None) -> DocumentRefused:
     """The refusal that there must be, with its remedy."""
     with pytest.raises(DocumentRefused) as caught:
-        await parse(fetched(data, media_type), limits or Limits())
+        await parse(fetched(data, media_type), limits or ParsingLimits())
     assert caught.value.remedy
     return caught.value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.measuring.samples import Sample
-from bench.replies.systems import Outcome
+from bench.replies.systems import SystemOutcome
 from core.engine import Engine
 from tests.fakes.engine.brief import CLAIM, EXPLAINED, passage
 from tests.fakes.engine.evidence import FakeEvidence
@@ -11,7 +11,7 @@ from tests.fakes.engine.heads import heads_saying
 from tests.fakes.engine.model import FakeModel
 
 REPLY = "Newcomers open shops and pay rent like all of us."
-OUTCOME = Outcome("live", "1", REPLY, 4.0, 0.5, 3.5, 0.4, 10, 900, 100, 1500.0, 2, 1, 1, [])
+OUTCOME = SystemOutcome("live", "1", REPLY, 4.0, 0.5, 3.5, 0.4, 10, 900, 100, 1500.0, 2, 1, 1, [])
 
 
 def bench_engine() -> tuple[Engine, FakeModel]:

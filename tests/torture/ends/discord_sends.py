@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
-from bot.sending.outbox import Limits, Outbox
+from bot.sending.outbox import Outbox, SendLimits
 from bot.store.cases.cases import Case
 from bot.store.cases.cases import load as load_case
 from bot.store.engine.database import Database, Session
@@ -198,7 +198,7 @@ async def _work(database: Database, client: LoopbackClient) -> None:
         database,
         {"discord": DiscordPlatform(client)},
         role_sources={"discord": DiscordRoles(client, _policy)},
-        limits=Limits(10**6, 10**6),
+        limits=SendLimits(10**6, 10**6),
         max_attempts=30,
         ticks=lambda: 0.0,
     )

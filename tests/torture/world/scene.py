@@ -17,10 +17,9 @@ from sqlalchemy.orm import Session as SyncSession
 from bot.communities.decisions import CommunityDesk
 from bot.drafting.queue import DraftQueue, Taken
 from bot.intake.intake import Intake
-from bot.invariants import Closed, Facts, Limits, Record, Revoked, Violation, read_facts, read_tables, violations
+from bot.invariants import AuditLimits, Closed, Facts, Record, Revoked, Violation, read_facts, read_tables, violations
 from bot.review.decisions import Desk
-from bot.sending.outbox import Limits as SendLimits
-from bot.sending.outbox import Outbox
+from bot.sending.outbox import Outbox, SendLimits
 from bot.store.cases import campaigns
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
@@ -124,7 +123,7 @@ class Scene:
     async def broken(self, *, is_quiet: bool = False, looks_at_schema: bool = False) -> dict[str, list[Violation]]:
         """The invariants that do not hold; ``is_quiet`` where nobody may be at work any more."""
         lease, folded = (timedelta(seconds=self.lease_seconds), timedelta()) if is_quiet else (None, None)
-        limits = Limits(lease=lease, folded=folded)
+        limits = AuditLimits(lease=lease, folded=folded)
         if self.beside is not None and not looks_at_schema:
             with SyncSession(self.beside) as session:
                 return self._found(Facts(self.clock(), read_tables(session), None, self.record(), limits))

@@ -16,7 +16,7 @@ from bench.replies.engine import costs, duels, failures, limits_of, panels, rati
 from bench.replies.failures import FIGURE, MIRROR, NO_STANCE, SLUR, flags_of, strange_figures
 from bench.replies.referee import Referee
 from bench.replies.runs import ANSWER, REWARD, answer_all, duel_all, outcomes_of, referee_all, rewards_of
-from bench.replies.systems import Outcome, answer, plain, under
+from bench.replies.systems import SystemOutcome, answer, plain, under
 from core.engine import Engine
 from core.errors import BadInput, ModelUnavailable
 from core.llm.profiles import LIVE
@@ -208,7 +208,7 @@ async def test_equal_replies_are_rewarded_once_and_duel_evenly() -> None:
     assert (row["wins"], row["mean share"], row["Wilcoxon p"]) == (0.5, 0.5, 1)
 
 
-def _paired() -> list[Outcome]:
+def _paired() -> list[SystemOutcome]:
     slow = replace(OUTCOME, system="paper", seconds=40.0, calls=500, prompt_tokens=30_000, completion_tokens=10_000)
     silent = replace(slow, id="2", reply="", seconds=1.0)
     return [OUTCOME, slow, replace(OUTCOME, id="2"), silent, replace(OUTCOME, id="3", seconds=400.0)]

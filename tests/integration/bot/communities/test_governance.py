@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.communities.decisions import CommunityDesk
-from bot.communities.governance import Governance
+from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
 from bot.drafting.queue import DraftQueue
 from bot.review.decisions import Desk
@@ -55,9 +55,9 @@ def source() -> FakeRoles:
 
 
 @pytest.fixture
-def governance(database: Database, source: FakeRoles) -> Governance:
-    """Governance over the test's database, with one platform connected."""
-    made = Governance(database, LiveRoles(database, {PLATFORM: source}))
+def governance(database: Database, source: FakeRoles) -> CommunityGovernance:
+    """CommunityGovernance over the test's database, with one platform connected."""
+    made = CommunityGovernance(database, LiveRoles(database, {PLATFORM: source}))
     port: casework.Governance = made
     assert port is made
     return made
@@ -71,7 +71,7 @@ async def lines(database: Database, community_id: str = COMMUNITY_ID) -> list[tu
 # Settings
 
 
-async def test_what_a_manager_sets_is_kept_and_on_record(governance: Governance, database: Database) -> None:
+async def test_what_a_manager_sets_is_kept_and_on_record(governance: CommunityGovernance, database: Database) -> None:
     """By field, with ids and counts; what was typed is not in the log, and no approval ends."""
     before = await lines(database)
     rules = await one_row(database, f"SELECT rules_version FROM communities WHERE id = '{COMMUNITY_ID}'")
@@ -91,7 +91,7 @@ async def test_what_a_manager_sets_is_kept_and_on_record(governance: Governance,
     assert await one_row(database, f"SELECT rules_version FROM communities WHERE id = '{COMMUNITY_ID}'") == rules
 
 
-async def test_a_wrong_setting_changes_nothing(governance: Governance, database: Database) -> None:
+async def test_a_wrong_setting_changes_nothing(governance: CommunityGovernance, database: Database) -> None:
     """Not even the right ones beside it."""
     before = await lines(database)
     for changes in ({"tone": "dry", "treshold": 0.5}, {"tone": "half \ud83d"}, {"keywords": ["a\0b"]}):
@@ -101,14 +101,16 @@ async def test_a_wrong_setting_changes_nothing(governance: Governance, database:
     assert await lines(database) == before
 
 
-async def test_of_two_managers_at_once_neither_loses_what_the_other_set(governance: Governance) -> None:
+async def test_of_two_managers_at_once_neither_loses_what_the_other_set(governance: CommunityGovernance) -> None:
     """Each changes what it names, under the community's lock."""
     fields: list[dict[str, object]] = [{"tone": "dry"}, {"threshold": 0.5}, {"review_channel": "1"}, {"reaction": "x"}]
     await asyncio.gather(*(governance.configure(*HERE, changes, MANAGER) for changes in fields))
     assert await governance.policy(*HERE) == CommunityPolicy("1", threshold=0.5, tone="dry", reaction="x")
 
 
-async def test_settings_of_another_version_are_said_to_be_that(governance: Governance, database: Database) -> None:
+async def test_settings_of_another_version_are_said_to_be_that(
+    governance: CommunityGovernance, database: Database
+) -> None:
     """They are neither guessed at nor overwritten."""
     kept = json.dumps({"tone": "dry", "volume": 11})
     await execute(database, f"UPDATE communities SET policy = '{kept}' WHERE id = '{COMMUNITY_ID}'".replace(":", "\\:"))
@@ -122,7 +124,7 @@ async def test_settings_of_another_version_are_said_to_be_that(governance: Gover
 
 
 async def test_who_administers_the_community_on_the_platform_comes_in(
-    governance: Governance, database: Database, source: FakeRoles
+    governance: CommunityGovernance, database: Database, source: FakeRoles
 ) -> None:
     """Also where nobody flagged anything yet; the role is the platform's, and ends when it says so."""
     harbour = (PLATFORM, "harbour")
@@ -145,14 +147,14 @@ async def test_who_administers_the_community_on_the_platform_comes_in(
     )
 
 
-async def test_nobody_owns_a_community_of_another_platform(governance: Governance) -> None:
+async def test_nobody_owns_a_community_of_another_platform(governance: CommunityGovernance) -> None:
     """The same id elsewhere is another person."""
     with pytest.raises(NotAllowed):
         await governance.configure(*HERE, {"tone": "dry"}, Person("elsewhere", MANAGER.user), is_owner=True)
 
 
 async def test_roles_are_the_platforms_at_this_moment_beside_those_granted_here(
-    governance: Governance, source: FakeRoles, database: Database
+    governance: CommunityGovernance, source: FakeRoles, database: Database
 ) -> None:
     """The platform is asked each time; a change, and only a change, is on record."""
     before = await lines(database)
@@ -172,7 +174,7 @@ async def test_roles_are_the_platforms_at_this_moment_beside_those_granted_here(
     ]
 
 
-async def test_a_right_is_asked_for_when_it_counts(governance: Governance, source: FakeRoles) -> None:
+async def test_a_right_is_asked_for_when_it_counts(governance: CommunityGovernance, source: FakeRoles) -> None:
     """For cases and for the community."""
     await governance.require(*HERE, VOLUNTEER, OnCase.FLAG)
     await governance.require(*HERE, MODERATOR, OnCommunity.PAUSE)
@@ -184,7 +186,7 @@ async def test_a_right_is_asked_for_when_it_counts(governance: Governance, sourc
 
 
 async def test_while_the_platform_cannot_tell_nothing_is_decided_but_to_stop(
-    governance: Governance, source: FakeRoles, database: Database
+    governance: CommunityGovernance, source: FakeRoles, database: Database
 ) -> None:
     """The kill switch must work when little else does; to go on again waits."""
     source.is_down = True
@@ -205,7 +207,7 @@ async def test_while_the_platform_cannot_tell_nothing_is_decided_but_to_stop(
     assert await one_row(database, "SELECT count(*) FROM pauses") == (0,)
 
 
-async def test_shadow_mode_and_disclosure_are_the_desks(governance: Governance, database: Database) -> None:
+async def test_shadow_mode_and_disclosure_are_the_desks(governance: CommunityGovernance, database: Database) -> None:
     """By the platform's names, with the same rules."""
     await governance.set_posting(*HERE, False, MANAGER)
     await governance.set_disclosure(*HERE, False, MANAGER, "our rules say it")
@@ -218,12 +220,12 @@ async def test_shadow_mode_and_disclosure_are_the_desks(governance: Governance, 
 # Status
 
 
-async def status_of(governance: Governance) -> DeskStatus:
+async def status_of(governance: CommunityGovernance) -> DeskStatus:
     return await governance.status(*HERE, AUDITOR)
 
 
 async def test_the_status_counts_what_waits_and_who_works(
-    governance: Governance, desk: Desk, queue: DraftQueue, post: FlaggedPost, in_review: Case, clock: FakeClock
+    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, in_review: Case, clock: FakeClock
 ) -> None:
     """Of one's own community; how long a draft takes, by those that were made."""
     for number in range(3):
@@ -245,7 +247,7 @@ async def test_the_status_counts_what_waits_and_who_works(
 
 
 async def test_the_status_says_how_long_a_draft_takes(
-    governance: Governance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """Alone it takes what others took; behind others it waits for them, and with nobody at work nobody can tell."""
     for number in range(4):
@@ -259,7 +261,7 @@ async def test_the_status_says_how_long_a_draft_takes(
 
 
 async def test_the_status_says_what_the_engine_lacks_until_it_drafts_again(
-    governance: Governance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """A worker that was stopped is no trouble of the model."""
     await desk.flag(post)
@@ -275,7 +277,7 @@ async def test_the_status_says_what_the_engine_lacks_until_it_drafts_again(
 
 
 async def test_what_was_wrong_with_a_post_of_others_is_not_told(
-    governance: Governance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """The model's trouble is everybody's; a case of another community is not."""
     elsewhere = replace(post, ref=replace(post.ref, community="harbour"))
@@ -289,7 +291,7 @@ async def test_what_was_wrong_with_a_post_of_others_is_not_told(
     assert (await status_of(governance)).by_state == {}
 
 
-async def test_the_status_says_what_stops_replies(governance: Governance, database: Database) -> None:
+async def test_the_status_says_what_stops_replies(governance: CommunityGovernance, database: Database) -> None:
     """Here, everywhere, or in shadow mode."""
     found = await status_of(governance)
     flags = (found.is_posting, found.discloses, found.is_paused_here, found.is_paused_everywhere)
@@ -306,7 +308,7 @@ async def test_the_status_says_what_stops_replies(governance: Governance, databa
 
 @pytest.mark.parametrize("name", ["cases.csv", "cases.JSONL"])
 async def test_an_export_is_written_by_the_files_suffix(
-    governance: Governance, in_review: Case, tmp_path: Path, name: str
+    governance: CommunityGovernance, in_review: Case, tmp_path: Path, name: str
 ) -> None:
     """For a manager; a file of another kind is refused before anything is read."""
     assert await governance.export(*HERE, MANAGER, tmp_path / name) == 1
@@ -321,7 +323,7 @@ async def test_an_export_is_written_by_the_files_suffix(
     assert "others.csv" not in await asyncio.to_thread(os.listdir, tmp_path)
 
 
-async def test_statistics_need_a_right_and_a_span(governance: Governance) -> None:
+async def test_statistics_need_a_right_and_a_span(governance: CommunityGovernance) -> None:
     """Those of nobody's cases are empty."""
     with pytest.raises(NotAllowed):
         await governance.statistics(*HERE, VOLUNTEER, timedelta(days=7))

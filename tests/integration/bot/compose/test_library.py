@@ -16,7 +16,7 @@ from core.errors import BadInput, BadSettings, IndexUnavailable
 from core.models import TargetGroup
 from core.ports import EvidenceQuery
 from kb.documents import Wanted
-from kb.ingest import Outcome
+from kb.ingest import DocumentOutcome
 from kb.library.library import State
 from tests.fakes.documents.files import pdf_of
 from tests.fakes.documents.sites import FraSite, Publication, serving
@@ -67,14 +67,14 @@ async def test_from_a_listing_to_a_passage_in_its_place(settings_for: SettingsFo
         wanted = Wanted(frozenset({TargetGroup.WOMEN}))
         async with open_source(settings, "fra", None) as source, open_library(settings) as opened:
             built = await opened.build(source, wanted)
-            assert built.outcomes == {Outcome.NEW: 1}
+            assert built.outcomes == {DocumentOutcome.NEW: 1}
             (waiting,) = opened.library.waiting("fra")
             opened.library.decide(opened.waiting_revision(waiting.document).revision, State.ACCEPTED, "Ada")
             changed = await opened.follow()
             assert changed.added == built.paragraphs == 2
             asked = len(site.asked)
             again = await opened.build(source, wanted)
-            assert again.outcomes == {Outcome.KNOWN: 1}
+            assert again.outcomes == {DocumentOutcome.KNOWN: 1}
             assert not any(path.endswith(".pdf") for path in site.asked[asked:])
     async with open_library(settings) as opened:
         await _finds_the_passage(settings, opened)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, text
 
-from bot.invariants import INVARIANTS, Closed, Limits, Record, Revoked, Sent, audit, check
+from bot.invariants import INVARIANTS, AuditLimits, Closed, Record, Revoked, Sent, audit, check
 from bot.store.engine.database import Database, Session
 from core.models import PostRef
 from core.moderation.approval import CaseState, text_hash
@@ -82,7 +82,7 @@ def _tamper(world: World, statement: str) -> None:
     connection.close()
 
 
-async def _broken(world: World, record: Record | None = None, limits: Limits | None = None) -> set[str]:
+async def _broken(world: World, record: Record | None = None, limits: AuditLimits | None = None) -> set[str]:
     """The numbers of the promises that are broken."""
     return set(await check(world.database, record or world.record(), limits, looks_at_schema=False))
 
@@ -275,8 +275,8 @@ async def test_a_post_while_closed_is_caught(world: World, scope: str) -> None:
 async def test_work_whose_owner_is_gone_is_caught(world: World) -> None:
     """After two leases without a word."""
     world.clock.advance(130)
-    assert await _broken(world, limits=Limits(lease=timedelta(seconds=60))) == {"I5"}
-    assert await _broken(world, limits=Limits(lease=None)) == set()
+    assert await _broken(world, limits=AuditLimits(lease=timedelta(seconds=60))) == {"I5"}
+    assert await _broken(world, limits=AuditLimits(lease=None)) == set()
 
 
 async def test_evidence_that_changed_under_review_is_caught(world: World) -> None:
@@ -295,12 +295,12 @@ async def test_the_key_of_an_erased_person_is_caught(world: World) -> None:
 
 async def test_a_backlog_without_bound_is_caught(world: World) -> None:
     """No more cases wait for drafts than the settings allow."""
-    assert await _broken(world, limits=Limits(max_queued=0)) == {"I16"}
+    assert await _broken(world, limits=AuditLimits(max_queued=0)) == {"I16"}
 
 
 async def test_the_audit_of_a_live_database_names_each_promise_and_no_text(world: World) -> None:
     """One finding for each, with a remedy where it is broken, and never a word of a post or a reply."""
-    findings = await audit(world.database, Limits(lease=None))
+    findings = await audit(world.database, AuditLimits(lease=None))
     assert all(finding.ok for finding in findings)
     _tamper(world, "UPDATE approvals SET text = 'newcomers ' || text")
     findings = await audit(world.database)

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from bot.communities.decisions import CommunityDesk
-from bot.communities.governance import Governance
+from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles, keep_native
 from bot.invariants import check
-from bot.sending.outbox import Limits
+from bot.sending.outbox import SendLimits
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from core.errors import PlatformUnavailable
@@ -123,7 +123,7 @@ async def test_a_second_approver_who_may_still_approve_is_no_obstacle(scene: Sce
 async def test_what_no_reply_hangs_on_is_no_obstacle(scene: Scene) -> None:
     """A setting of how drafts sound, and roles that others get or lose on the platform, end nobody's approval."""
     await scene.approve()
-    await Governance(scene.database, LiveRoles(scene.database, {})).configure(
+    await CommunityGovernance(scene.database, LiveRoles(scene.database, {})).configure(
         PLATFORM, COMMUNITY, {"tone": "dry"}, MANAGER
     )
     for roles in ({Role.MODERATOR}, set[Role]()):
@@ -234,8 +234,8 @@ async def test_a_conversation_gets_one_reply(scene: Scene) -> None:
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
-@pytest.mark.parametrize(("limits", "seconds"), [(Limits(per_hour=2), 3600), (Limits(per_day=2), 24 * 3600)])
-async def test_a_community_gets_no_more_than_its_cap(scene: Scene, limits: Limits, seconds: int) -> None:
+@pytest.mark.parametrize(("limits", "seconds"), [(SendLimits(per_hour=2), 3600), (SendLimits(per_day=2), 24 * 3600)])
+async def test_a_community_gets_no_more_than_its_cap(scene: Scene, limits: SendLimits, seconds: int) -> None:
     """What comes after waits until the oldest reply that counts is an hour, or a day, old."""
     outbox = scene.started(limits=limits)
     started = scene.clock.now

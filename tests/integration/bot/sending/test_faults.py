@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 
 from bot.runtime import faults
-from bot.sending.outbox import Limits, Outbox
+from bot.sending.outbox import Outbox, SendLimits
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
@@ -27,7 +27,7 @@ from tests.fakes.machine.clock import FakeClock
 SCALE = int(os.environ.get("ANTIPHON_TEST_SCALE", "1"))
 """How much longer than usual the long tests run; ``make torture`` sets it."""
 SENDS, RACES = 24 * SCALE, 110 * SCALE
-NO_CAP = Limits(per_hour=10**6, per_day=10**6)
+NO_CAP = SendLimits(per_hour=10**6, per_day=10**6)
 
 
 class _Died(BaseException):

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot.sending.checks import Limits
+from bot.sending.checks import SendLimits
 from bot.sending.outbox_rows import Claim, Rules
 from bot.sending.send_transactions import Ledger
 from bot.sending.unknown import UnknownSends
@@ -233,7 +233,7 @@ async def test_a_late_answer_of_a_lost_sender_is_still_believed(scene: Scene) ->
 async def test_nothing_else_that_a_lost_sender_says_is_kept(scene: Scene) -> None:
     """Another process sends by now: who lost the lease must not call that send refused, busy or unknown (fencing)."""
     await scene.approve()
-    rules = Rules(Limits(), call_seconds=30, retry_seconds=60, max_attempts=6)
+    rules = Rules(SendLimits(), call_seconds=30, retry_seconds=60, max_attempts=6)
     ledger, unknown = Ledger(scene.database, rules), UnknownSends(scene.database, rules)
     (approval_id,) = await ledger.due()
     seen = await ledger.look(approval_id)

@@ -9,7 +9,7 @@ import pytest
 
 from bot.drafting.queue import DraftQueue
 from bot.intake.intake import Intake
-from bot.invariants import Limits, check
+from bot.invariants import AuditLimits, check
 from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
@@ -169,7 +169,7 @@ async def test_a_folded_case_that_is_forgotten_is_reported(
     """By the invariants, and so by ``antiphon doctor --audit``: none waits unseen (I16)."""
 
     async def broken() -> set[str]:
-        return set(await check(database, limits=Limits(lease=None), looks_at_schema=False))
+        return set(await check(database, limits=AuditLimits(lease=None), looks_at_schema=False))
 
     lead, other = await _folded(database, queue, post, 2)
     await _decline(database, desk, lead)

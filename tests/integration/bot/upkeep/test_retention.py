@@ -8,7 +8,7 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from bot.drafting.queue import DraftQueue
-from bot.invariants import Limits, check
+from bot.invariants import AuditLimits, check
 from bot.review.decisions import Desk
 from bot.review.proposals import Proposals
 from bot.store.cases.cases import Case
@@ -48,7 +48,7 @@ async def test_thirteen_months_of_retention(
                 gone_at.setdefault(what, day)
     assert gone_at == {"words": 30, "drafts": 30, "note": 30, "statistics": 365}
     assert [entry.reason for entry in await lines_of(database, case.id)][lines:] == [DELETED]
-    assert await check(database, limits=Limits(lease=None)) == {}
+    assert await check(database, limits=AuditLimits(lease=None)) == {}
 
 
 async def _count(database: Database, table: type[CaseRow] | type[SuggestionRow]) -> int:

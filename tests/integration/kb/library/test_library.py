@@ -11,7 +11,7 @@ import pytest
 from core.errors import BadInput, IndexUnavailable, SourceUnavailable
 from core.models import TargetGroup
 from kb.documents import Wanted
-from kb.ingest import Built, Ingest, Outcome
+from kb.ingest import Built, DocumentOutcome, Ingest
 from kb.library.library import Library, State, Trust
 from kb.library.schema import FILE
 from tests.fakes.documents.source import FakeSource, cut, listed, parse
@@ -49,7 +49,7 @@ def served(library: Library) -> dict[str, list[str]]:
 
 async def test_a_build_keeps_each_document_once(library: Library) -> None:
     found = await built(library)
-    assert found.outcomes == {Outcome.NEW: 5, Outcome.KNOWN: 1}
+    assert found.outcomes == {DocumentOutcome.NEW: 5, DocumentOutcome.KNOWN: 1}
     assert (found.paragraphs, found.waiting, found.listings_done) == (15, 5, 2)
     both, refused = library.document("fake:2")
     assert both.target_groups == {TargetGroup.WOMEN, TargetGroup.MIGRANTS}
@@ -85,7 +85,7 @@ async def test_a_changed_document_waits_while_the_one_before_is_served(library: 
     await built(library)
     library.set_trust("fake", Trust.NORMAL)
     found = await built(library, n1="It says something else now.")
-    assert found.outcomes == {Outcome.CHANGED: 1, Outcome.UNCHANGED: 5}
+    assert found.outcomes == {DocumentOutcome.CHANGED: 1, DocumentOutcome.UNCHANGED: 5}
     assert served(library)["fake:1"][0] == "Sentence one of 1."
     library.decide(library.waiting()[0].revision, State.ACCEPTED, "Ada")
     assert served(library)["fake:1"] == ["It says something else now."]
@@ -96,7 +96,7 @@ async def test_what_cannot_be_used_is_noted_with_its_reason(library: Library) ->
     listings = {"all": [[listed("gone"), listed("copy"), listed(1), listed("empty")]]}
     source = FakeSource(listings, {"fake:1": TEXTS["fake:1"], "fake:copy": TEXTS["fake:1"], "fake:empty": "\n\n"})
     found = await ingest(library, source).build(Wanted())
-    assert found.outcomes == {Outcome.NEW: 1, Outcome.REFUSED: 3}
+    assert found.outcomes == {DocumentOutcome.NEW: 1, DocumentOutcome.REFUSED: 3}
     reasons = {document.id: reason for document, reason in library.documents()}
     assert reasons == {
         "fake:1": "It is the same file as fake:copy.",

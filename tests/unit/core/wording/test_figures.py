@@ -11,52 +11,52 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.wording.figures.figures import Day, Kind, figures, says
+from core.wording.figures.figures import Day, FigureKind, figures, says
 from core.wording.language import NAMES
 
 VALUES = [
-    ("en", "It was 47.6 per cent.", Kind.PERCENTAGE, "119/250"),
-    ("en", "It was 1,200,000 people.", Kind.NUMBER, "1200000"),
-    ("en", "It was 47.6 million people.", Kind.NUMBER, "47600000"),
-    ("en", "They spent $5bn on it.", Kind.AMOUNT, "5000000000"),
-    ("en", "They got £49.18 a week.", Kind.AMOUNT, "2459/50"),
-    ("en", "We saw twenty-five boats.", Kind.NUMBER, "25"),
-    ("en", "We saw two hundred and five boats.", Kind.NUMBER, "205"),
-    ("en", "One in three agreed.", Kind.SHARE, "1/3"),
-    ("en", "Nine out of ten agreed.", Kind.SHARE, "9/10"),
-    ("en", "Two thirds agreed.", Kind.SHARE, "2/3"),
-    ("en", "Half of us agreed.", Kind.SHARE, "1/2"),
-    ("en", "It is three times as high.", Kind.AMOUNT, "3"),
-    ("en", "It is the third-largest town.", Kind.ORDINAL, "3"),
-    ("en", "The 21st century is young.", Kind.ORDINAL, "21"),
-    ("en", "The 1990s were loud.", Kind.YEAR, "1990"),
-    ("es", "Fue el 47,6 % de todas.", Kind.PERCENTAGE, "119/250"),
-    ("es", "Son 1.200.000 personas.", Kind.NUMBER, "1200000"),
-    ("es", "Son cuarenta y ocho mil ochocientas.", Kind.NUMBER, "48800"),
-    ("es", "Cuesta dos millones de euros.", Kind.AMOUNT, "2000000"),
-    ("es", "Cuesta tres mil millones.", Kind.NUMBER, "3000000000"),
-    ("es", "Lo dice una de cada tres.", Kind.SHARE, "1/3"),
-    ("es", "Lo dice la mitad de la clase.", Kind.SHARE, "1/2"),
-    ("es", "Lo dicen tres cuartas partes.", Kind.SHARE, "3/4"),
-    ("es", "Nació en el siglo XIX.", Kind.ORDINAL, "19"),
-    ("it", "Era il 47,6% di tutte.", Kind.PERCENTAGE, "119/250"),
-    ("it", "Sono 1.200.000 persone.", Kind.NUMBER, "1200000"),
-    ("it", "Sono quarantotto barche.", Kind.NUMBER, "48"),
-    ("it", "Sono duemilacinquecento barche.", Kind.NUMBER, "2500"),
-    ("it", "Sono ventitré barche.", Kind.NUMBER, "23"),
-    ("it", "Lo dice una donna su tre.", Kind.SHARE, "1/3"),
-    ("it", "Lo dicono due terzi di noi.", Kind.SHARE, "2/3"),
-    ("it", "Nel XX secolo era così.", Kind.ORDINAL, "20"),
-    ("eu", "Herritarren % 47,6 da.", Kind.PERCENTAGE, "119/250"),
-    ("eu", "Herritarren %47,6k esan du.", Kind.PERCENTAGE, "119/250"),
-    ("eu", "Ehuneko berrogeita zazpi da.", Kind.PERCENTAGE, "47/100"),
-    ("eu", "1.200.000 herritar dira.", Kind.NUMBER, "1200000"),
-    ("eu", "Berrogeita hamabost itsasontzi dira.", Kind.NUMBER, "55"),
-    ("eu", "Bostehun eta hamar itsasontzi dira.", Kind.NUMBER, "510"),
-    ("eu", "Bi milioi euro balio du.", Kind.AMOUNT, "2000000"),
-    ("eu", "Hirutik batek esan du.", Kind.SHARE, "1/3"),
-    ("eu", "Hiru herritarretik batek esan du.", Kind.SHARE, "1/3"),
-    ("eu", "Bi herenek esan dute.", Kind.SHARE, "2/3"),
+    ("en", "It was 47.6 per cent.", FigureKind.PERCENTAGE, "119/250"),
+    ("en", "It was 1,200,000 people.", FigureKind.NUMBER, "1200000"),
+    ("en", "It was 47.6 million people.", FigureKind.NUMBER, "47600000"),
+    ("en", "They spent $5bn on it.", FigureKind.AMOUNT, "5000000000"),
+    ("en", "They got £49.18 a week.", FigureKind.AMOUNT, "2459/50"),
+    ("en", "We saw twenty-five boats.", FigureKind.NUMBER, "25"),
+    ("en", "We saw two hundred and five boats.", FigureKind.NUMBER, "205"),
+    ("en", "One in three agreed.", FigureKind.SHARE, "1/3"),
+    ("en", "Nine out of ten agreed.", FigureKind.SHARE, "9/10"),
+    ("en", "Two thirds agreed.", FigureKind.SHARE, "2/3"),
+    ("en", "Half of us agreed.", FigureKind.SHARE, "1/2"),
+    ("en", "It is three times as high.", FigureKind.AMOUNT, "3"),
+    ("en", "It is the third-largest town.", FigureKind.ORDINAL, "3"),
+    ("en", "The 21st century is young.", FigureKind.ORDINAL, "21"),
+    ("en", "The 1990s were loud.", FigureKind.YEAR, "1990"),
+    ("es", "Fue el 47,6 % de todas.", FigureKind.PERCENTAGE, "119/250"),
+    ("es", "Son 1.200.000 personas.", FigureKind.NUMBER, "1200000"),
+    ("es", "Son cuarenta y ocho mil ochocientas.", FigureKind.NUMBER, "48800"),
+    ("es", "Cuesta dos millones de euros.", FigureKind.AMOUNT, "2000000"),
+    ("es", "Cuesta tres mil millones.", FigureKind.NUMBER, "3000000000"),
+    ("es", "Lo dice una de cada tres.", FigureKind.SHARE, "1/3"),
+    ("es", "Lo dice la mitad de la clase.", FigureKind.SHARE, "1/2"),
+    ("es", "Lo dicen tres cuartas partes.", FigureKind.SHARE, "3/4"),
+    ("es", "Nació en el siglo XIX.", FigureKind.ORDINAL, "19"),
+    ("it", "Era il 47,6% di tutte.", FigureKind.PERCENTAGE, "119/250"),
+    ("it", "Sono 1.200.000 persone.", FigureKind.NUMBER, "1200000"),
+    ("it", "Sono quarantotto barche.", FigureKind.NUMBER, "48"),
+    ("it", "Sono duemilacinquecento barche.", FigureKind.NUMBER, "2500"),
+    ("it", "Sono ventitré barche.", FigureKind.NUMBER, "23"),
+    ("it", "Lo dice una donna su tre.", FigureKind.SHARE, "1/3"),
+    ("it", "Lo dicono due terzi di noi.", FigureKind.SHARE, "2/3"),
+    ("it", "Nel XX secolo era così.", FigureKind.ORDINAL, "20"),
+    ("eu", "Herritarren % 47,6 da.", FigureKind.PERCENTAGE, "119/250"),
+    ("eu", "Herritarren %47,6k esan du.", FigureKind.PERCENTAGE, "119/250"),
+    ("eu", "Ehuneko berrogeita zazpi da.", FigureKind.PERCENTAGE, "47/100"),
+    ("eu", "1.200.000 herritar dira.", FigureKind.NUMBER, "1200000"),
+    ("eu", "Berrogeita hamabost itsasontzi dira.", FigureKind.NUMBER, "55"),
+    ("eu", "Bostehun eta hamar itsasontzi dira.", FigureKind.NUMBER, "510"),
+    ("eu", "Bi milioi euro balio du.", FigureKind.AMOUNT, "2000000"),
+    ("eu", "Hirutik batek esan du.", FigureKind.SHARE, "1/3"),
+    ("eu", "Hiru herritarretik batek esan du.", FigureKind.SHARE, "1/3"),
+    ("eu", "Bi herenek esan dute.", FigureKind.SHARE, "2/3"),
 ]
 
 DATES = [
@@ -88,7 +88,7 @@ UNCOUNTED = [
 
 
 @pytest.mark.parametrize(("language", "text", "kind", "value"), VALUES)
-def test_a_figure_has_a_worth(language: str, text: str, kind: Kind, value: str) -> None:
+def test_a_figure_has_a_worth(language: str, text: str, kind: FigureKind, value: str) -> None:
     """Digits and words, points and commas, shares and multiples come to one value."""
     found = figures(text, language)
     assert [(figure.kind, Fraction(value) in figure.values) for figure in found] == [(kind, True)]

@@ -1,4 +1,4 @@
-"""Turns at a host never overlap and keep their distance, by a clock that only the test moves."""
+"""HostTurns at a host never overlap and keep their distance, by a clock that only the test moves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kb.sources.turns import Turns, seconds_to_wait
+from kb.sources.turns import HostTurns, seconds_to_wait
 from tests.fakes.machine.clock import Seconds
 
 NOW = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
@@ -15,7 +15,7 @@ NOW = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
 
 async def test_the_pause_counts_from_the_end_of_a_turn_to_the_start_of_the_next() -> None:
     seconds, starts = Seconds(), []
-    turns = Turns(2.0, seconds, seconds.sleep)
+    turns = HostTurns(2.0, seconds, seconds.sleep)
     for _ in range(3):
         async with turns.at("example.org"):
             starts.append(seconds.now)
@@ -26,7 +26,7 @@ async def test_the_pause_counts_from_the_end_of_a_turn_to_the_start_of_the_next(
 
 async def test_turns_at_one_host_never_overlap_and_those_at_another_need_not_wait() -> None:
     seconds, open_turns, most = Seconds(), 0, 0
-    turns = Turns(1.0, seconds, seconds.sleep)
+    turns = HostTurns(1.0, seconds, seconds.sleep)
 
     async def take(host: str) -> None:
         nonlocal open_turns, most
@@ -43,7 +43,7 @@ async def test_turns_at_one_host_never_overlap_and_those_at_another_need_not_wai
 
 async def test_a_longer_interval_wins_and_is_never_shortened() -> None:
     seconds = Seconds()
-    turns = Turns(1.0, seconds, seconds.sleep)
+    turns = HostTurns(1.0, seconds, seconds.sleep)
     turns.slow_down("example.org", 5.0)
     turns.slow_down("example.org", 0.5)
     for _ in range(2):
@@ -54,7 +54,7 @@ async def test_a_longer_interval_wins_and_is_never_shortened() -> None:
 
 async def test_a_host_that_is_held_lets_nobody_through_before() -> None:
     seconds = Seconds()
-    turns = Turns(1.0, seconds, seconds.sleep)
+    turns = HostTurns(1.0, seconds, seconds.sleep)
     turns.hold("example.org", 30.0)
     async with turns.at("example.org"):
         pass

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from bot.communities.governance import Governance
+from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
 from bot.review.board import ReviewBoard
 from bot.review.decisions import Desk
@@ -131,7 +131,7 @@ async def test_a_process_that_shows_no_cards_tells_the_trouble_too(
     closed = PlatformUnavailable(sentence("Antiphon may not write in the review channel."), remedy=allow)
     surface.faults.append(closed)
     await all_steps(board)
-    other = Governance(database, LiveRoles(database, {}))
+    other = CommunityGovernance(database, LiveRoles(database, {}))
     found = await other.status(PLATFORM, COMMUNITY, MODERATOR)
     assert found.card_trouble is not None
     assert (found.card_trouble.message, found.card_trouble.remedy) == (closed.message, closed.remedy)
