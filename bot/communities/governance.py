@@ -15,10 +15,10 @@ from pathlib import Path
 from bot.communities.decisions import CommunityDesk
 from bot.communities.export import Format, export, write_export
 from bot.communities.native_roles import LiveRoles, keep_native
-from bot.communities.policies import Policies, policy_of
+from bot.communities.policies import Policies
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
-from bot.store.people.communities import Community
+from bot.store.people.communities import Community, policy_of
 from bot.store.views.statistics import statistics
 from bot.store.views.status import status
 from core.errors import BadInput, PlatformUnavailable

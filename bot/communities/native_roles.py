@@ -7,7 +7,7 @@ community's audit stream where they are others than before. Must never be called
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bot.runtime.faults import reach
 from bot.store.engine.database import Database, Session
@@ -39,7 +39,7 @@ class LiveRoles:
     async def refresh_in(self, platform: str, community: str, person: Person) -> Community:
         """``refresh`` by the names that the platform has; the community, which is made if it is new."""
         found = await self.known(platform, community)
-        await self.refresh(found, person)
+        await self.refresh(found, [person])
         return found
 
     async def known(self, platform: str, community: str) -> Community:
@@ -51,16 +51,23 @@ class LiveRoles:
 
         return await self._database.run("meet a community", work)
 
-    async def refresh(self, community: Community, person: Person) -> None:
-        """Ask the platform what somebody is in a community, and keep the answer.
+    async def refresh(self, community: Community, people: Sequence[Person]) -> None:
+        """Ask the platform what each of some people is in a community, and keep all answers in one transaction.
 
         Raises:
             PlatformUnavailable: it cannot tell; the roles that it gave before must not be relied on.
         """
-        source = self._sources.get(community.platform) if person.platform == community.platform else None
-        roles = frozenset[Role]() if source is None else await self._asked(source, community, person)
+        roles = [(person, await self._roles(community, person)) for person in _each_once(people)]
 
-        await keep_native(self._database, community.id, person, roles)
+        async def work(session: Session) -> None:
+            for person, has in roles:
+                await _keep(session, community.id, person, has)
+
+        await self._database.run("keep native roles", work)
+
+    async def _roles(self, community: Community, person: Person) -> frozenset[Role]:
+        source = self._sources.get(community.platform) if person.platform == community.platform else None
+        return frozenset() if source is None else await self._asked(source, community, person)
 
     async def _asked(self, source: RoleSource, community: Community, person: Person) -> frozenset[Role]:
         await reach("ask for roles: before the call")
@@ -80,24 +87,32 @@ class LiveRoles:
         return roles
 
 
+def _each_once(people: Sequence[Person]) -> list[Person]:
+    """Everybody once, by the name that they have first."""
+    found: dict[tuple[str, str], Person] = {}
+    for person in people:
+        found.setdefault((person.platform, person.user), person)
+    return list(found.values())
+
+
 async def keep_native(database: Database, community_id: str, person: Person, roles: frozenset[Role]) -> None:
     """Let somebody have exactly ``roles`` by the platform's rights; those that were granted here are not touched.
 
     A change is recorded. It ends no approval: who approved is asked for again in the transaction of each send.
     """
+    await database.run("keep one person's roles", lambda session: _keep(session, community_id, person, roles))
 
-    async def work(session: Session) -> None:
-        who = await known_pseudonym(session, person.platform, person.user)
-        if not roles and who is None:
-            return
+
+async def _keep(session: Session, community_id: str, person: Person, roles: frozenset[Role]) -> None:
+    who = await known_pseudonym(session, person.platform, person.user)
+    if not roles and who is None:
+        return
+    had = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
+    if had != roles:
+        await communities.load(session, community_id, lock=True)
         had = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
-        if had != roles:
-            await communities.load(session, community_id, lock=True)
-            had = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
-        who = await grant(session, community_id, person, roles, BY_PLATFORM, is_native=True)
-        if had != roles:
-            has = ", ".join(sorted(roles)) or "nothing"
-            reason = f"roles by the platform: {who} is {has}"
-            await communities.change(session, community_id, actor=BY_PLATFORM, reason=reason, ends_approvals=False)
-
-    await database.run("keep native roles", work)
+    who = await grant(session, community_id, person, roles, BY_PLATFORM, is_native=True)
+    if had != roles:
+        has = ", ".join(sorted(roles)) or "nothing"
+        reason = f"roles by the platform: {who} is {has}"
+        await communities.change(session, community_id, actor=BY_PLATFORM, reason=reason, ends_approvals=False)

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,16 +19,14 @@ from uuid import uuid4
 from sqlalchemy import URL
 
 from bot.communities.governance import CommunityGovernance
-from bot.communities.native_roles import LiveRoles
-from bot.communities.policies import Policies, is_asked, voice_for
 from bot.compose.chores import all_chores
+from bot.compose.desk import Desk, build_casework, build_desk
 from bot.compose.engine import OnPreparing, make_folder, open_engine, voice_of
 from bot.compose.settings import Settings
-from bot.drafting.exemplars import MAX_REPLIES, remember
 from bot.drafting.queue import DraftQueue
-from bot.drafting.worker import OnProgress, Suggest, Worker, work
-from bot.intake.intake import Intake
-from bot.review.decisions import Desk
+from bot.drafting.request import DraftingRequest
+from bot.drafting.worker import Worker, unheard, work
+from bot.review.casework import FrontDesk
 from bot.runtime.waiting import pause
 from bot.sending.outbox import Outbox, SendLimits
 from bot.store.engine.database import Database, Session
@@ -37,13 +35,11 @@ from bot.store.people import communities, people
 from bot.store.upkeep.backup import backup
 from bot.upkeep.runner import Chores
 from bot.upkeep.schedule import Schedule
-from core.engine import Engine, Request
+from core.engine import Engine, OnProgress
 from core.errors import AntiphonError, StoreUnavailable
 from core.llm.profiles import Profile
-from core.models import FlaggedPost, Progress, Suggestion
 from core.moderation.platforms import ChatPlatform, RoleSource
 from core.moderation.roles import Person, Role
-from core.stages.evidence import Sources
 from core.wording import language
 
 _LOG = logging.getLogger(__name__)
@@ -59,9 +55,9 @@ class Application:
 
     database: Database
     desk: Desk
+    casework: FrontDesk
     worker: Worker
     outbox: Outbox
-    intake: Intake
     schedule: Schedule
     chores: Chores
     governance: CommunityGovernance
@@ -95,7 +91,7 @@ async def open_application(
     settings: Settings,
     platform: ChatPlatform,
     profile: Profile,
-    on_progress: OnProgress,
+    on_progress: OnProgress = unheard,
     *,
     database_path: Path | None = None,
     undo_seconds: float | None = None,
@@ -115,20 +111,15 @@ async def open_application(
     """
     wanted, name = settings.desk, worker_name()
     async with open_database(settings, database_path) as database:
-        live_roles = LiveRoles(database, role_sources or {})
-        intake = Intake(
+        desk = build_desk(
             database,
+            role_sources=role_sources,
+            undo_seconds=wanted.undo_seconds if undo_seconds is None else undo_seconds,
+            hold_minutes=wanted.hold_minutes,
             max_queued=wanted.max_queued,
             campaign_hours=wanted.campaign_hours,
             flags_per_hour=wanted.flags_per_hour,
-            live_roles=live_roles,
-        )
-        desk = Desk(
-            database,
-            undo_seconds=wanted.undo_seconds if undo_seconds is None else undo_seconds,
-            hold_minutes=wanted.hold_minutes,
-            intake=intake,
-            role_sources=role_sources,
+            max_characters={platform.name: platform.max_characters},
         )
         outbox = Outbox(
             database,
@@ -142,20 +133,20 @@ async def open_application(
             platforms={platform.name: platform},
             recover=outbox.recover,
             make_backup=partial(backup, database_path or settings.database_place),
-            admit=intake.admit_waiting,
+            admit=desk.intake.admit_waiting,
         )
-        suggest = _suggesting(engine, desk, Policies(database), settings, platform.max_characters, profile)
+        drafting = DraftingRequest(database, engine, profile, voice_of(settings, platform.max_characters))
         if recovers:
             await outbox.recover()
         yield Application(
             database,
             desk,
-            _worker(database, settings, name, desk, suggest, on_progress, attempts),
+            build_casework(desk, outbox),
+            Worker(_queue(database, settings, name, attempts), drafting, on_progress),
             outbox,
-            intake,
             Schedule(database, chores, name),
             Chores(database, chores, name),
-            CommunityGovernance(database, live_roles),
+            CommunityGovernance(database, desk.live_roles),
         )
 
 
@@ -171,65 +162,20 @@ async def open_workers(
     """
     async with open_database(settings) as database, open_engine(settings, on_preparing) as engine:
         language.prepare()
-        desk, wanted = Desk(database), settings.profile_named(profile)
-        suggest = _suggesting(engine, desk, Policies(database), settings, _SHORTEST_POST, wanted)
-        yield [_worker(database, settings, worker_name(), desk, suggest, _unheard) for _ in range(slots)]
+        voice = voice_of(settings, _SHORTEST_POST)
+        drafting = DraftingRequest(database, engine, settings.profile_named(profile), voice)
+        yield [Worker(_queue(database, settings, worker_name()), drafting) for _ in range(slots)]
 
 
-def _worker(
-    database: Database,
-    settings: Settings,
-    name: str,
-    desk: Desk,
-    suggest: Suggest,
-    on_progress: OnProgress,
-    attempts: int | None = None,
-) -> Worker:
+def _queue(database: Database, settings: Settings, name: str, attempts: int | None = None) -> DraftQueue:
     wanted = settings.desk
-    queue = DraftQueue(
+    return DraftQueue(
         database,
         name,
         lease_seconds=wanted.lease_seconds,
         max_attempts=attempts or wanted.attempts,
         per_community=wanted.drafts_per_community or None,
     )
-    return Worker(queue, desk.chosen_claim, suggest, on_progress)
-
-
-def _suggesting(
-    engine: Engine, desk: Desk, policies: Policies, settings: Settings, max_characters: int, profile: Profile
-) -> Suggest:
-    """The engine as a worker calls it: in the voice of the post's community, and with what it said before."""
-    configured = voice_of(settings, max_characters)
-
-    async def suggest(post: FlaggedPost, claim: str | None, report: Callable[[object], None]) -> Suggestion:
-        def on_step(step: Progress) -> None:
-            report(step)
-
-        policy = await policies.of(post.ref.platform, post.ref.community)
-        voice = voice_for(configured, policy, post.wish)
-        posted = await desk.posted_replies(post.ref, MAX_REPLIES)
-        earlier = await desk.earlier(post.ref)
-        memory = await asyncio.to_thread(remember, post.text, posted, voice.language)
-        request = Request(
-            post,
-            profile,
-            voice,
-            post.wish.language,
-            claim=claim,
-            recent=(*earlier.texts, *memory.recent),
-            exemplars=memory.exemplars,
-            is_asked=is_asked(post),
-            sources=Sources(policy.publishers, policy.evidence_since),
-            variant=earlier.times,
-        )
-        return await engine.suggest(request, on_step)
-
-    return suggest
-
-
-def _unheard(_: object) -> None:
-    """Nobody watches: moderators see the progress through the database."""
 
 
 async def serve(
@@ -282,7 +228,7 @@ async def _take_in(desk: Desk, platform: ChatPlatform, stop: asyncio.Event) -> N
     async for post in platform.flags():
         while True:
             try:
-                await desk.flag(post)
+                await desk.intake.flag(post)
             except StoreUnavailable as err:
                 _LOG.warning("a flagged post of %s waits for the database: %s", platform.name, err)
                 await asyncio.sleep(_AGAIN_SECONDS)

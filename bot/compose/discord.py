@@ -22,7 +22,6 @@ from bot.compose.command_file import CommandFile
 from bot.compose.engine import make_folder
 from bot.compose.settings import Settings
 from bot.review.board import ReviewBoard
-from bot.review.casework import FrontDesk
 from core.engine import Engine
 from core.errors import PlatformUnavailable
 from core.llm.profiles import Profile
@@ -95,15 +94,7 @@ async def serve_discord(
         engine, settings, parts.platform, profile, _unheard, role_sources=roles, recovers=False
     ) as application:
         policies.append(lambda community: application.governance.policy(NAME, community))
-        desk = FrontDesk(
-            application.database,
-            application.desk,
-            application.intake,
-            application.outbox,
-            role_sources=roles,
-            max_characters={NAME: parts.platform.max_characters},
-        )
-        parts.client.attach(desk, application.governance)
+        parts.client.attach(application.casework, application.governance)
         await _run(application, parts, settings, stop, connected)
 
 

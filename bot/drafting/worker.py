@@ -9,32 +9,34 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from bot.drafting.queue import Backoff, DraftQueue, Taken
+from bot.drafting.request import DraftingRequest
 from bot.runtime.lease import give_back, while_held
 from bot.runtime.waiting import pause
 from bot.store.cases.documents import Preview
 from bot.store.views.status import STOPPED
+from core.engine import OnProgress
 from core.errors import AntiphonError, BadAnswer, Conflict, StoreUnavailable, Unavailable
-from core.models import FlaggedPost, Progress, Suggestion
+from core.models import Progress
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
-OnProgress = Callable[[object], None]
-Suggest = Callable[[FlaggedPost, str | None, OnProgress], Awaitable[Suggestion]]
-ChosenClaim = Callable[[str], Awaitable[str | None]]
+
+def unheard(_: Progress) -> None:
+    """Nobody watches here: moderators see the progress through the database."""
 
 
 class Worker:
     """Drafts replies for queued cases, one at a time, the most urgent first.
 
     Args:
-        chosen_claim: gives the counter-claim that a moderator chose for a case, or ``None``.
-        suggest: the engine; it is called with the post, that claim and ``on_progress``.
+        drafting: asks the engine.
+        on_progress: hears each step of the engine.
         poll_seconds: how long to wait before looking again when no case is queued.
         heartbeat_seconds: how often the lease is renewed; a quarter of the lease by default.
         progress_seconds: how often at most the engine's steps, and its best draft so far, are written where moderators
@@ -46,9 +48,8 @@ class Worker:
     def __init__(
         self,
         queue: DraftQueue,
-        chosen_claim: ChosenClaim,
-        suggest: Suggest,
-        on_progress: OnProgress,
+        drafting: DraftingRequest,
+        on_progress: OnProgress = unheard,
         *,
         poll_seconds: float = 1.0,
         heartbeat_seconds: float | None = None,
@@ -56,8 +57,7 @@ class Worker:
         rest: Backoff | None = None,
     ) -> None:
         self._queue = queue
-        self._chosen_claim = chosen_claim
-        self._suggest = suggest
+        self._drafting = drafting
         self._on_progress = on_progress
         self._poll_seconds = poll_seconds
         self._heartbeat_seconds = heartbeat_seconds or queue.lease_seconds / 4
@@ -121,13 +121,12 @@ class Worker:
     async def _draft(self, taken: Taken, said: _Said) -> None:
         """Run the engine on a case and keep its answer, or the reason why there is none."""
 
-        def on_progress(step: object) -> None:
+        def on_progress(step: Progress) -> None:
             said.hear(step)
             self._on_progress(step)
 
         try:
-            claim = await self._chosen_claim(taken.case.id)
-            suggestion = await self._suggest(taken.case.post, claim, on_progress)
+            suggestion = await self._drafting.suggest(taken.case, on_progress)
             await self._insist(lambda: self._queue.store(taken, suggestion))
         except Conflict:
             raise
@@ -174,9 +173,7 @@ class _Said:
         self._kept_stage: str | None = None
         self._is_new = asyncio.Event()
 
-    def hear(self, step: object) -> None:
-        if not isinstance(step, Progress):
-            return
+    def hear(self, step: Progress) -> None:
         before = self._stage, self._preview
         self._stage = step.stage
         if step.reading is not None:

@@ -13,13 +13,14 @@ from uuid import uuid4
 
 from bot.communities.native_roles import LiveRoles
 from bot.review.guard import decider
+from bot.review.proposals import kept_proposal, require_shown
 from bot.review.queries import rendered_in
 from bot.store.cases import approvals, holds, suggestions
 from bot.store.cases import cases as store
 from bot.store.cases.approvals import First, Origin
 from bot.store.cases.cases import Case
 from bot.store.cases.documents import suggestion_from_json
-from bot.store.cases.proposals import keep_proposal, proposal_with
+from bot.store.cases.proposals import Proposal, keep_proposal, proposal_with
 from bot.store.cases.sending import require_settled
 from bot.store.cases.suggestions import StoredSuggestion
 from bot.store.engine.database import Database, Session
@@ -30,6 +31,7 @@ from bot.store.schema import SuggestionRow
 from core.errors import BadInput, NotAllowed
 from core.i18n.sentences import sentence
 from core.moderation.approval import ApprovedReply, CaseState, approve, check_answerable
+from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import check_edit
@@ -37,8 +39,11 @@ from core.wording.final_text import check_sendable
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """One exact text that a person approves for one version of a case, and the draft that it comes from, if any."""
+class _Exact:
+    """One exact text that a person approves for one version of a case, and the draft that it comes from, if any.
+
+    ``kept`` is the proposal by which the person was shown it, on a platform.
+    """
 
     case_id: str
     version: int
@@ -46,6 +51,15 @@ class Proposal:
     shown_sha256: str
     suggestion_id: str | None
     draft_rank: int | None
+    kept: Proposal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """An approval that holds: ``reply`` is sent when the undo window is over."""
+
+    case_id: str
+    reply: ApprovedReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +77,24 @@ class AwaitsSecond:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What an approval is held against, read before its transaction: at one version of a case it cannot change."""
+    """What an approval is held against, read before its transaction: at one version of a case it cannot change.
 
+    ``people`` are those who approved a text of this version before.
+    """
+
+    exact: _Exact
     community: Community
     footer: str
     stored: StoredSuggestion | None
-    draft: str | None
-    first_persons: tuple[Person, ...]
+    people: tuple[Person, ...]
 
 
-class Approving:
+class Approvals:
     """Approvals over one database.
+
+    Each takes three transactions: what is approved is read, the roles of everybody who approves it are kept as the
+    platform has them at this moment, and the approval is made. Nobody learns anything of a case before the last one,
+    which asks for the right first.
 
     Args:
         undo_seconds: how long an approved reply waits before it is sent.
@@ -88,61 +109,102 @@ class Approving:
         self._undo_for = timedelta(seconds=undo_seconds)
         self._holds_for = timedelta(hours=approval_hours)
 
-    async def approve(self, proposal: Proposal, by: Person) -> ApprovedReply | AwaitsSecond:
-        """Approve a text; ``bot.review.decisions.Desk.approve`` says what is raised."""
-        seen = await self._database.run("read what is approved", lambda session: _seen(session, proposal))
-        check_sendable(proposal.text, () if seen.stored is None else seen.stored.suggestion.evidence)
-        for person in (by, *seen.first_persons):
-            await self._live_roles.refresh(seen.community, person)
-        reasons = await asyncio.to_thread(_why_two, proposal.text, seen)
-        return await self._database.run("approve", lambda session: self._keep(session, proposal, by, seen, reasons))
+    async def approve_shown(self, proposal_id: str, by: Person) -> Approved | AwaitsSecond:
+        """Approve what ``Proposals.propose`` kept and this person was shown, byte for byte; raises as ``approve`` does.
+
+        Raises:
+            Conflict: it is kept no longer, the case changed since, or its community adds another sentence now.
+            NotAllowed: somebody else was shown it.
+        """
+
+        async def read(session: Session) -> _Seen:
+            kept = await kept_proposal(session, proposal_id)
+            case = await store.load(session, kept.case_id)
+            stored = await suggestions.latest_suggestion(session, case.id)
+            text = (await rendered_in(session, case, kept.text, stored)).text
+            origin = kept.suggestion_id, kept.draft_rank
+            return await _seen(session, _Exact(case.id, kept.version, text, kept.sha256, *origin, kept))
+
+        return await self._decide(await self._database.run("read what was proposed", read), by)
+
+    async def approve(
+        self,
+        case_id: str,
+        version: int,
+        text: str,
+        shown_sha256: str,
+        by: Person,
+        *,
+        suggestion_id: str | None = None,
+        draft_rank: int | None = None,
+    ) -> Approved | AwaitsSecond:
+        """Approve one exact text; it will be sent after ``undo_seconds``, unless undone.
+
+        Where the rules ask for two persons (``CaseQueries.checked`` says so beforehand), the first approval is kept and
+        the case stays in review; it is approved when another person approves the same bytes at the same version.
+
+        Args:
+            case_id: the case, which must be in review.
+            version: the case's version that the moderator saw.
+            text: the bytes that will be posted, whole (``Rendered.text``).
+            shown_sha256: the hash of the text that the moderator saw (``Rendered.sha256``).
+            by: who approves; recorded with the reply. The platform is asked for their role at this moment.
+            suggestion_id: with ``draft_rank``, the draft that the text comes from; neither for a text of one's own.
+            draft_rank: the draft's rank, from 1.
+
+        Raises:
+            BadInput: the text may not be posted: it holds hidden characters, or links to no source of the case.
+            NotAllowed: the person may not approve here, the text lacks what discloses Antiphon or is not the one that
+                was shown, or nobody knows yet whether an earlier reply was posted.
+            PlatformUnavailable: the platform cannot say whether the person is a moderator.
+        """
+        check_text(text)
+        exact = _Exact(case_id, version, text, shown_sha256, suggestion_id, draft_rank)
+        seen = await self._database.run("read what is approved", lambda session: _seen(session, exact))
+        return await self._decide(seen, by)
+
+    async def _decide(self, seen: _Seen, by: Person) -> Approved | AwaitsSecond:
+        await self._live_roles.refresh(seen.community, (by, *seen.people))
+        reasons = await asyncio.to_thread(_why_two, seen)
+        return await self._database.run("approve", lambda session: self._keep(session, seen, by, reasons))
 
     async def _keep(
-        self, session: Session, proposal: Proposal, by: Person, seen: _Seen, reasons: tuple[str, ...]
-    ) -> ApprovedReply | AwaitsSecond:
-        case, who = await decider(session, proposal.case_id, proposal.version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
-        check_answerable(case.post)
-        await require_settled(session, case.id)
+        self, session: Session, seen: _Seen, by: Person, reasons: tuple[str, ...]
+    ) -> Approved | AwaitsSecond:
+        case, who = await _approver(session, seen, by)
+        exact, footer = seen.exact, seen.footer
+        draft = await _draft_text(session, case.id, exact.suggestion_id, exact.draft_rank)
         community = await communities.load(session, case.community_id)
-        footer = (await rendered_in(session, case, "", seen.stored)).footer
-        if footer != seen.footer or not proposal.text.endswith(footer):
-            raise NotAllowed(
-                sentence("The text lacks the sentence that discloses Antiphon."), remedy=sentence("Render it again.")
-            )
-        if not proposal.text.removesuffix(footer).strip():
-            raise NotAllowed(
-                sentence("An empty reply cannot be approved."), remedy=sentence("Write a text, or decline.")
-            )
-        first = await _first(session, case, proposal, who) if reasons else None
+        first = await _first(session, case, exact, who) if reasons else None
         reply = approve(
             approval_id=uuid4().hex,
             in_reply_to=case.post.ref,
-            text=proposal.text,
-            shown_sha256=proposal.shown_sha256,
+            text=exact.text,
+            shown_sha256=exact.shown_sha256,
             moderator=who if first is None else first.moderator,
             at=session.moment,
         )
         if reasons and first is None:
             until = reply.approved_at + self._holds_for
             own = First(who, reply.sha256, community.rules_version, reply.approved_at, until)
-            await _keep_text(session, case, own, proposal, footer)
+            await _keep_text(session, case, own, exact, footer)
             return await self._wait(session, case, own, reasons)
         reason = "approved" if first is None else f"approved, as the second person after {first.moderator}"
         await store.transition(session, case.id, case.version, CaseState.APPROVED, actor=who, reason=reason)
         await holds.end(session, case)
-        is_edited = seen.draft is None or proposal.text != seen.draft + footer
+        is_edited = draft is None or exact.text != draft + footer
         await approvals.keep(
             session,
             case,
             community,
             reply,
             footer,
-            Origin(proposal.suggestion_id, proposal.draft_rank, is_edited),
+            Origin(exact.suggestion_id, exact.draft_rank, is_edited),
             seconded_by=None if first is None else who,
             holds_for=self._holds_for,
             undo_for=self._undo_for,
         )
-        return reply
+        return Approved(case.id, reply)
 
     async def _wait(self, session: Session, case: Case, first: First, reasons: tuple[str, ...]) -> AwaitsSecond:
         """Keep a first approval, and let somebody else take the case."""
@@ -151,42 +213,60 @@ class Approving:
         return AwaitsSecond(case.id, first.sha256, reasons, first.until)
 
 
-async def _first(session: Session, case: Case, proposal: Proposal, who: str) -> First | None:
+async def _approver(session: Session, seen: _Seen, by: Person) -> tuple[Case, str]:
+    """The case, locked, and the pseudonym of who may approve this very text for it; refuses whatever stands against."""
+    exact = seen.exact
+    if exact.kept is not None:
+        await require_shown(session, await kept_proposal(session, exact.kept.id), by)
+    case, who = await decider(session, exact.case_id, exact.version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
+    check_answerable(case.post)
+    await require_settled(session, case.id)
+    footer = (await rendered_in(session, case, "", seen.stored)).footer
+    if footer != seen.footer or not exact.text.endswith(footer):
+        raise NotAllowed(
+            sentence("The text lacks the sentence that discloses Antiphon."), remedy=sentence("Render it again.")
+        )
+    if not exact.text.removesuffix(footer).strip():
+        raise NotAllowed(sentence("An empty reply cannot be approved."), remedy=sentence("Write a text, or decline."))
+    check_sendable(exact.text, () if seen.stored is None else seen.stored.suggestion.evidence)
+    return case, who
+
+
+async def _first(session: Session, case: Case, exact: _Exact, who: str) -> First | None:
     """Another person's approval of the same bytes, which still counts."""
     found = await approvals.counting(session, case)
-    return next((one for one in found if one.sha256 == proposal.shown_sha256 and one.moderator != who), None)
+    return next((one for one in found if one.sha256 == exact.shown_sha256 and one.moderator != who), None)
 
 
-async def _keep_text(session: Session, case: Case, first: First, proposal: Proposal, footer: str) -> None:
+async def _keep_text(session: Session, case: Case, first: First, exact: _Exact, footer: str) -> None:
     """Let the second person read what the first one approved, where it was approved without being proposed."""
     if await proposal_with(session, case, first.sha256) is None:
         await keep_proposal(
             session,
             case,
             first.moderator,
-            proposal.text.removesuffix(footer),
+            exact.text.removesuffix(footer),
             first.sha256,
-            suggestion_id=proposal.suggestion_id,
-            draft_rank=proposal.draft_rank,
+            suggestion_id=exact.suggestion_id,
+            draft_rank=exact.draft_rank,
         )
 
 
-async def _seen(session: Session, proposal: Proposal) -> _Seen:
-    case = await store.load(session, proposal.case_id)
+async def _seen(session: Session, exact: _Exact) -> _Seen:
+    case = await store.load(session, exact.case_id)
     community = await communities.load(session, case.community_id)
     stored = await suggestions.latest_suggestion(session, case.id)
-    draft = await _draft_text(session, case.id, proposal.suggestion_id, proposal.draft_rank)
     footer = (await rendered_in(session, case, "", stored)).footer
     found = await approvals.firsts(session, case)
     members = [await member(session, community.id, community.platform, first.moderator) for first in found]
-    return _Seen(community, footer, stored, draft, tuple(person for person in members if person is not None))
+    return _Seen(exact, community, footer, stored, tuple(person for person in members if person is not None))
 
 
-def _why_two(text: str, seen: _Seen) -> tuple[str, ...]:
+def _why_two(seen: _Seen) -> tuple[str, ...]:
     """Why one person is not enough: of what would be posted, all but the sentence that discloses Antiphon."""
     if seen.stored is None:
         return ("Nothing is known of this post.",)
-    reply, suggestion = text.removesuffix(seen.footer), seen.stored.suggestion
+    reply, suggestion = seen.exact.text.removesuffix(seen.footer), seen.stored.suggestion
     return why_two(suggestion, check_edit(reply, suggestion))
 
 

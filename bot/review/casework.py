@@ -6,15 +6,15 @@ moment, the desk decides, and the card is read anew. Must never decide anything 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
 
 from bot.communities.native_roles import LiveRoles
 from bot.intake.intake import Intake
-from bot.review.approvals import AwaitsSecond
+from bot.review.approvals import Approvals, AwaitsSecond
 from bot.review.cards import seen_after_flagging, seen_by
-from bot.review.decisions import Desk
+from bot.review.decisions import Decisions
 from bot.review.post_status import note_original
 from bot.review.proposals import Proposals
 from bot.sending.outbox import Outbox
@@ -28,7 +28,6 @@ from core.moderation.approval import CaseState
 from core.moderation.cards import Approval, Card, ProposedReply
 from core.moderation.decline import DeclineReason
 from core.moderation.input_checks import check_text
-from core.moderation.platforms import RoleSource
 from core.moderation.roles import Person
 
 _STANDS: Final = "somebody looked: it stands there"
@@ -38,33 +37,35 @@ _MISSING: Final = "somebody looked: it does not stand there"
 class FrontDesk:
     """``core.moderation.desk_ports.Casework`` over one database.
 
-    Args:
-        role_sources: by ``PostRef.platform``, who can say which roles somebody has there at this moment.
-        max_characters: the longest reply that each platform takes, by its name.
+    A decision asks the platform once what its person is there, and takes four transactions: whose case it is, what the
+    platform said, the decision, and the card. An approval needs the first for its own reading, and a retraction, which
+    talks to the platform, takes more.
     """
 
     def __init__(
         self,
         database: Database,
-        desk: Desk,
-        intake: Intake,
-        outbox: Outbox,
         *,
-        role_sources: Mapping[str, RoleSource] | None = None,
-        max_characters: Mapping[str, int] | None = None,
+        live_roles: LiveRoles,
+        intake: Intake,
+        decisions: Decisions,
+        proposals: Proposals,
+        approvals: Approvals,
+        outbox: Outbox,
     ) -> None:
         self._database = database
-        self._desk = desk
+        self._live_roles = live_roles
         self._intake = intake
+        self._decisions = decisions
+        self._proposals = proposals
+        self._approvals = approvals
         self._outbox = outbox
-        self._live_roles = LiveRoles(database, role_sources or {})
-        self._proposals = Proposals(database, desk, max_characters=max_characters)
 
     # Cases
 
     async def flag(self, post: FlaggedPost) -> Card:
         """Open the case of a post; committed when it returns. One flagged before keeps its case."""
-        case = await self._desk.flag(post)
+        case = await self._intake.flag(post)
         platform, user = post.ref.platform, post.flagged_by
         return await self._database.run(
             "show a flagged case", lambda session: seen_after_flagging(session, case.id, platform, user)
@@ -87,15 +88,11 @@ class FrontDesk:
 
     async def claim(self, case_id: str, by: Person) -> Card:
         """Hold a case; ``Conflict`` says who else does, and until when."""
-        await self._ask_for_roles(case_id, by)
-        await self._desk.take(case_id, by)
-        return await self._seen(case_id, by)
+        return await self._decided(case_id, by, lambda: self._decisions.take(case_id, by))
 
     async def release(self, case_id: str, by: Person) -> Card:
         """Hold it no more."""
-        await self._ask_for_roles(case_id, by)
-        await self._desk.release(case_id, by)
-        return await self._seen(case_id, by)
+        return await self._decided(case_id, by, lambda: self._decisions.release(case_id, by))
 
     # Approvals
 
@@ -112,19 +109,15 @@ class FrontDesk:
 
     async def approve(self, proposal_id: str, by: Person) -> Approval:
         """Approve what ``propose`` kept and the person was shown; sent when the undo window is over."""
-        case_id = await self._proposals.case_of(proposal_id)
-        await self._ask_for_roles(case_id, by)
-        outcome = await self._proposals.approve(proposal_id, by)
-        card = await self._seen(case_id, by)
+        outcome = await self._approvals.approve_shown(proposal_id, by)
+        card = await self._seen(outcome.case_id, by)
         if isinstance(outcome, AwaitsSecond):
             return Approval(card, outcome.until, outcome.because)
         return Approval(card)
 
     async def undo(self, case_id: str, version: int, by: Person) -> Card:
         """Take an approval back before it is sent."""
-        await self._ask_for_roles(case_id, by)
-        await self._desk.undo(case_id, version, by)
-        return await self._seen(case_id, by)
+        return await self._decided(case_id, by, lambda: self._decisions.undo(case_id, version, by))
 
     # Other ends
 
@@ -132,45 +125,37 @@ class FrontDesk:
         self, case_id: str, version: int, by: Person, *, intent: Intent | None = None, claim: str | None = None
     ) -> Card:
         """Ask for other drafts: of one intent, arguing another claim, or simply others."""
-        await self._ask_for_roles(case_id, by)
-        await self._desk.redraft(case_id, version, claim, by, intent=intent)
-        return await self._seen(case_id, by)
+        return await self._decided(
+            case_id, by, lambda: self._decisions.redraft(case_id, version, claim, by, intent=intent)
+        )
 
     async def decline(self, case_id: str, version: int, by: Person, reason: DeclineReason, note: str = "") -> Card:
         """Close a case because no draft will do; ``note`` is needed with ``DeclineReason.OTHER``."""
-        await self._ask_for_roles(case_id, by)
-        await self._desk.decline(case_id, version, by, reason, note)
-        return await self._seen(case_id, by)
+        return await self._decided(case_id, by, lambda: self._decisions.decline(case_id, version, by, reason, note))
 
     async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Card:
         """Close a case because the post is better left without a reply."""
-        await self._ask_for_roles(case_id, by)
-        await self._desk.stay_silent(case_id, version, by, note)
-        return await self._seen(case_id, by)
+        return await self._decided(case_id, by, lambda: self._decisions.stay_silent(case_id, version, by, note))
 
     async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Card:
         """Close a case that should not have been opened."""
-        await self._ask_for_roles(case_id, by)
-        await self._desk.withdraw(case_id, version, by, note)
-        return await self._seen(case_id, by)
+        return await self._decided(case_id, by, lambda: self._decisions.withdraw(case_id, version, by, note))
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Card:
         """Put a case that needs a person, or whose send failed, in review again."""
-        await self._ask_for_roles(case_id, by)
-        await self._desk.reopen(case_id, version, by)
-        return await self._seen(case_id, by)
+        return await self._decided(case_id, by, lambda: self._decisions.reopen(case_id, version, by))
 
     async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
         """Say of a send that nobody could read back whether it stands on the platform."""
-        await self._ask_for_roles(case_id, by)
-        await self._outbox.settle(case_id, version, is_posted, by, _STANDS if is_posted else _MISSING)
-        return await self._seen(case_id, by)
+        return await self._decided(
+            case_id,
+            by,
+            lambda: self._outbox.settle(case_id, version, is_posted, by, _STANDS if is_posted else _MISSING),
+        )
 
     async def split_out(self, case_id: str, version: int, by: Person) -> Card:
         """Draft a folded post on its own."""
-        await self._ask_for_roles(case_id, by)
-        await self._intake.split_out(case_id, version, by)
-        return await self._seen(case_id, by)
+        return await self._decided(case_id, by, lambda: self._intake.split_out(case_id, version, by))
 
     async def retract(self, case_id: str, version: int, by: Person, note: str) -> Card:
         """Take a posted reply away; where it still stands, the card's notes say why."""
@@ -190,6 +175,12 @@ class FrontDesk:
             "note what a post says now", lambda session: note_original(session, ref, text, revision)
         )
 
+    async def _decided(self, case_id: str, by: Person, decide: Callable[[], Awaitable[object]]) -> Card:
+        """The card after a decision, before which the platform is asked what the person is there."""
+        await self._ask_for_roles(case_id, by)
+        await decide()
+        return await self._seen(case_id, by)
+
     async def _ask_for_roles(self, case_id: str, by: Person) -> None:
         """Keep what the platform says that the person is, so that the desk goes by it."""
 
@@ -197,7 +188,7 @@ class FrontDesk:
             return await communities.load(session, (await store.load(session, case_id)).community_id)
 
         community = await self._database.run("read whose case it is", look)
-        await self._live_roles.refresh(community, by)
+        await self._live_roles.refresh(community, [by])
 
     async def _seen(self, case_id: str, by: Person) -> Card:
         return await self._database.run("show a card", lambda session: seen_by(session, case_id, by))

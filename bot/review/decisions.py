@@ -1,8 +1,8 @@
 """What people can do with a case.
 
-Owns the decisions: flag, take, redraft, approve, undo, decline, stay silent, withdraw, reopen. Each is one transaction,
-committed before the call returns, in which the person's role is read anew. Must never post anything: an approval only
-puts a reply into the outbox.
+Owns the decisions of one transaction: take, release, redraft, undo, decline, stay silent, withdraw, reopen. Each is
+committed before the call returns, and the person's role is read anew in it. Flags are ``bot.intake``'s, approvals
+``bot.review.approvals``'s. Must never post anything.
 
 Every decision names the version of the case that the person saw. ``Conflict`` says that somebody was faster, or holds
 the case, ``NotAllowed`` that the rules forbid it, ``BadInput`` that the call is wrong, ``StoreUnavailable`` that the
@@ -11,16 +11,11 @@ database does not answer; after each of them nothing has changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.communities.native_roles import LiveRoles
 from bot.drafting.chosen_claim import checked_claim
-from bot.intake.intake import Intake
-from bot.review.approvals import Approving, AwaitsSecond, Proposal
 from bot.review.guard import decider
-from bot.review.queries import ReadingDesk
 from bot.store.cases import cases as store
 from bot.store.cases import holds, suggestions
 from bot.store.cases.cases import Case
@@ -29,48 +24,26 @@ from bot.store.engine.database import Database, Session
 from bot.store.people.people import require_on_case
 from core.errors import BadInput, NotAllowed
 from core.i18n.sentences import sentence
-from core.models import FlaggedPost, Intent
-from core.moderation.approval import ApprovedReply, CaseState, state_words
+from core.models import Intent
+from core.moderation.approval import CaseState, state_words
 from core.moderation.decline import DeclineReason, decline_reason
 from core.moderation.input_checks import check_note, check_text
-from core.moderation.platforms import RoleSource
 from core.moderation.roles import OnCase, Person
 
 _HELD = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 """The states in which a case waits for a person, who can take it."""
 
 
-class Desk(ReadingDesk):
+class Decisions:
     """The decisions about cases, over one database.
 
     Args:
-        undo_seconds: how long an approved reply waits before it is sent.
-        approval_hours: how long an approval holds, if its reply cannot be sent before.
         hold_minutes: how long a case that somebody took is closed to others.
-        intake: takes flagged posts in; by default one that folds nothing and limits nobody.
-        role_sources: by ``PostRef.platform``, who can say which roles somebody has there at this moment.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        undo_seconds: float = 15.0,
-        approval_hours: float = 24.0,
-        hold_minutes: float = 5.0,
-        intake: Intake | None = None,
-        role_sources: Mapping[str, RoleSource] | None = None,
-    ) -> None:
-        super().__init__(database)
-        self._intake = intake or Intake(database, campaign_hours=0)
-        self.undo_seconds = undo_seconds
+    def __init__(self, database: Database, *, hold_minutes: float = 5.0) -> None:
+        self._database = database
         self._hold = timedelta(minutes=hold_minutes)
-        live_roles = LiveRoles(database, role_sources or {})
-        self._approving = Approving(database, live_roles, undo_seconds=undo_seconds, approval_hours=approval_hours)
-
-    async def flag(self, post: FlaggedPost) -> Case:
-        """Open the case of a post, and fold or queue it (``Intake.flag``); one flagged before keeps its case."""
-        return await self._intake.flag(post)
 
     async def take(self, case_id: str, by: Person) -> Case:
         """Hold a case for ``hold_minutes``: nobody else decides about it then. Taken again, it is held longer.
@@ -144,42 +117,6 @@ class Desk(ReadingDesk):
             return await holds.end(session, moved)
 
         return await self._database.run("redraft", work)
-
-    async def approve(
-        self,
-        case_id: str,
-        version: int,
-        text: str,
-        shown_sha256: str,
-        by: Person,
-        *,
-        suggestion_id: str | None = None,
-        draft_rank: int | None = None,
-    ) -> ApprovedReply | AwaitsSecond:
-        """Approve one exact text; it will be sent after ``undo_seconds``, unless undone.
-
-        Where the rules ask for two persons (``checked`` says so beforehand), the first approval is kept and the case
-        stays in review; it is approved when another person approves the same bytes at the same version.
-
-        Args:
-            case_id: the case, which must be in review.
-            version: the case's version that the moderator saw.
-            text: the bytes that will be posted, whole (``Rendered.text``).
-            shown_sha256: the hash of the text that the moderator saw (``Rendered.sha256``).
-            by: who approves; recorded with the reply. The platform is asked for their role at this moment.
-            suggestion_id: with ``draft_rank``, the draft that the text comes from; neither for a text of one's own.
-            draft_rank: the draft's rank, from 1.
-
-        Raises:
-            BadInput: the text may not be posted: it holds hidden characters, or links to no source of the case.
-            NotAllowed: the person may not approve here, the text lacks what discloses Antiphon or is not the one that
-                was shown, or nobody knows yet whether an earlier reply was posted.
-            PlatformUnavailable: the platform cannot say whether the person is a moderator.
-        """
-        check_text(text)
-        return await self._approving.approve(
-            Proposal(case_id, version, text, shown_sha256, suggestion_id, draft_rank), by
-        )
 
     async def undo(self, case_id: str, version: int, by: Person) -> Case:
         """Take an approval back before its reply is sent; the case is in review again."""

@@ -1,7 +1,7 @@
-"""The two steps of an approval where a platform keeps little: a text is shown whole, then the same text is approved.
+"""The first step of an approval: one exact text is kept and shown whole, so that its reader can approve these bytes.
 
-Owns what is proposed, and that who approves was shown these very bytes, at this version of the case. Must never
-approve anything itself: ``bot.review.decisions`` does, by its own rules.
+Owns what is proposed, and the check that who approves was shown these very bytes, at this version of the case. Must
+never approve anything: ``bot.review.approvals`` does.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.review.approvals import AwaitsSecond
-from bot.review.decisions import Desk
 from bot.review.guard import decider
 from bot.review.queries import rendered_in
 from bot.store.cases import cases as store
@@ -28,7 +26,7 @@ from bot.store.schema import CaseRow, Original
 from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import sentence
 from core.models import Draft
-from core.moderation.approval import ApprovedReply, CaseState, check_answerable, state_words
+from core.moderation.approval import CaseState, check_answerable, state_words
 from core.moderation.cards import ProposedReply
 from core.moderation.disclosure import Rendered
 from core.moderation.input_checks import check_text
@@ -61,9 +59,8 @@ class Proposals:
         max_characters: the longest reply that each platform takes, by its name; any length where none is given.
     """
 
-    def __init__(self, database: Database, desk: Desk, *, max_characters: Mapping[str, int] | None = None) -> None:
+    def __init__(self, database: Database, *, max_characters: Mapping[str, int] | None = None) -> None:
         self._database = database
-        self._desk = desk
         self._max_characters = dict(max_characters or {})
 
     async def propose(
@@ -97,33 +94,6 @@ class Proposals:
                 ),
                 remedy=sentence("Shorten it by {over} characters.", over=len(rendered.text) - most),
             )
-
-    async def case_of(self, proposal_id: str) -> str:
-        """The id of the case that a proposal is for; ``Conflict`` if it is kept no longer."""
-        return (await self._database.run("look a proposal up", lambda session: _load(session, proposal_id))).case_id
-
-    async def approve(self, proposal_id: str, by: Person) -> ApprovedReply | AwaitsSecond:
-        """Approve what was kept, byte for byte.
-
-        Raises:
-            Conflict: it is kept no longer, the case changed since, or its community adds another sentence now.
-            NotAllowed: somebody else was shown it, or the person may not approve.
-        """
-
-        async def work(session: Session) -> tuple[Proposal, str]:
-            proposal = await _load(session, proposal_id)
-            return proposal, await _shown_again(session, proposal, by)
-
-        proposal, text = await self._database.run("read a proposal", work)
-        return await self._desk.approve(
-            proposal.case_id,
-            proposal.version,
-            text,
-            proposal.sha256,
-            by,
-            suggestion_id=proposal.suggestion_id,
-            draft_rank=proposal.draft_rank,
-        )
 
 
 def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tuple[str, Draft | None]:
@@ -188,15 +158,21 @@ def _proposed(kept: _Kept, checked: Sequence[CheckedSentence]) -> ProposedReply:
     )
 
 
-async def _load(session: Session, proposal_id: str) -> Proposal:
+async def kept_proposal(session: Session, proposal_id: str) -> Proposal:
+    """A text that waits to be approved; ``Conflict`` if it is kept no longer."""
     proposal = await proposal_of(session, proposal_id)
     if proposal is None:
         raise Conflict(sentence("This text is not waiting to be approved any more."), remedy=_LOOK_AGAIN)
     return proposal
 
 
-async def _shown_again(session: Session, proposal: Proposal, by: Person) -> str:
-    """All that would be posted, provided that it is what this person was shown, at this version."""
+async def require_shown(session: Session, proposal: Proposal, by: Person) -> None:
+    """Refuse an approval by somebody who was not shown exactly what would be posted now, at this version of the case.
+
+    Raises:
+        NotAllowed: somebody else was shown it, or the person may not approve.
+        Conflict: the case changed since, or its community adds another sentence now.
+    """
     case = await store.load(session, proposal.case_id)
     if await require_on_case(session, case.community_id, by, OnCase.APPROVE) != proposal.person_id:
         raise NotAllowed(
@@ -215,4 +191,3 @@ async def _shown_again(session: Session, proposal: Proposal, by: Person) -> str:
         raise Conflict(
             sentence("What is added to replies here changed after you were shown this text."), remedy=_LOOK_AGAIN
         )
-    return rendered.text

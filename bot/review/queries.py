@@ -13,12 +13,11 @@ from bot.store.cases import cases as store
 from bot.store.cases.approvals import First
 from bot.store.cases.cases import Case
 from bot.store.cases.holds import Hold
-from bot.store.cases.suggestions import PostedReply, StoredSuggestion
+from bot.store.cases.suggestions import StoredSuggestion
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
 from bot.store.people.audit import AuditEntry
 from bot.store.people.people import require_on_case
-from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.disclosure import Rendered, render
 from core.moderation.input_checks import check_text
@@ -26,9 +25,6 @@ from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import CheckedSentence, check_edit, warnings_of
 from core.wording.final_text import check_sendable
-
-_MOST_EARLIER = 12
-"""How many earlier drafts the next ones must not sound like; they come four at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +54,7 @@ class CheckedReply:
     why_two: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """How often a post was drafted before, and what the drafts said, the latest first."""
-
-    times: int
-    texts: tuple[str, ...] = ()
-
-
-class ReadingDesk:
+class CaseQueries:
     """What stands in the database about cases."""
 
     def __init__(self, database: Database) -> None:
@@ -120,7 +108,7 @@ class ReadingDesk:
         return await self._database.run("read a history", work)
 
     async def suggestion(self, case_id: str) -> StoredSuggestion | None:
-        """The newest suggestion of a case, with the id that ``approve`` takes; ``None`` before there is one."""
+        """The newest suggestion of a case, with the id that an approval takes; ``None`` before there is one."""
 
         async def work(session: Session) -> StoredSuggestion | None:
             await store.load(session, case_id)
@@ -140,24 +128,6 @@ class ReadingDesk:
     async def chosen_claim(self, case_id: str) -> str | None:
         """The counter-claim that a moderator chose for a case, or ``None`` to let the engine write some and vote."""
         return await self._database.run("read the claim", lambda session: suggestions.chosen_claim(session, case_id))
-
-    async def earlier(self, ref: PostRef) -> Earlier:
-        """What was drafted for a post before, so that other drafts are other ones."""
-
-        async def work(session: Session) -> Earlier:
-            case = (await store.find_all(session, [ref])).get(ref)
-            if case is None:
-                return Earlier(0)
-            times, texts = await suggestions.drafted_before(session, case.id)
-            return Earlier(times, tuple(texts[:_MOST_EARLIER]))
-
-        return await self._database.run("read earlier drafts", work)
-
-    async def posted_replies(self, ref: PostRef, limit: int) -> list[PostedReply]:
-        """The replies posted in the community of ``ref``, at most ``limit``, latest first."""
-        return await self._database.run(
-            "read replies", lambda s: suggestions.posted_replies(s, ref.platform, ref.community, limit)
-        )
 
     async def rendered(self, case_id: str, reply: str) -> Rendered:
         """All that would be posted for a reply, with what discloses Antiphon: what a moderator must be shown.

@@ -6,7 +6,7 @@ import asyncio
 import signal
 from pathlib import Path
 
-from bot.review.decisions import Desk
+from bot.compose.desk import build_desk
 from bot.store.cases.suggestions import StoredSuggestion
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
@@ -18,12 +18,12 @@ from tests.fakes.machine.installation import flag_in
 async def when_reviewed(data: Path, case_id: str) -> StoredSuggestion | None:
     """The suggestion, once there is one."""
     database = await Database.open(data / "antiphon.db", secret=load_secret(data / "secret"))
-    desk = Desk(database)
+    desk = build_desk(database)
     try:
         async with asyncio.timeout(GUARD_SECONDS):
-            while (await desk.case(case_id)).state is not CaseState.IN_REVIEW:  # noqa: ASYNC110 - another process's
+            while (await desk.queries.case(case_id)).state is not CaseState.IN_REVIEW:  # noqa: ASYNC110 - another process's
                 await asyncio.sleep(0.1)
-        return await desk.suggestion(case_id)
+        return await desk.queries.suggestion(case_id)
     finally:
         await database.close()
 

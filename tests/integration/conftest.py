@@ -13,12 +13,10 @@ import pytest
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import Desk, build_casework, build_desk
 from bot.drafting.queue import DraftQueue
 from bot.drafting.worker import Worker
-from bot.intake.intake import Intake
 from bot.review.board import ReviewBoard
-from bot.review.casework import FrontDesk
-from bot.review.decisions import Desk
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
@@ -167,7 +165,7 @@ def config(tmp_path: Path) -> Path:
 @pytest.fixture
 def desk(database: Database) -> Desk:
     """A desk over the test's database."""
-    return Desk(database, undo_seconds=15)
+    return build_desk(database, undo_seconds=15, max_characters={PLATFORM: 300})
 
 
 @pytest.fixture
@@ -185,7 +183,7 @@ def post() -> FlaggedPost:
 @pytest.fixture
 async def case(desk: Desk, post: FlaggedPost) -> Case:
     """That post's case, in the queue."""
-    return await desk.flag(post)
+    return await desk.intake.flag(post)
 
 
 @pytest.fixture
@@ -207,9 +205,9 @@ def outbox(database: Database, platform: SampleCommunity) -> Outbox:
 
 
 @pytest.fixture
-def front(database: Database, desk: Desk, outbox: Outbox) -> Casework:
+def front(desk: Desk, outbox: Outbox) -> Casework:
     """The front desk of that platform, on which a message has at most 300 characters."""
-    return FrontDesk(database, desk, Intake(database), outbox, max_characters={PLATFORM: 300})
+    return build_casework(desk, outbox)
 
 
 @pytest.fixture
@@ -240,4 +238,4 @@ def progress() -> list[object]:
 @pytest.fixture
 def worker(queue: DraftQueue, desk: Desk, engine: ToldEngine, progress: list[object]) -> Worker:
     """A worker over that engine."""
-    return worker_of(queue, desk, engine, progress)
+    return worker_of(queue, desk.database, engine, progress)

@@ -60,7 +60,7 @@ async def review_in_terminal(
         await admit(application.database, community.name, community.community, operator())
         for message in SAMPLE_FLAGS:
             flagged = community.flag(message, by="sample volunteer")
-            case = await application.desk.flag(flagged)
+            case = await application.desk.intake.flag(flagged)
             console.print(Rule(Text(f"Case {case.id[:8]}: message {message} by {flagged.author}")))
             if not await _review(console, application, case.id):
                 break
@@ -85,27 +85,27 @@ def operator() -> Person:
 async def _review(console: Console, application: Application, case_id: str) -> bool:
     """Draft one case while it is queued, and ask about it; ``False`` to quit."""
     while True:
-        if (await application.desk.case(case_id)).state is CaseState.QUEUED:
+        if (await application.desk.queries.case(case_id)).state is CaseState.QUEUED:
             await application.worker.step()
-        waits = (await application.desk.case(case_id)).state is CaseState.QUEUED  # it could not be drafted now
+        waits = (await application.desk.queries.case(case_id)).state is CaseState.QUEUED  # it could not be drafted now
         if not await _decide(console, application, case_id):
             return False
-        if waits or (await application.desk.case(case_id)).state is not CaseState.QUEUED:
+        if waits or (await application.desk.queries.case(case_id)).state is not CaseState.QUEUED:
             return True
 
 
 async def _decide(console: Console, application: Application, case_id: str) -> bool:
     """Show one case and carry out the decision; ``False`` to quit."""
-    case = await application.desk.case(case_id)
-    stored = await application.desk.suggestion(case_id)
+    case = await application.desk.queries.case(case_id)
+    stored = await application.desk.queries.suggestion(case_id)
     console.print(Text(case.post.text, style="italic"))
     if case.state is not CaseState.IN_REVIEW or stored is None:
-        entry = (await application.desk.history(case_id))[-1]
+        entry = (await application.desk.queries.history(case_id))[-1]
         console.print(Text(f"This case is {case.state}: {entry.reason.rstrip('.')}."))
         return True
     show_suggestion(console, stored.suggestion)
-    if await application.desk.chosen_claim(case_id) not in {None, stored.suggestion.claim}:
-        console.print(Text((await application.desk.history(case_id))[-1].reason, style="yellow"))
+    if await application.desk.queries.chosen_claim(case_id) not in {None, stored.suggestion.claim}:
+        console.print(Text((await application.desk.queries.history(case_id))[-1].reason, style="yellow"))
     if not sys.stdin.isatty():
         console.print(Text("It waits in review: run this in a terminal to decide."))
         return True
@@ -135,10 +135,10 @@ async def _carry_out(
     moderator = operator()
     if command == "d":
         reason, note = _declined(rest)
-        await application.desk.decline(case.id, case.version, moderator, reason, note)
+        await application.desk.decisions.decline(case.id, case.version, moderator, reason, note)
         return True
     if command == "s":
-        await application.desk.stay_silent(case.id, case.version, moderator, rest)
+        await application.desk.decisions.stay_silent(case.id, case.version, moderator, rest)
         return True
     if command == "c":
         return await _redraft(console, application, case, stored, rest)
@@ -149,11 +149,11 @@ async def _carry_out(
     text = drafts[rest].text
     if command == "e":
         text = await _ask(console, f"Now it reads: {text}\nNew text: ")
-    shown = await application.desk.rendered(case.id, text)
+    shown = await application.desk.queries.rendered(case.id, text)
     console.print(Text(f"Exactly this will be posted:\n{shown.text}", style="bold"), soft_wrap=True)
     if await _ask(console, "Post it? y = yes: ") != "y":
         return False
-    given = await application.desk.approve(
+    given = await application.desk.approvals.approve(
         case.id, case.version, shown.text, shown.sha256, moderator, suggestion_id=stored.id, draft_rank=int(rest)
     )
     if isinstance(given, AwaitsSecond):
@@ -168,7 +168,7 @@ async def _redraft(
     console: Console, application: Application, case: Case, stored: StoredSuggestion, answer: str
 ) -> bool:
     """Queue the case for drafts that argue another claim; ``False`` if the person goes back."""
-    claims = await application.desk.claims(case.id)
+    claims = await application.desk.queries.claims(case.id)
     if not answer:
         for number, claim in enumerate(claims, start=1):
             console.print(Text(f"  {number}  {claim}"), soft_wrap=True)
@@ -176,7 +176,7 @@ async def _redraft(
     if answer in {"", "q"}:
         return False
     chosen = _numbered(claims, int(answer)) if answer.isdecimal() else answer
-    await application.desk.redraft(case.id, case.version, chosen, operator())
+    await application.desk.decisions.redraft(case.id, case.version, chosen, operator())
     warning = warning_about(chosen, case.post.text, stored.suggestion.reading.language)
     if warning:
         console.print(Text(warning, style="yellow"))
@@ -204,9 +204,9 @@ async def _send(console: Console, application: Application, case_id: str, modera
     try:
         sent = await _sent(application)
     except asyncio.CancelledError:
-        case = await application.desk.case(case_id)
+        case = await application.desk.queries.case(case_id)
         if case.state is CaseState.APPROVED:
-            await application.desk.undo(case_id, case.version, moderator)
+            await application.desk.decisions.undo(case_id, case.version, moderator)
         raise
     for delivery in sent:
         console.print(Text(f"{delivery.state}: {delivery.reason}", style="bold"))

@@ -81,11 +81,11 @@ async def review(
     post = community.flag(message, by="demo volunteer")
     console.print(Rule(Text(f"Flagged: message {message} by {post.author}")))
     console.print(Text(post.text, style="italic"))
-    case = await application.desk.flag(post)
+    case = await application.desk.intake.flag(post)
     await application.worker.step()
-    case = await application.desk.case(case.id)
-    stored = await application.desk.suggestion(case.id)
-    reason = (await application.desk.history(case.id))[-1].reason
+    case = await application.desk.queries.case(case.id)
+    stored = await application.desk.queries.suggestion(case.id)
+    reason = (await application.desk.queries.history(case.id))[-1].reason
     if stored is None:
         raise Unavailable(reason)
     show_suggestion(console, stored.suggestion)
@@ -106,7 +106,7 @@ async def approve_best(console: Console, application: Application, case: Case, s
 
 async def decline(console: Console, application: Application, case: Case, _: StoredSuggestion) -> None:
     """Decline with a reason; nothing is posted."""
-    await application.desk.decline(case.id, case.version, MODERATOR, DeclineReason.OFF_TONE)
+    await application.desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OFF_TONE)
     console.print(Text(f"The {MODERATOR.name} declines: off tone. Nothing is posted.", style="bold"))
 
 
@@ -118,7 +118,7 @@ async def edit_and_approve(console: Console, application: Application, case: Cas
 
 
 async def _approve(application: Application, case: Case, stored: StoredSuggestion, text: str) -> None:
-    shown = await application.desk.rendered(case.id, text)
-    await application.desk.approve(
+    shown = await application.desk.queries.rendered(case.id, text)
+    await application.desk.approvals.approve(
         case.id, case.version, shown.text, shown.sha256, MODERATOR, suggestion_id=stored.id, draft_rank=1
     )

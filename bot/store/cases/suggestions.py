@@ -45,6 +45,14 @@ class PostedReply:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class DraftedBefore:
+    """How often a case was drafted, and what the drafts said, each once, the latest first."""
+
+    times: int
+    texts: tuple[str, ...] = ()
+
+
 async def latest_suggestion(session: Session, case_id: str) -> StoredSuggestion | None:
     """The newest suggestion of a case."""
     return next(iter(await suggestions(session, case_id, limit=1)), None)
@@ -57,15 +65,15 @@ async def suggestions(session: Session, case_id: str, *, limit: int | None = Non
     return [StoredSuggestion(row.id, suggestion_from_json(row.document), row.created_at) for row in rows]
 
 
-async def drafted_before(session: Session, case_id: str) -> tuple[int, list[str]]:
-    """How often a case was drafted, and what the drafts said, the latest first; what cannot be read is left out."""
+async def drafted_before(session: Session, case_id: str) -> DraftedBefore:
+    """What was drafted for a case so far; a suggestion that cannot be read counts, and its words are left out."""
     query = select(SuggestionRow.document).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
     times, texts = 0, list[str]()
     for document in await session.scalars(query):
         times += 1
         with suppress(StoreUnavailable):
             texts += [draft.text for draft in suggestion_from_json(document).drafts]
-    return times, list(dict.fromkeys(texts))
+    return DraftedBefore(times, tuple(dict.fromkeys(texts)))
 
 
 async def claims(session: Session, case_id: str) -> list[str]:

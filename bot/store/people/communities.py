@@ -15,7 +15,9 @@ from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
 from bot.store.people.audit import record
 from bot.store.schema import CommunityRow, PauseRow
-from core.errors import BadInput
+from core.errors import BadInput, StoreUnavailable
+from core.i18n.sentences import sentence
+from core.moderation.community_policy import CommunityPolicy, from_json
 
 EVERYWHERE: Final = "*"
 """The scope of the kill switch for all communities, and the row whose admins may use it."""
@@ -36,6 +38,19 @@ class Community:
     is_posting: bool
     discloses: bool
     policy: dict[str, Any]
+
+
+def policy_of(community: Community) -> CommunityPolicy:
+    """What a community set; ``StoreUnavailable`` if this version cannot read it."""
+    try:
+        return from_json(community.policy)
+    except BadInput as err:
+        raise StoreUnavailable(
+            sentence(
+                "The settings of {community} cannot be read: {reason}", community=community.id, reason=err.message
+            ),
+            remedy=sentence("Use the version of Antiphon that wrote them."),
+        ) from err
 
 
 def community_id(platform: str, community: str) -> str:

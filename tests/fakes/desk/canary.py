@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
-from bot.review.proposals import Proposals
 from bot.store.cases.cases import Case, transition
 from bot.store.cases.documents import Preview
 from bot.store.engine.database import Database, Session
@@ -78,7 +77,7 @@ async def move(database: Database, case: Case, *states: CaseState) -> None:
 
 async def reviewed(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     """A case of the post before a moderator; nothing else may be queued."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     return await queue.store(taken, canary_suggestion(taken.case.post))
 
@@ -87,32 +86,32 @@ async def approved(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     """A case of the post with an approved reply."""
     case = await reviewed(desk, queue, post)
     await approve(desk, case, reply=f"We answer {CANARY}.")
-    return await desk.case(case.id)
+    return await desk.queries.case(case.id)
 
 
 async def in_state(database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, state: CaseState) -> Case:
     """A case of the post, brought to a state as the parts of Antiphon do it, with as many words as it can have."""
     if state is CaseState.QUEUED:
-        return await desk.flag(post)
+        return await desk.intake.flag(post)
     if state is CaseState.DRAFTING:
-        await desk.flag(post)
+        await desk.intake.flag(post)
         taken, made = await take(queue), canary_suggestion(post)
         await queue.keep(taken, "draft", Preview(made.reading, made.drafts[0], made.evidence))
         return taken.case
     if state is CaseState.NEEDS_PERSON:
-        await desk.flag(post)
+        await desk.intake.flag(post)
         return await queue.give_up(await take(queue), "no draft")
     if state in (CaseState.APPROVED, CaseState.POSTED, CaseState.FAILED):
         case = await approved(desk, queue, post)
         if state is not CaseState.APPROVED:
             await move(database, case, CaseState.SENDING, state)
             await execute(database, f"UPDATE outbox SET state = '{state}', remote_message = '900'")
-        return await desk.case(case.id)
+        return await desk.queries.case(case.id)
     case = await reviewed(desk, queue, post)
     if state is CaseState.DECLINED:
-        case = await desk.redraft(case.id, case.version, f"A claim about {CANARY}", MODERATOR)
+        case = await desk.decisions.redraft(case.id, case.version, f"A claim about {CANARY}", MODERATOR)
         taken = await take(queue)
         case = await queue.store(taken, canary_suggestion(taken.case.post))
-        return await desk.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, f"I know {CANARY}.")
-    await Proposals(database, desk).propose(case.id, case.version, MODERATOR, text=f"We answer {CANARY}.")
+        return await desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, f"I know {CANARY}.")
+    await desk.proposals.propose(case.id, case.version, MODERATOR, text=f"We answer {CANARY}.")
     return case

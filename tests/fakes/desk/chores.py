@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case, transition
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow
@@ -37,7 +37,7 @@ def other(post: FlaggedPost, message: str, by: str | None = None) -> FlaggedPost
 async def closed(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     """A case that was drafted and declined; nothing else may be queued."""
     case = await drafted(desk, queue, post)
-    return await desk.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, "typed by a moderator")
+    return await desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, "typed by a moderator")
 
 
 async def to_sending(database: Database, case: Case) -> None:

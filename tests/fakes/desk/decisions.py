@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue, Taken
-from bot.review.decisions import Desk
+from bot.review.approvals import Approved
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from core.models import FlaggedPost
@@ -30,17 +31,17 @@ async def take(queue: DraftQueue) -> Taken:
 
 async def drafted(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     """Bring a post before a moderator, with drafts; nothing else may be queued."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     return await queue.store(taken, suggestion_for(taken.case.post))
 
 
 async def approve(desk: Desk, case: Case, by: Person = MODERATOR, reply: str = OWN_TEXT) -> ApprovedReply:
     """Approve a text that the moderator wrote."""
-    shown = await desk.rendered(case.id, reply)
-    approved = await desk.approve(case.id, case.version, shown.text, shown.sha256, by)
-    assert isinstance(approved, ApprovedReply), approved
-    return approved
+    shown = await desk.queries.rendered(case.id, reply)
+    approved = await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, by)
+    assert isinstance(approved, Approved), approved
+    return approved.reply
 
 
 async def card_of(front: Casework, case: Case) -> Card:

@@ -20,25 +20,32 @@ import typer
 from bot.cli import work as worker_command
 from bot.compose.settings import Settings
 from bot.drafting.queue import Backoff, DraftQueue
-from bot.drafting.worker import OnProgress, Worker
-from bot.review.decisions import Desk
+from bot.drafting.worker import Worker, unheard
 from bot.store.engine.database import Database
-from core.models import FlaggedPost, Suggestion
+from core.engine import Engine, OnProgress, Request
+from core.models import Suggestion
 from tests.fakes.desk.people import SECRET
+from tests.fakes.desk.workers import drafting
 from tests.fakes.engine.suggestions import suggestion_for
 
 
-async def suggest(post: FlaggedPost, claim: str | None, on_progress: OnProgress) -> Suggestion:
-    """What ``ENGINE`` says."""
-    del claim, on_progress
-    sys.stdout.write("begun\n")
-    sys.stdout.flush()
-    if os.environ["ENGINE"] == "dies":
-        os._exit(9)
-    go = Path(os.environ["GO"])
-    while os.environ["ENGINE"] == "waits" and not await asyncio.to_thread(go.exists):  # noqa: ASYNC110 - a file
-        await asyncio.sleep(0.02)
-    return suggestion_for(post, (f"drafted by {os.environ['NAME']}",))
+class SignallingEngine(Engine):
+    """Does as ``ENGINE`` says."""
+
+    def __init__(self) -> None:
+        """It needs no model."""
+
+    async def suggest(self, request: Request, on_progress: OnProgress = unheard) -> Suggestion:
+        """A draft that names this process."""
+        del on_progress
+        sys.stdout.write("begun\n")
+        sys.stdout.flush()
+        if os.environ["ENGINE"] == "dies":
+            os._exit(9)
+        go = Path(os.environ["GO"])
+        while os.environ["ENGINE"] == "waits" and not await asyncio.to_thread(go.exists):  # noqa: ASYNC110 - a file
+            await asyncio.sleep(0.02)
+        return suggestion_for(request.post, (f"drafted by {os.environ['NAME']}",))
 
 
 @asynccontextmanager
@@ -57,9 +64,7 @@ async def open_workers(settings: Settings, profile: str, slots: int) -> AsyncIte
                     lease_seconds=settings.desk.lease_seconds,
                     backoff=Backoff("test", 0.02, 0.02),
                 ),
-                Desk(database).chosen_claim,
-                suggest,
-                lambda _: None,
+                drafting(database, SignallingEngine()),
                 poll_seconds=0.05,
                 heartbeat_seconds=heartbeat,
             )

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import build_desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.sending.outbox import Outbox, SendLimits
 from bot.store.cases import captures, cases
 from bot.store.cases.cases import Case
@@ -123,7 +123,7 @@ class Scene:
     def __init__(self, database: Database, clock: FakeClock) -> None:
         self.database = database
         self.clock = clock
-        self.desk = Desk(database, undo_seconds=15)
+        self.desk = build_desk(database, undo_seconds=15)
         self.queue = DraftQueue(database, "worker-1")
         self.community = FaultyCommunity(clock)
         self.outbox = self.started()
@@ -159,14 +159,14 @@ class Scene:
 
     def know_roles(self, roles: FakeRoles) -> None:
         """Let the platform say what people are when they approve."""
-        self.desk = Desk(self.database, undo_seconds=15, role_sources={"sample": roles})
+        self.desk = build_desk(self.database, undo_seconds=15, role_sources={"sample": roles})
 
     async def approve_later(self, message: str = "103", by: Person = MODERATOR, reply: str = REPLY) -> Case:
         """Bring one post to an approved reply, whose undo window begins."""
         case = await drafted(self.desk, self.queue, self.community.flag(message, "mill_pond"))
         approved = await approve(self.desk, case, by, reply)
         self.case_id, self.text = case.id, approved.text
-        return await self.desk.case(case.id)
+        return await self.desk.queries.case(case.id)
 
     async def approve_post_of(self, author: str, in_reply_to: str | None = None) -> Case:
         """Let somebody write, and approve a reply to it."""
@@ -190,11 +190,11 @@ class Scene:
 
     async def state(self, case_id: str = "") -> CaseState:
         """Where the case stands now, the last approved one by default."""
-        return (await self.desk.case(case_id or self.case_id)).state
+        return (await self.desk.queries.case(case_id or self.case_id)).state
 
     async def reason(self, case_id: str = "") -> str:
         """Why it stands there."""
-        return (await self.desk.history(case_id or self.case_id))[-1].reason
+        return (await self.desk.queries.history(case_id or self.case_id))[-1].reason
 
     async def row(self, columns: str = "state, remote_message") -> tuple[object, ...]:
         """The only row of the outbox."""

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import Backoff, DraftQueue
-from bot.drafting.worker import OnProgress, Worker
-from bot.review.decisions import Desk
+from bot.drafting.request import DraftingRequest
+from bot.drafting.worker import Worker, unheard
 from bot.store.cases.cases import Case
-from core.models import FlaggedPost, Progress, Suggestion
+from bot.store.engine.database import Database
+from core.engine import Engine, OnProgress, Request, Voice
+from core.models import Progress, Suggestion
 from core.moderation.approval import CaseState
+from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.suggestions import suggestion_for
 
 OTHER_CLAIM = "Newcomers teach our children."
 
 
-class ToldEngine:
+class ToldEngine(Engine):
     """An engine that says, fails or waits as told; ``started`` is set when it is at work, ``ended`` when it is not."""
 
     def __init__(self) -> None:
@@ -27,10 +31,10 @@ class ToldEngine:
         self.go_on = asyncio.Event()
         self.claims: list[str | None] = []
 
-    async def suggest(self, post: FlaggedPost, claim: str | None, on_progress: OnProgress) -> Suggestion:
+    async def suggest(self, request: Request, on_progress: OnProgress = unheard) -> Suggestion:
         """The suggestion with ``drafts``, or ``fault``; after ``go_on`` where it ``waits``."""
-        self.claims.append(claim)
-        on_progress(Progress("reading", post.text, 0.1))
+        self.claims.append(request.claim)
+        on_progress(Progress("reading", request.post.text, 0.1))
         self.started.set()
         try:
             if self.waits:
@@ -39,7 +43,7 @@ class ToldEngine:
             self.ended.set()
         if self.fault is not None:
             raise self.fault
-        return suggestion_for(post, self.drafts)
+        return suggestion_for(request.post, self.drafts)
 
 
 class Counted:
@@ -54,20 +58,23 @@ class Counted:
             self.reached.set()
 
 
-def worker_of(queue: DraftQueue, desk: Desk, engine: ToldEngine, progress: list[object] | None = None) -> Worker:
+def drafting(database: Database, engine: Engine) -> DraftingRequest:
+    """How an engine is asked about cases."""
+    return DraftingRequest(database, engine, PATIENT, Voice())
+
+
+def worker_of(queue: DraftQueue, database: Database, engine: Engine, progress: list[object] | None = None) -> Worker:
     """A worker that never waits long; ``progress`` gets what the engine says on the way."""
     seen = [] if progress is None else progress
     rest = Backoff("test", 0.001, 0.001)
-    return Worker(
-        queue, desk.chosen_claim, engine.suggest, seen.append, poll_seconds=0.001, heartbeat_seconds=0.01, rest=rest
-    )
+    return Worker(queue, drafting(database, engine), seen.append, poll_seconds=0.001, heartbeat_seconds=0.01, rest=rest)
 
 
 async def last_reason(desk: Desk, case: Case) -> str:
     """The reason of a case's last move."""
-    return (await desk.history(case.id))[-1].reason
+    return (await desk.queries.history(case.id))[-1].reason
 
 
 async def state_of(desk: Desk, case: Case) -> CaseState:
     """Where a case stands now."""
-    return (await desk.case(case.id)).state
+    return (await desk.queries.case(case.id)).state

@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import build_desk
 from bot.compose.settings import DeskSettings, Settings
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
@@ -30,6 +30,6 @@ async def flag_in(folder: Path, message: str = "103", clock: Callable[[], dateti
     """Flag a post of the sample community in the database and with the secret of a folder, made where missing."""
     database = await Database.open(folder / "antiphon.db", secret=load_secret(folder / "secret"), clock=clock)
     try:
-        return await Desk(database).flag(SampleCommunity().flag(message, "mill_pond"))
+        return await build_desk(database).intake.flag(SampleCommunity().flag(message, "mill_pond"))
     finally:
         await database.close()

@@ -39,7 +39,7 @@ class DraftingRules(Steps):
         """What was decided about the case that stands for a campaign is decided for all of it."""
 
         async def work(world: World, case: Case) -> None:
-            lead = await world.desk.case(await world.lead_of(case))
+            lead = await world.desk.queries.case(await world.lead_of(case))
             await world.attempt(getattr(world, how)(lead))
             await world.close_folded()
 

@@ -44,7 +44,7 @@ class SendingRules(Steps):
             for _ in range(POSTS):
                 await world.take(0)
                 await world.store(0, 1)
-            case = await world.desk.case(case.id)
+            case = await world.desk.queries.case(case.id)
             if case.state is CaseState.IN_REVIEW:
                 await world.approve(case, OTHER_MODERATOR)
             world.clock.advance(16)
@@ -62,7 +62,7 @@ class SendingRules(Steps):
             await world.lose_rights_there()
             world.clock.advance(16)
             await world.send()
-            after = await world.desk.case(case.id)
+            after = await world.desk.queries.case(case.id)
             assert after.state not in (CaseState.SENDING, CaseState.POSTED, CaseState.UNKNOWN)
 
         self.misbehave([], [])

@@ -102,7 +102,7 @@ class Keepers(Scene):
             case Keeping.PRUNING:
                 await Pruning(self.database).do(NOW)
             case Keeping.ROOM:
-                await self.intake.admit_waiting()
+                await self.desk.intake.admit_waiting()
             case Keeping.ASKED:
                 await self.do_what_was_asked()
             case Keeping.RETENTION:
@@ -117,7 +117,7 @@ class Keepers(Scene):
         await FoldedCases(self.database).do(NOW)
         for case in before:
             is_decided = await self.lead_of(case) in closed
-            is_closed = (await self.desk.case(case.id)).state in CLOSED
+            is_closed = (await self.desk.queries.case(case.id)).state in CLOSED
             assert is_closed == is_decided, "A folded case was closed too early, or not at all."
 
     async def do_what_was_asked(self) -> None:

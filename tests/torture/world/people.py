@@ -30,7 +30,7 @@ class People(Scene):
         self.platform.posts.setdefault(post.ref, post.text)
         self.authors[post.ref], self.texts[post.ref] = post.author, post.text
         self.gone -= {post.text, *(message.text for message in post.thread)}
-        case = await self.desk.flag(post)
+        case = await self.desk.intake.flag(post)
         if post.author not in self.erasing:  # a case that is being erased is no lost one when it is gone
             self.acknowledged.append(post.ref)
         self.figures.flags += 1
@@ -44,13 +44,13 @@ class People(Scene):
 
     async def approve(self, case: Case, by: Person = MODERATOR, text: str = "", *, shown: str | None = None) -> None:
         """Somebody approves a draft, or a text of their own; ``shown`` is what they were shown, if it was another."""
-        stored = await self.desk.suggestion(case.id)
+        stored = await self.desk.queries.suggestion(case.id)
         is_draft = not text and stored is not None and bool(stored.suggestion.drafts)
         draft = stored.suggestion.drafts[0].text if is_draft and stored is not None else ""
-        rendered = await self.desk.rendered(case.id, text or draft or "We all live here.")
+        rendered = await self.desk.queries.rendered(case.id, text or draft or "We all live here.")
         digest = text_hash(shown) if shown is not None else rendered.sha256
         named = {"suggestion_id": stored.id, "draft_rank": 1} if is_draft and stored is not None else {}
-        await self.desk.approve(case.id, case.version, rendered.text, digest, by, **named)  # type: ignore[arg-type]
+        await self.desk.approvals.approve(case.id, case.version, rendered.text, digest, by, **named)  # type: ignore[arg-type]
 
     async def approve_at_once(self, case: Case) -> None:
         """Two moderators approve the same version at the same time; one of them wins at most."""
@@ -58,25 +58,25 @@ class People(Scene):
         await asyncio.gather(
             self.attempt(self.approve(case, MODERATOR)), self.attempt(self.approve(case, OTHER_MODERATOR))
         )
-        after = (await self.desk.case(case.id)).version
+        after = (await self.desk.queries.case(case.id)).version
         assert after in (before, before + 1), "Two decisions on one version were kept."
 
     async def undo(self, case: Case) -> None:
-        await self.desk.undo(case.id, case.version, MODERATOR)
+        await self.desk.decisions.undo(case.id, case.version, MODERATOR)
 
     async def decline(self, case: Case) -> None:
-        await self.desk.decline(case.id, case.version, MODERATOR, DeclineReason.OFF_TONE, "too stiff for us")
+        await self.desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OFF_TONE, "too stiff for us")
 
     async def withdraw(self, case: Case) -> None:
-        await self.desk.withdraw(case.id, case.version, MODERATOR, "flagged by mistake")
+        await self.desk.decisions.withdraw(case.id, case.version, MODERATOR, "flagged by mistake")
 
     async def split(self, case: Case) -> None:
         """A moderator takes a folded case out of its campaign; nothing stands for it any more but itself."""
-        alone = await self.intake.split_out(case.id, case.version, MODERATOR)
-        assert (await self.desk.case(alone.id)).campaign_id is None
+        alone = await self.desk.intake.split_out(case.id, case.version, MODERATOR)
+        assert (await self.desk.queries.case(alone.id)).campaign_id is None
 
     async def redraft(self, case: Case, number: int) -> None:
-        await self.desk.redraft(case.id, case.version, f"Claim {number}: newcomers pay taxes.", MODERATOR)
+        await self.desk.decisions.redraft(case.id, case.version, f"Claim {number}: newcomers pay taxes.", MODERATOR)
 
     async def retract(self, case: Case) -> None:
         """A moderator takes a posted reply back."""

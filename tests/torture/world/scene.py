@@ -15,10 +15,9 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session as SyncSession
 
 from bot.communities.decisions import CommunityDesk
+from bot.compose.desk import build_desk
 from bot.drafting.queue import DraftQueue, Taken
-from bot.intake.intake import Intake
 from bot.invariants import AuditLimits, Closed, Facts, Record, Revoked, Violation, read_facts, read_tables, violations
-from bot.review.decisions import Desk
 from bot.sending.outbox import Outbox, SendLimits
 from bot.store.cases import campaigns
 from bot.store.cases.cases import Case
@@ -90,9 +89,8 @@ class Scene:
         self.ghosts = [*self.ghosts, *self.hands.values()][-4:]
         self.hands = {}
         self.communities = CommunityDesk(self.database)
-        self.intake = Intake(self.database)
         sources: dict[str, RoleSource] = {} if self.native is None else {PLATFORM: self.native}
-        self.desk = Desk(self.database, undo_seconds=self.undo_seconds, intake=self.intake, role_sources=sources)
+        self.desk = build_desk(self.database, undo_seconds=self.undo_seconds, campaign_hours=24, role_sources=sources)
         self.queues = [self.queue_of(f"worker-{number}") for number in range(WORKERS)]
         self.outbox = Outbox(
             self.database,
@@ -160,7 +158,7 @@ class Scene:
 
     async def cases(self, *states: CaseState) -> list[Case]:
         """The cases in some states, in all by default."""
-        return [case for case in await self.desk.cases() if not states or case.state in states]
+        return [case for case in await self.desk.queries.cases() if not states or case.state in states]
 
     async def lead_of(self, case: Case) -> str:
         """The case that stands for a campaign's, or stood for it."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.communities.decisions import CommunityDesk
-from bot.review.decisions import Desk
+from bot.compose.desk import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.store.people.communities import EVERYWHERE
@@ -81,14 +81,14 @@ async def test_disclosure_goes_only_with_a_reason_and_then_from_the_replies(
     """A text that was shown under the other rule is not approved any more (reliability, T25)."""
     with pytest.raises(BadInput, match="reason is missing"):
         await managing.set_disclosure(COMMUNITY_ID, False, MANAGER, " ")
-    disclosed = await desk.rendered(in_review.id, OWN_TEXT)
+    disclosed = await desk.queries.rendered(in_review.id, OWN_TEXT)
     assert disclosed.footer
     await managing.set_disclosure(COMMUNITY_ID, False, MANAGER, "our rules say it")
-    bare = await desk.rendered(in_review.id, OWN_TEXT)
+    bare = await desk.queries.rendered(in_review.id, OWN_TEXT)
     assert (bare.text, bare.footer) == (OWN_TEXT, "")
     await managing.set_disclosure(COMMUNITY_ID, True, MANAGER)
     with pytest.raises(NotAllowed, match="discloses"):
-        await desk.approve(in_review.id, in_review.version, bare.text, bare.sha256, MODERATOR)
+        await desk.approvals.approve(in_review.id, in_review.version, bare.text, bare.sha256, MODERATOR)
 
 
 async def test_a_role_ends_at_once(managing: CommunityDesk, desk: Desk, in_review: Case) -> None:
@@ -115,7 +115,7 @@ async def test_the_same_role_is_given_in_two_communities(
     managing: CommunityDesk, desk: Desk, post: FlaggedPost
 ) -> None:
     """And taken in one of them alone."""
-    await desk.flag(replace(post, ref=replace(post.ref, community="harbour")))
+    await desk.intake.flag(replace(post, ref=replace(post.ref, community="harbour")))
     for place in (COMMUNITY_ID, "sample/harbour"):
         view = await managing.grant(place, STRANGER, Role.AUDITOR, KEEPER)
         assert STRANGER in [member.person for member in view.members]

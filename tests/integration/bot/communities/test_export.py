@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import insert, inspect, select
 
 from bot.communities.export import COLUMNS, EXPORTS, IDENTIFYING, Format, Row, export, text_of, write_export
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.engine.database import Database, Session
 from bot.store.people import people
 from bot.store.schema import CaseRow
@@ -88,7 +88,7 @@ async def test_more_cases_than_a_page_are_all_there_once(database: Database, des
     """Many of them flagged in the same second."""
     await execute(database, "DELETE FROM jobs")
     for number in range(8):
-        await desk.flag(replace(post, ref=replace(post.ref, message=str(200 + number))))
+        await desk.intake.flag(replace(post, ref=replace(post.ref, message=str(200 + number))))
     await _copy(database, 403)
     rows = await _rows(database)
     assert len(rows) == len({row["case"] for row in rows}) == 411
@@ -106,8 +106,8 @@ async def _copy(database: Database, count: int) -> None:
 
 async def test_another_community_s_cases_are_not_in_it(database: Database, desk: Desk, post: FlaggedPost) -> None:
     """Each community has its own export."""
-    await desk.flag(post)
-    await desk.flag(replace(post, ref=replace(post.ref, community="elsewhere")))
+    await desk.intake.flag(post)
+    await desk.intake.flag(replace(post, ref=replace(post.ref, community="elsewhere")))
     assert [row["community"] for row in await _rows(database)] == [COMMUNITY_ID]
 
 
@@ -116,7 +116,7 @@ async def test_who_may_not_export_gets_nothing(
     database: Database, desk: Desk, post: FlaggedPost, person: Person
 ) -> None:
     """Managers and administrators may."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     with pytest.raises(NotAllowed):
         await _rows(database, by=person)
     assert len(await _rows(database, by=MANAGER)) == 1
@@ -126,7 +126,7 @@ async def test_a_right_that_is_taken_away_ends_an_export_at_the_next_page(
     database: Database, desk: Desk, post: FlaggedPost
 ) -> None:
     """The role is read anew for each page (invariant I7)."""
-    await desk.flag(replace(post, ref=replace(post.ref, message="200")))
+    await desk.intake.flag(replace(post, ref=replace(post.ref, message="200")))
     await _copy(database, 250)
     rows = export(database, COMMUNITY_ID, by=MANAGER)
     await anext(rows)
@@ -137,7 +137,7 @@ async def test_a_right_that_is_taken_away_ends_an_export_at_the_next_page(
 
 async def test_the_audit_log_says_who_was_given_an_export(database: Database, desk: Desk, post: FlaggedPost) -> None:
     """And whether people could be told from it."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     await _rows(database)
     await _rows(database, by=MANAGER, is_identified=True)
     assert [(row.actor[:2], row.reason) for row in await lines_of(database, EXPORTS)] == [
@@ -173,7 +173,7 @@ async def test_an_export_that_breaks_off_leaves_the_old_file_whole(
     database: Database, desk: Desk, post: FlaggedPost, out: Path
 ) -> None:
     """A file is replaced whole or not at all, and only its owner can read it."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     file = out / "export.jsonl"
     await write_export(export(database, COMMUNITY_ID), file, Format.JSONL)
     before = file.read_bytes()

@@ -14,8 +14,8 @@ import pytest
 from bot.communities.decisions import CommunityDesk
 from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.store.people.communities import EVERYWHERE
@@ -229,7 +229,7 @@ async def test_the_status_counts_what_waits_and_who_works(
 ) -> None:
     """Of one's own community; how long a draft takes, by those that were made."""
     for number in range(3):
-        await desk.flag(other(post, f"1{number}"))
+        await desk.intake.flag(other(post, f"1{number}"))
     idle = await status_of(governance)
     assert idle.by_state == {CaseState.QUEUED: 3, CaseState.IN_REVIEW: 1}
     assert (idle.workers, idle.expected_seconds) == (0, None)
@@ -251,7 +251,7 @@ async def test_the_status_says_how_long_a_draft_takes(
 ) -> None:
     """Alone it takes what others took; behind others it waits for them, and with nobody at work nobody can tell."""
     for number in range(4):
-        await desk.flag(other(post, f"1{number}"))
+        await desk.intake.flag(other(post, f"1{number}"))
     taken = await take(queue)
     clock.advance(30)
     await queue.store(taken, suggestion_for(taken.case.post))
@@ -264,7 +264,7 @@ async def test_the_status_says_what_the_engine_lacks_until_it_drafts_again(
     governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """A worker that was stopped is no trouble of the model."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     assert (await status_of(governance)).model_trouble == ""
     await queue.release(await take(queue), STOPPED)
     assert (await status_of(governance)).model_trouble == ""
@@ -281,11 +281,11 @@ async def test_what_was_wrong_with_a_post_of_others_is_not_told(
 ) -> None:
     """The model's trouble is everybody's; a case of another community is not."""
     elsewhere = replace(post, ref=replace(post.ref, community="harbour"))
-    await desk.flag(elsewhere)
+    await desk.intake.flag(elsewhere)
     await queue.give_up(await take(queue), "The post has 7,000 characters.")
     assert (await status_of(governance)).model_trouble == ""
     clock.advance(1)
-    await desk.flag(replace(elsewhere, ref=replace(elsewhere.ref, message="2")))
+    await desk.intake.flag(replace(elsewhere, ref=replace(elsewhere.ref, message="2")))
     await queue.fail(await take(queue), "The language model does not answer.")
     assert (await status_of(governance)).model_trouble == "The language model does not answer."
     assert (await status_of(governance)).by_state == {}

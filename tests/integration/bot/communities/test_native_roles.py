@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bot.review.approvals import AwaitsSecond
-from bot.review.decisions import Desk
+from bot.compose.desk import build_desk
+from bot.review.approvals import Approved, AwaitsSecond
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.errors import NotAllowed, PlatformUnavailable
-from core.moderation.approval import ApprovedReply
 from core.moderation.roles import Role
 from tests.fakes.desk.decisions import OWN_TEXT, approve, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM, STRANGER, pseudonym_of
@@ -21,7 +20,7 @@ async def test_a_role_on_the_platform_counts_from_the_moment_it_is_given_to_the_
 ) -> None:
     """Nobody has to tell Antiphon (invariant I7)."""
     source = FakeRoles()
-    desk = Desk(database, role_sources={PLATFORM: source})
+    desk = build_desk(database, role_sources={PLATFORM: source})
     with pytest.raises(NotAllowed, match="no role here"):
         await approve(desk, in_review, STRANGER)
     source.now["stranger_one"] = frozenset({Role.MODERATOR})
@@ -30,7 +29,7 @@ async def test_a_role_on_the_platform_counts_from_the_moment_it_is_given_to_the_
     assert source.asked[-1] == (COMMUNITY, "stranger_one")
     kept = "SELECT role, granted_by FROM memberships WHERE is_native = true"
     assert await one_row(database, kept) == ("moderator", "platform")
-    case = await desk.undo(in_review.id, in_review.version + 1, STRANGER)
+    case = await desk.decisions.undo(in_review.id, in_review.version + 1, STRANGER)
     source.now.clear()
     with pytest.raises(NotAllowed, match="no role here"):
         await approve(desk, case, STRANGER)
@@ -42,9 +41,9 @@ async def test_a_role_that_was_granted_here_does_not_end_with_the_platforms(
 ) -> None:
     """The two are kept apart, also where they are the same role."""
     source = FakeRoles(moderator_one=Role.MODERATOR)
-    desk = Desk(database, role_sources={PLATFORM: source})
+    desk = build_desk(database, role_sources={PLATFORM: source})
     await approve(desk, in_review, MODERATOR)
-    case = await desk.undo(in_review.id, in_review.version + 1, MODERATOR)
+    case = await desk.decisions.undo(in_review.id, in_review.version + 1, MODERATOR)
     source.now.clear()
     await approve(desk, case, MODERATOR)
 
@@ -52,11 +51,11 @@ async def test_a_role_that_was_granted_here_does_not_end_with_the_platforms(
 async def test_while_the_platform_cannot_tell_nobody_approves(database: Database, in_review: Case) -> None:
     """A right that cannot be checked is none; nothing has changed, and it can be tried again."""
     source = FakeRoles(stranger_one=Role.MODERATOR)
-    desk = Desk(database, role_sources={PLATFORM: source})
+    desk = build_desk(database, role_sources={PLATFORM: source})
     source.is_down = True
     with pytest.raises(PlatformUnavailable):
         await approve(desk, in_review, STRANGER)
-    assert await desk.case(in_review.id) == in_review
+    assert await desk.queries.case(in_review.id) == in_review
     source.is_down = False
     await approve(desk, in_review, STRANGER)
 
@@ -65,11 +64,11 @@ async def test_a_native_role_of_a_platform_that_is_not_connected_counts_for_noth
     database: Database, in_review: Case
 ) -> None:
     """Nobody could say whether it still holds."""
-    connected = Desk(database, role_sources={PLATFORM: FakeRoles(stranger_one=Role.MODERATOR)})
+    connected = build_desk(database, role_sources={PLATFORM: FakeRoles(stranger_one=Role.MODERATOR)})
     await approve(connected, in_review, STRANGER)
-    case = await connected.undo(in_review.id, in_review.version + 1, STRANGER)
+    case = await connected.decisions.undo(in_review.id, in_review.version + 1, STRANGER)
     with pytest.raises(NotAllowed, match="no role here"):
-        await approve(Desk(database), case, STRANGER)
+        await approve(build_desk(database), case, STRANGER)
 
 
 async def test_the_first_of_two_is_asked_for_again_when_the_second_approves(
@@ -77,11 +76,11 @@ async def test_the_first_of_two_is_asked_for_again_when_the_second_approves(
 ) -> None:
     """Who was a moderator this morning may be none at noon."""
     source = FakeRoles(stranger_one=Role.MODERATOR)
-    desk = Desk(database, role_sources={PLATFORM: source})
-    shown = await desk.rendered(in_review.id, f"{OWN_TEXT} It is 93% of us.")
+    desk = build_desk(database, role_sources={PLATFORM: source})
+    shown = await desk.queries.rendered(in_review.id, f"{OWN_TEXT} It is 93% of us.")
     args = (in_review.id, in_review.version, shown.text, shown.sha256)
-    assert isinstance(await desk.approve(*args, STRANGER), AwaitsSecond)
+    assert isinstance(await desk.approvals.approve(*args, STRANGER), AwaitsSecond)
     source.now.clear()
-    assert isinstance(await desk.approve(*args, MODERATOR), AwaitsSecond)
+    assert isinstance(await desk.approvals.approve(*args, MODERATOR), AwaitsSecond)
     source.now["stranger_one"] = frozenset({Role.MODERATOR})
-    assert isinstance(await desk.approve(*args, STRANGER), ApprovedReply)
+    assert isinstance(await desk.approvals.approve(*args, STRANGER), Approved)

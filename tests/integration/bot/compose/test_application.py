@@ -12,11 +12,11 @@ from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.application import Application, admit, open_application
+from bot.compose.desk import build_desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
-from bot.store.cases.suggestions import PostedReply
+from bot.store.cases.suggestions import PostedReply, posted_replies
 from bot.store.engine.database import Database
 from core.engine import Engine
 from core.models import FlaggedPost
@@ -39,7 +39,7 @@ class _Community:
 
     def __init__(self, database: Database, clock: FakeClock) -> None:
         self.platform = SampleCommunity()
-        self.desk = Desk(database, undo_seconds=0)
+        self.desk = build_desk(database, undo_seconds=0)
         self.queue = DraftQueue(database, "worker")
         self.outbox = Outbox(database, {PLATFORM: self.platform})
         self.clock = clock
@@ -49,10 +49,13 @@ class _Community:
         case = await drafted(self.desk, self.queue, post)
         await approve(self.desk, case, reply=reply)
         self.clock.advance(1)
-        return await self.desk.case(case.id)
+        return await self.desk.queries.case(case.id)
 
     async def remembers(self, limit: int = 10, **place: str) -> list[PostedReply]:
-        return await self.desk.posted_replies(replace(self.platform.ref("1"), **place), limit)
+        ref = replace(self.platform.ref("1"), **place)
+        return await self.desk.database.run(
+            "read replies", lambda session: posted_replies(session, ref.platform, ref.community, limit)
+        )
 
 
 @pytest.fixture
@@ -77,9 +80,9 @@ async def test_what_was_not_posted_is_not_remembered(community: _Community) -> N
     """A reply that failed, that was withdrawn or that still waits is nobody's example."""
     failed = await community.approved("post 1", "too long " * 60, "author 1")
     await community.outbox.send_due()
-    assert (await community.desk.case(failed.id)).state is CaseState.FAILED
+    assert (await community.desk.queries.case(failed.id)).state is CaseState.FAILED
     withdrawn = await community.approved("post 2", "We take this back.", "author 2")
-    await community.desk.withdraw(withdrawn.id, withdrawn.version, OTHER_MODERATOR, "they asked us to")
+    await community.desk.decisions.withdraw(withdrawn.id, withdrawn.version, OTHER_MODERATOR, "they asked us to")
     await community.approved("post 3", "This one waits.", "author 3")
     assert await community.remembers() == []
 
@@ -96,13 +99,13 @@ async def _running(
 
 
 async def _drafted(application: Application, post: FlaggedPost) -> Case:
-    case = await application.desk.flag(post)
+    case = await application.desk.intake.flag(post)
     assert await application.worker.step()
-    return await application.desk.case(case.id)
+    return await application.desk.queries.case(case.id)
 
 
 async def _texts(application: Application, case: Case) -> list[str]:
-    stored = await application.desk.suggestion(case.id)
+    stored = await application.desk.queries.suggestion(case.id)
     assert stored is not None
     return [draft.text for draft in stored.suggestion.drafts]
 
@@ -147,10 +150,10 @@ async def test_a_chosen_claim_is_argued_in_the_new_drafts(
         case = await _drafted(application, platform.flag("103", "mill_pond"))
     async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
         model.asked.clear()
-        await application.desk.redraft(case.id, case.version, CHOSEN, MODERATOR)
+        await application.desk.decisions.redraft(case.id, case.version, CHOSEN, MODERATOR)
         assert await application.worker.step()
-        stored = await application.desk.suggestion(case.id)
-        assert (await application.desk.claims(case.id))[0] == CHOSEN
+        stored = await application.desk.queries.suggestion(case.id)
+        assert (await application.desk.queries.claims(case.id))[0] == CHOSEN
     assert stored is not None
     assert (stored.suggestion.claim, bool(stored.suggestion.drafts)) == (CHOSEN, True)
     assert not {"claims", "vote"} & {kind for kind, _, _ in model.asked}

@@ -53,10 +53,10 @@ async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
         platform.flag("103", "mill_pond")
 
         async def is_in(state: CaseState) -> bool:
-            return bool(await application.desk.cases(state))
+            return bool(await application.desk.queries.cases(state))
 
         await until(lambda: is_in(CaseState.IN_REVIEW))
-        (case,) = await application.desk.cases()
+        (case,) = await application.desk.queries.cases()
         await approve(application.desk, case)
         await until(lambda: is_in(CaseState.POSTED))
 
@@ -78,25 +78,25 @@ async def test_a_flag_waits_for_a_database_that_is_away(
     platform, stop = SampleCommunity(), asyncio.Event()
     settings = settings_of(place, tmp_path)
     async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:
-        flag, answers = application.desk.flag, iter([StoreUnavailable("Away."), NotAllowed("Not this one.")])
+        flag, answers = application.desk.intake.flag, iter([StoreUnavailable("Away."), NotAllowed("Not this one.")])
 
         async def sometimes(post: FlaggedPost) -> object:
             for fault in answers:
                 raise fault
             return await flag(post)
 
-        monkeypatch.setattr(application.desk, "flag", sometimes)
+        monkeypatch.setattr(application.desk.intake, "flag", sometimes)
         serving = asyncio.create_task(serve(application, platform, stop, drain_seconds=0))
         for message in ("103", "105"):
             platform.flag(message, "mill_pond")
 
         async def is_known() -> bool:
-            return bool(await application.desk.cases())
+            return bool(await application.desk.queries.cases())
 
         await until(is_known)
         stop.set()
         await serving
-        (case,) = await application.desk.cases()
+        (case,) = await application.desk.queries.cases()
     assert case.post.ref.message == "105"
 
 
@@ -130,7 +130,7 @@ async def test_each_community_is_spoken_for_in_its_own_voice(
 
         async def draft(message: str, community: str = COMMUNITY, **changes: object) -> Request:
             ref = replace(post.ref, message=message, community=community)
-            await application.desk.flag(replace(post, ref=ref, text=f"Street {message} is full.", **changes))  # type: ignore[arg-type]
+            await application.desk.intake.flag(replace(post, ref=ref, text=f"Street {message} is full.", **changes))  # type: ignore[arg-type]
             if where == "the process that serves":
                 assert await application.worker.step()
             else:
@@ -168,8 +168,8 @@ async def test_the_roles_of_the_platform_count_for_who_asks(place: Path | URL, t
         lambda _: None,
         role_sources={PLATFORM: source},
     ) as application:
-        await application.desk.flag(replace(platform.flag("103", "mill_pond"), priority=Priority.ASKED))
+        await application.desk.intake.flag(replace(platform.flag("103", "mill_pond"), priority=Priority.ASKED))
         source.now.clear()
         with pytest.raises(NotAllowed):
-            await application.desk.flag(replace(platform.flag("105", "mill_pond"), priority=Priority.ASKED))
+            await application.desk.intake.flag(replace(platform.flag("105", "mill_pond"), priority=Priority.ASKED))
         assert await application.governance.roles_of(PLATFORM, COMMUNITY, MODERATOR) == frozenset()

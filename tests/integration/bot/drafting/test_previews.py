@@ -8,15 +8,16 @@ from dataclasses import replace
 
 import pytest
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import Backoff, DraftQueue
-from bot.drafting.worker import OnProgress, Worker
+from bot.drafting.worker import Worker, unheard
 from bot.review.cards import build
-from bot.review.decisions import Desk
 from bot.runtime.faults import installed
 from bot.store.cases.cases import Case
 from bot.store.cases.documents import Preview, preview_from_json, preview_to_json
 from bot.store.engine.database import Database
 from bot.upkeep.erasure import Erasure
+from core.engine import Engine, OnProgress, Request
 from core.errors import BadAnswer, Conflict, StoreUnavailable
 from core.models import Draft, FlaggedPost, Progress, Suggestion
 from core.moderation.approval import CaseState
@@ -25,7 +26,7 @@ from tests.fakes.desk.canary import CANARY
 from tests.fakes.desk.decisions import one_row, take
 from tests.fakes.desk.people import MODERATOR, PLATFORM
 from tests.fakes.desk.traces import everything
-from tests.fakes.desk.workers import Counted
+from tests.fakes.desk.workers import Counted, drafting
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import GUARD_SECONDS
@@ -103,7 +104,7 @@ async def test_a_preview_is_gone_when_its_case_leaves_drafting(
     elif how == "release":
         await queue.release(taken, "its worker was stopped")
     elif how == "withdraw":
-        await desk.withdraw(case.id, taken.case.version, MODERATOR, "a mistake")
+        await desk.decisions.withdraw(case.id, taken.case.version, MODERATOR, "a mistake")
     else:
         clock.advance(61)
         assert await queue.put_back_lost() == 1
@@ -156,15 +157,15 @@ async def test_an_erased_author_s_preview_is_gone(
 # Through the worker
 
 
-class _Engine:
+class _Engine(Engine):
     """An engine that shows drafts, then waits until it is let go on."""
 
     def __init__(self, *texts: str) -> None:
         self.texts = texts
         self.go_on = asyncio.Event()
 
-    async def suggest(self, post: FlaggedPost, claim: str | None, on_progress: OnProgress) -> Suggestion:
-        del claim
+    async def suggest(self, request: Request, on_progress: OnProgress = unheard) -> Suggestion:
+        post = request.post
         for text in self.texts:
             draft, made = _draft(post, text)
             on_progress(Progress("reading", post.text, 0.1, reading=made.reading))
@@ -179,7 +180,7 @@ def _beats() -> Counted:
 
 
 def _worker(queue: DraftQueue, desk: Desk, engine: _Engine) -> Worker:
-    return Worker(queue, desk.chosen_claim, engine.suggest, lambda _: None, poll_seconds=0.001, heartbeat_seconds=0.01)
+    return Worker(queue, drafting(desk.database, engine), poll_seconds=0.001, heartbeat_seconds=0.01)
 
 
 async def test_the_worker_shows_the_best_draft_so_far_and_only_when_it_changed(
@@ -198,7 +199,7 @@ async def test_the_worker_shows_the_best_draft_so_far_and_only_when_it_changed(
     assert [draft.text for draft in card.drafts] == ["A better draft."]
     assert (card.is_preview, len(card.evidence)) == (True, 1)
     assert unshown == 3, "queued, taken, and the preview"
-    assert (await desk.case(case.id)).state is CaseState.IN_REVIEW
+    assert (await desk.queries.case(case.id)).state is CaseState.IN_REVIEW
     assert await _previews(database) == 0
 
 
@@ -214,7 +215,7 @@ async def test_a_draft_that_cannot_be_stored_does_not_end_the_drafting(
         engine.texts = ("A whole draft.",)
         engine.go_on.set()
         assert await task
-    assert (await desk.case(case.id)).state is CaseState.IN_REVIEW
+    assert (await desk.queries.case(case.id)).state is CaseState.IN_REVIEW
     assert "cannot be shown" in caplog.text
     assert CANARY not in caplog.text
     with pytest.raises(BadAnswer):

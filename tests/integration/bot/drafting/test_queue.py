@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import Backoff, DraftQueue, Taken
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.errors import Conflict
@@ -31,7 +31,9 @@ def other(database: Database) -> DraftQueue:
 
 async def flag(desk: Desk, message: str, community: str = COMMUNITY, priority: Priority = Priority.FLAGGED) -> Case:
     ref = PostRef(PLATFORM, community, "square", message)
-    return await desk.flag(FlaggedPost(ref, f"text {message}", "somebody", VOLUNTEER.user, "menu", priority=priority))
+    return await desk.intake.flag(
+        FlaggedPost(ref, f"text {message}", "somebody", VOLUNTEER.user, "menu", priority=priority)
+    )
 
 
 async def lose(queue: DraftQueue, clock: FakeClock) -> None:
@@ -43,11 +45,11 @@ async def lose(queue: DraftQueue, clock: FakeClock) -> None:
 
 
 async def reasons(desk: Desk, case: Case) -> list[str]:
-    return [entry.reason for entry in await desk.history(case.id)][2:]
+    return [entry.reason for entry in await desk.queries.history(case.id)][2:]
 
 
 async def state(desk: Desk, case: Case) -> CaseState:
-    return (await desk.case(case.id)).state
+    return (await desk.queries.case(case.id)).state
 
 
 # Which case
@@ -112,7 +114,7 @@ async def test_a_case_that_cannot_be_read_holds_no_other_up(
     caplog.set_level(logging.DEBUG, "bot")
     damaged = await flag(desk, "damaged", priority=Priority.ASKED)
     await execute(database, f"UPDATE cases SET priority = 99 WHERE id = '{damaged.id}'")
-    sound = await desk.flag(post)
+    sound = await desk.intake.flag(post)
     assert (await take(queue)).case.id == sound.id
     for _ in range(3):
         clock.advance(10_000)
@@ -168,12 +170,12 @@ async def test_a_redraft_that_loses_its_workers_leaves_the_drafts_of_before(
     desk: Desk, queue: DraftQueue, in_review: Case, clock: FakeClock
 ) -> None:
     """To ask for other drafts costs a moderator nothing."""
-    before = await desk.suggestion(in_review.id)
-    await desk.redraft(in_review.id, in_review.version, "Newcomers teach our children.", MODERATOR)
+    before = await desk.queries.suggestion(in_review.id)
+    await desk.decisions.redraft(in_review.id, in_review.version, "Newcomers teach our children.", MODERATOR)
     for _ in range(3):
         await lose(queue, clock)
     assert await state(desk, in_review) is CaseState.IN_REVIEW
-    assert await desk.suggestion(in_review.id) == before
+    assert await desk.queries.suggestion(in_review.id) == before
 
 
 async def test_a_case_withdrawn_while_its_worker_was_lost_stays_withdrawn(
@@ -181,7 +183,7 @@ async def test_a_case_withdrawn_while_its_worker_was_lost_stays_withdrawn(
 ) -> None:
     """Nothing of the dead worker comes back."""
     taken = await take(queue)
-    await desk.withdraw(case.id, taken.case.version, MODERATOR, "the author took it back")
+    await desk.decisions.withdraw(case.id, taken.case.version, MODERATOR, "the author took it back")
     clock.advance(LAPSED)
     assert await queue.put_back_lost() == 0
     clock.advance(10_000)
@@ -247,11 +249,11 @@ async def test_a_withdrawn_case_is_kept_by_nobody(desk: Desk, queue: DraftQueue,
     """The worker learns it at its next heartbeat."""
     taken = await take(queue)
     assert await queue.keep(taken)
-    await desk.withdraw(case.id, taken.case.version, MODERATOR, "the author took it back")
+    await desk.decisions.withdraw(case.id, taken.case.version, MODERATOR, "the author took it back")
     assert not await queue.keep(taken)
     with pytest.raises(Conflict):
         await queue.store(taken, suggestion_for(case.post))
-    assert await desk.suggestion(case.id) is None
+    assert await desk.queries.suggestion(case.id) is None
 
 
 async def test_decisions_and_workers_never_block_each_other(database: Database, desk: Desk) -> None:
@@ -273,8 +275,8 @@ async def test_decisions_and_workers_never_block_each_other(database: Database, 
     async def withdraw(case: Case) -> None:
         for _ in range(3):
             try:
-                now = await desk.case(case.id)
-                await desk.withdraw(case.id, now.version, MODERATOR, "the author took it back")
+                now = await desk.queries.case(case.id)
+                await desk.decisions.withdraw(case.id, now.version, MODERATOR, "the author took it back")
             except Conflict:
                 continue
             return
@@ -283,7 +285,7 @@ async def test_decisions_and_workers_never_block_each_other(database: Database, 
     await asyncio.gather(
         *(draft(queue, number) for number, queue in enumerate(queues)), *(withdraw(case) for case in cases[::2])
     )
-    left = {(await desk.case(case.id)).state for case in cases}
+    left = {(await desk.queries.case(case.id)).state for case in cases}
     assert left <= {CaseState.QUEUED, CaseState.IN_REVIEW, CaseState.WITHDRAWN}
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.errors import BadInput, Conflict, NotAllowed
@@ -23,19 +23,19 @@ async def test_another_claim_brings_other_drafts(
     desk: Desk, queue: DraftQueue, in_review: Case, clock: FakeClock, database: Database
 ) -> None:
     """The audit says who chose which claim; the new drafts are shown, the old ones and every claim are kept."""
-    queued = await desk.redraft(in_review.id, in_review.version, " Newcomers\n work. ", OTHER_MODERATOR)
-    assert (queued.state, await desk.chosen_claim(in_review.id)) == (CaseState.QUEUED, "Newcomers work.")
-    entry = (await desk.history(in_review.id))[-1]
+    queued = await desk.decisions.redraft(in_review.id, in_review.version, " Newcomers\n work. ", OTHER_MODERATOR)
+    assert (queued.state, await desk.queries.chosen_claim(in_review.id)) == (CaseState.QUEUED, "Newcomers work.")
+    entry = (await desk.queries.history(in_review.id))[-1]
     assert (entry.reason, entry.note) == ("to argue another claim", "Newcomers work.")
     taken = await take(queue)
     clock.advance(1)
     chosen = Claim("Newcomers work.", None)
     made = replace(suggestion_for(in_review.post, ("They work.",)), claims=(chosen,), claim=chosen.text)
     await queue.store(taken, made)
-    stored = await desk.suggestion(in_review.id)
+    stored = await desk.queries.suggestion(in_review.id)
     assert stored is not None
     assert stored.suggestion == made
-    assert await desk.claims(in_review.id) == ["Newcomers work.", "Newcomers pay taxes."]
+    assert await desk.queries.claims(in_review.id) == ["Newcomers work.", "Newcomers pay taxes."]
     assert await one_row(database, "SELECT count(*) FROM suggestions") == (2,)
 
 
@@ -43,11 +43,11 @@ async def test_the_claim_chosen_last_is_argued(
     desk: Desk, queue: DraftQueue, in_review: Case, clock: FakeClock
 ) -> None:
     """A moderator may try one claim after the other, and without a choice there is none."""
-    assert await desk.chosen_claim(in_review.id) is None
+    assert await desk.queries.chosen_claim(in_review.id) is None
     case = in_review
     for claim in ("Newcomers work.", "Everybody was new once."):
-        await desk.redraft(case.id, case.version, claim, MODERATOR)
-        assert await desk.chosen_claim(case.id) == claim
+        await desk.decisions.redraft(case.id, case.version, claim, MODERATOR)
+        assert await desk.queries.chosen_claim(case.id) == claim
         taken = await take(queue)
         clock.advance(1)
         case = await queue.store(taken, suggestion_for(case.post))
@@ -63,41 +63,41 @@ async def test_a_claim_that_cannot_be_argued_is_refused(desk: Desk, in_review: C
     }
     for claim, said in wrong.items():
         with pytest.raises(BadInput, match=said) as caught:
-            await desk.redraft(in_review.id, in_review.version, claim, MODERATOR)
+            await desk.decisions.redraft(in_review.id, in_review.version, claim, MODERATOR)
         assert caught.value.remedy
-    assert await desk.case(in_review.id) == in_review
-    assert await desk.chosen_claim(in_review.id) is None
+    assert await desk.queries.case(in_review.id) == in_review
+    assert await desk.queries.chosen_claim(in_review.id) is None
 
 
 async def test_only_a_case_in_review_is_drafted_again(desk: Desk, in_review: Case) -> None:
     """Not one that is approved, nor one that somebody else moved."""
     await approve(desk, in_review)
     with pytest.raises(Conflict):
-        await desk.redraft(in_review.id, in_review.version, "Newcomers work.", OTHER_MODERATOR)
+        await desk.decisions.redraft(in_review.id, in_review.version, "Newcomers work.", OTHER_MODERATOR)
     with pytest.raises(NotAllowed):
-        await desk.redraft(in_review.id, in_review.version + 1, "Newcomers work.", OTHER_MODERATOR)
-    assert await desk.chosen_claim(in_review.id) is None
+        await desk.decisions.redraft(in_review.id, in_review.version + 1, "Newcomers work.", OTHER_MODERATOR)
+    assert await desk.queries.chosen_claim(in_review.id) is None
 
 
 async def test_a_late_suggestion_does_not_disturb_an_approval(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> None:
     """A worker that comes back late must not put an approved case in review again."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     await approve(desk, await queue.store(taken, suggestion_for(taken.case.post)))
     with pytest.raises(Conflict):
         await queue.store(taken, suggestion_for(taken.case.post))
-    assert (await desk.case(taken.case.id)).state is CaseState.APPROVED
+    assert (await desk.queries.case(taken.case.id)).state is CaseState.APPROVED
 
 
 async def test_a_case_without_drafts_is_drafted_again_when_it_is_reopened(
     desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """When the engine has nothing to offer somebody is told why, and can let it try again."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     case = await queue.store(taken, suggestion_for(taken.case.post, ()))
     assert case.state is CaseState.NEEDS_PERSON
-    assert "The judge gave no answer." in (await desk.history(case.id))[-1].reason
-    again = await desk.reopen(case.id, case.version, MODERATOR)
+    assert "The judge gave no answer." in (await desk.queries.history(case.id))[-1].reason
+    again = await desk.decisions.reopen(case.id, case.version, MODERATOR)
     assert again.state is CaseState.QUEUED
     assert (await take(queue)).case.id == case.id

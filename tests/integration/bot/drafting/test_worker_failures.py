@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import Desk, build_desk
 from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.worker import Worker
-from bot.review.decisions import Desk
 from bot.runtime.faults import installed
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
@@ -20,7 +20,7 @@ from core.errors import AntiphonError, BadAnswer, BadInput, ModelUnavailable, St
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
 from tests.fakes.desk.people import MODERATOR, SECRET, settle
-from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, last_reason, state_of, worker_of
+from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, drafting, last_reason, state_of, worker_of
 from tests.fakes.machine.clock import FakeClock
 
 AWAY = ModelUnavailable("The model is not there.", remedy="Start it.")
@@ -78,9 +78,9 @@ async def test_a_worker_whose_model_is_away_rests_before_the_next_case(
 ) -> None:
     """An outage must not use up the attempts of everything that waits."""
     for message in ("101", "102", "103"):
-        await desk.flag(SampleCommunity().flag(message, "mill_pond"))
+        await desk.intake.flag(SampleCommunity().flag(message, "mill_pond"))
     engine.fault = AWAY
-    resting = Worker(queue, desk.chosen_claim, engine.suggest, lambda _: None, rest=Backoff("test", 3600, 3600))
+    resting = Worker(queue, drafting(desk.database, engine), rest=Backoff("test", 3600, 3600))
     stop, failed = asyncio.Event(), Counted("put a case off: after the commit", 1)
     with installed(failed):
         task = asyncio.create_task(resting.run(stop))
@@ -119,13 +119,13 @@ async def test_new_drafts_that_fail_leave_those_of_before(
     worker: Worker, desk: Desk, in_review: Case, engine: ToldEngine, clock: FakeClock, fault: Exception | None
 ) -> None:
     """To ask for other drafts must cost a moderator nothing: the case is in review, and the reason says why."""
-    before = await desk.suggestion(in_review.id)
-    await desk.redraft(in_review.id, in_review.version, OTHER_CLAIM, MODERATOR)
+    before = await desk.queries.suggestion(in_review.id)
+    await desk.decisions.redraft(in_review.id, in_review.version, OTHER_CLAIM, MODERATOR)
     clock.advance(1)
     engine.fault, engine.drafts = fault, ()
     assert await worker.step()
     assert await state_of(desk, in_review) is CaseState.IN_REVIEW
-    assert await desk.suggestion(in_review.id) == before
+    assert await desk.queries.suggestion(in_review.id) == before
     assert (await last_reason(desk, in_review)).endswith("The drafts of before stand.")
 
 
@@ -139,12 +139,12 @@ async def test_the_worker_outlives_a_database_that_is_away(
     path = tmp_path / "held.sqlite"
     database = await Database.open(path, secret=SECRET, clock=clock, busy_seconds=0)
     await settle(database)
-    desk = Desk(database)
-    case = await desk.flag(post)
+    desk = build_desk(database)
+    case = await desk.intake.flag(post)
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     stop = asyncio.Event()
-    task = asyncio.create_task(worker_of(DraftQueue(database, "worker"), desk, engine).run(stop))
+    task = asyncio.create_task(worker_of(DraftQueue(database, "worker"), database, engine).run(stop))
     while "waits for the database" not in caplog.text:  # noqa: ASYNC110 - a log line is no event
         await asyncio.sleep(0)
     holder.close()
@@ -185,6 +185,6 @@ async def test_a_draft_whose_commit_was_not_answered_is_kept_once(
     with installed(away):
         assert await worker.step()
     assert broken == []
-    history = [entry.reason for entry in await desk.history(case.id)]
+    history = [entry.reason for entry in await desk.queries.history(case.id)]
     assert history[-2:] == ["drafting, attempt 1", "1 drafts"]
     assert len(engine.claims) == 1

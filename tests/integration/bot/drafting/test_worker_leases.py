@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue, Taken
-from bot.drafting.worker import OnProgress, Worker
-from bot.review.decisions import Desk
+from bot.drafting.worker import Worker, unheard
 from bot.runtime.faults import installed
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
+from core.engine import OnProgress, Request
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost, Progress, Suggestion
 from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import drafted, take
 from tests.fakes.desk.people import MODERATOR
-from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, state_of
+from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, drafting, state_of
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import GUARD_SECONDS, until
@@ -27,7 +28,7 @@ async def test_a_queued_case_comes_to_review(worker: Worker, desk: Desk, case: C
     """The moderator gets the engine's suggestion, and whoever runs the worker sees its progress meanwhile."""
     assert await worker.step()
     assert await state_of(desk, case) is CaseState.IN_REVIEW
-    stored = await desk.suggestion(case.id)
+    stored = await desk.queries.suggestion(case.id)
     assert stored is not None
     assert stored.suggestion == suggestion_for(case.post, ("We all live here.",))
     assert progress == [Progress("reading", case.post.text, 0.1)]
@@ -76,7 +77,7 @@ async def test_a_chosen_claim_reaches_the_engine(
     worker: Worker, desk: Desk, queue: DraftQueue, in_review: Case, engine: ToldEngine, clock: FakeClock
 ) -> None:
     """Also after a worker was lost: the choice is the case's, not the process's."""
-    await desk.redraft(in_review.id, in_review.version, OTHER_CLAIM, MODERATOR)
+    await desk.decisions.redraft(in_review.id, in_review.version, OTHER_CLAIM, MODERATOR)
     await take(queue)
     clock.advance(61)
     await queue.put_back_lost()
@@ -84,7 +85,7 @@ async def test_a_chosen_claim_reaches_the_engine(
     engine.drafts = ("They teach our children.",)
     assert await worker.step()
     assert engine.claims == [OTHER_CLAIM]
-    stored = await desk.suggestion(in_review.id)
+    stored = await desk.queries.suggestion(in_review.id)
     assert stored is not None
     assert [draft.text for draft in stored.suggestion.drafts] == ["They teach our children."]
 
@@ -93,7 +94,7 @@ async def test_a_case_in_review_is_left_alone(worker: Worker, desk: Desk, queue:
     """There is nothing to draft until somebody asks for it."""
     case = await drafted(desk, queue, post)
     assert not await worker.step()
-    assert await desk.case(case.id) == case
+    assert await desk.queries.case(case.id) == case
 
 
 # Decisions meanwhile
@@ -106,29 +107,28 @@ async def test_the_engine_is_stopped_when_the_case_is_withdrawn(
     engine.waits = True
     task = asyncio.create_task(worker.step())
     await engine.started.wait()
-    drafting = await desk.case(case.id)
-    await desk.withdraw(case.id, drafting.version, MODERATOR, "the author took it back")
+    held = await desk.queries.case(case.id)
+    await desk.decisions.withdraw(case.id, held.version, MODERATOR, "the author took it back")
     async with asyncio.timeout(GUARD_SECONDS):
         assert await task
     assert engine.ended.is_set()
     assert await state_of(desk, case) is CaseState.WITHDRAWN
-    assert await desk.suggestion(case.id) is None
+    assert await desk.queries.suggestion(case.id) is None
     assert not await worker.step()
 
 
-async def test_a_case_withdrawn_meanwhile_stays_withdrawn(
-    queue: DraftQueue, desk: Desk, case: Case, engine: ToldEngine
-) -> None:
+async def test_a_case_withdrawn_meanwhile_stays_withdrawn(queue: DraftQueue, desk: Desk, case: Case) -> None:
     """A moderator's decision outweighs a draft that comes after it, also before any heartbeat."""
 
-    async def suggest(post: FlaggedPost, claim: str | None, on_progress: OnProgress) -> Suggestion:
-        drafting = await desk.case(case.id)
-        await desk.withdraw(case.id, drafting.version, MODERATOR, "the author took it back")
-        return await engine.suggest(post, claim, on_progress)
+    class Withdrawing(ToldEngine):
+        async def suggest(self, request: Request, on_progress: OnProgress = unheard) -> Suggestion:
+            drafted = await desk.queries.case(case.id)
+            await desk.decisions.withdraw(case.id, drafted.version, MODERATOR, "the author took it back")
+            return await super().suggest(request, on_progress)
 
-    assert await Worker(queue, desk.chosen_claim, suggest, lambda _: None).step()
+    assert await Worker(queue, drafting(desk.database, Withdrawing())).step()
     assert await state_of(desk, case) is CaseState.WITHDRAWN
-    assert await desk.suggestion(case.id) is None
+    assert await desk.queries.suggestion(case.id) is None
 
 
 async def test_a_worker_that_lost_its_case_stops_and_writes_nothing(
@@ -157,4 +157,4 @@ async def test_a_worker_that_lost_its_case_stops_and_writes_nothing(
             assert await task
     assert engine.ended.is_set()
     kept = await other.store(taken[0], suggestion_for(case.post, ("The other's.",)))
-    assert await desk.case(case.id) == kept
+    assert await desk.queries.case(case.id) == kept

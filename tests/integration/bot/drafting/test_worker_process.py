@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
+from bot.compose.desk import Desk, build_desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.engine.database import Database
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
@@ -91,24 +91,24 @@ async def ended(process: Process) -> tuple[int, str]:
 
 
 async def reasons(desk: Desk, case_id: str) -> list[str]:
-    return [entry.reason for entry in await desk.history(case_id)][2:]
+    return [entry.reason for entry in await desk.queries.history(case_id)][2:]
 
 
 async def texts(desk: Desk, case_id: str) -> list[str]:
-    stored = await desk.suggestion(case_id)
+    stored = await desk.queries.suggestion(case_id)
     return [] if stored is None else [draft.text for draft in stored.suggestion.drafts]
 
 
 async def is_in_review(desk: Desk, case_id: str) -> bool:
-    return (await desk.case(case_id)).state is CaseState.IN_REVIEW
+    return (await desk.queries.case(case_id)).state is CaseState.IN_REVIEW
 
 
 async def test_a_case_whose_worker_was_killed_is_drafted_by_another(
     workers: Workers, live: Database, post: FlaggedPost
 ) -> None:
     """A kill -9 in the middle of a draft: when the lease is over, another process takes over (invariant I5)."""
-    desk = Desk(live)
-    case = await desk.flag(post)
+    desk = build_desk(live)
+    case = await desk.intake.flag(post)
     async with workers.started("first", "waits") as first:
         await begun(first)
         first.kill()
@@ -127,14 +127,14 @@ async def test_a_worker_that_slept_through_its_lease_writes_nothing(
     workers: Workers, live: Database, post: FlaggedPost
 ) -> None:
     """SIGSTOP until another process has finished, then SIGCONT: the late draft is refused (invariant I5)."""
-    desk = Desk(live)
-    case = await desk.flag(post)
+    desk = build_desk(live)
+    case = await desk.intake.flag(post)
     async with workers.started("sleeper", "waits", HEARTBEAT="3600") as sleeper:
         await begun(sleeper)
         sleeper.send_signal(signal.SIGSTOP)
         async with workers.started("other", "drafts"):
             await until(lambda: is_in_review(desk, case.id))
-        reviewed, history = await desk.case(case.id), await desk.history(case.id)
+        reviewed, history = await desk.queries.case(case.id), await desk.queries.history(case.id)
         workers.go.touch()
         sleeper.send_signal(signal.SIGCONT)
         assert sleeper.stderr is not None
@@ -144,8 +144,8 @@ async def test_a_worker_that_slept_through_its_lease_writes_nothing(
                 said += await sleeper.stderr.readline()
         sleeper.send_signal(signal.SIGTERM)
         assert (await ended(sleeper))[0] == 0
-    assert await desk.case(case.id) == reviewed
-    assert await desk.history(case.id) == history
+    assert await desk.queries.case(case.id) == reviewed
+    assert await desk.queries.history(case.id) == history
     assert await texts(desk, case.id) == ["drafted by other"]
 
 
@@ -153,8 +153,8 @@ async def test_a_post_that_kills_its_worker_three_times_comes_to_a_person(
     workers: Workers, live: Database, post: FlaggedPost
 ) -> None:
     """Whatever restarts the process, it is not killed for ever (invariant I6)."""
-    desk = Desk(live)
-    case = await desk.flag(post)
+    desk = build_desk(live)
+    case = await desk.intake.flag(post)
     for number in range(3):
         async with workers.started(f"victim {number}", "dies") as victim:
             assert (await ended(victim))[0] == 9
@@ -162,7 +162,7 @@ async def test_a_post_that_kills_its_worker_three_times_comes_to_a_person(
 
     async def is_handed_over() -> bool:
         assert await queue.take() is None
-        return (await desk.case(case.id)).state is CaseState.NEEDS_PERSON
+        return (await desk.queries.case(case.id)).state is CaseState.NEEDS_PERSON
 
     await until(is_handed_over)
     assert (await reasons(desk, case.id))[-1] == ("Drafting was tried 3 times. The last time: Its worker was lost.")
@@ -172,8 +172,8 @@ async def test_a_worker_told_to_end_finishes_what_it_drafts(
     workers: Workers, live: Database, post: FlaggedPost
 ) -> None:
     """SIGTERM: the draft in hand is kept, nothing else is begun, and the command ends well."""
-    desk = Desk(live)
-    case = await desk.flag(post)
+    desk = build_desk(live)
+    case = await desk.intake.flag(post)
     async with workers.started("worker", "waits") as process:
         await begun(process)
         process.send_signal(signal.SIGTERM)
@@ -193,8 +193,8 @@ async def test_a_worker_that_cannot_finish_in_time_gives_its_case_back(
     workers: Workers, live: Database, post: FlaggedPost, twice: bool
 ) -> None:
     """When the time is over, or at the second signal, the case waits again, and the attempt is not held against it."""
-    desk = Desk(live)
-    case = await desk.flag(post)
+    desk = build_desk(live)
+    case = await desk.intake.flag(post)
     async with workers.started("worker", "waits", drain="3600" if twice else "0.1") as process:
         await begun(process)
         process.send_signal(signal.SIGINT)
@@ -206,7 +206,7 @@ async def test_a_worker_that_cannot_finish_in_time_gives_its_case_back(
             process.send_signal(signal.SIGINT)
         code, _ = await ended(process)
     assert code == (130 if twice else 0)
-    assert (await desk.case(case.id)).state is CaseState.QUEUED
+    assert (await desk.queries.case(case.id)).state is CaseState.QUEUED
     taken = await DraftQueue(live, "next").take()
     assert taken is not None
     assert (taken.job.attempts, taken.job.tries) == (2, 1)

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.drafting.worker import Worker, work
-from bot.review.decisions import Desk
 from bot.runtime.faults import installed
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
@@ -17,7 +17,7 @@ from core.models import FlaggedPost
 from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import MODERATOR
-from tests.fakes.desk.workers import Counted, ToldEngine, state_of, worker_of
+from tests.fakes.desk.workers import Counted, ToldEngine, drafting, state_of, worker_of
 from tests.fakes.machine.patience import GUARD_SECONDS, until
 
 
@@ -55,10 +55,10 @@ async def test_a_cancellation_passes_even_if_the_case_was_moved(
 ) -> None:
     """The stop goes on although there is nothing to release any more."""
     engine.waits = True
-    task = asyncio.create_task(Worker(queue, desk.chosen_claim, engine.suggest, lambda _: None).step())
+    task = asyncio.create_task(Worker(queue, drafting(desk.database, engine)).step())
     await engine.started.wait()
-    drafting = await desk.case(case.id)
-    await desk.withdraw(case.id, drafting.version, MODERATOR, "the author took it back")
+    held = await desk.queries.case(case.id)
+    await desk.decisions.withdraw(case.id, held.version, MODERATOR, "the author took it back")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -71,7 +71,7 @@ async def test_the_worker_runs_until_it_is_stopped(
     """It finds what is flagged while it waits, and ends when it is told to."""
     stop = asyncio.Event()
     task = asyncio.create_task(worker.run(stop))
-    case = await desk.flag(post)
+    case = await desk.intake.flag(post)
     await engine.started.wait()
     stop.set()
     await task
@@ -79,8 +79,8 @@ async def test_the_worker_runs_until_it_is_stopped(
 
 
 async def _two_at_work(database: Database, desk: Desk, engine: ToldEngine) -> tuple[list[Case], list[Worker]]:
-    cases = [await desk.flag(SampleCommunity().flag(message, "mill_pond")) for message in ("101", "102", "103")]
-    return cases, [worker_of(DraftQueue(database, f"slot-{slot}"), desk, engine) for slot in range(2)]
+    cases = [await desk.intake.flag(SampleCommunity().flag(message, "mill_pond")) for message in ("101", "102", "103")]
+    return cases, [worker_of(DraftQueue(database, f"slot-{slot}"), database, engine) for slot in range(2)]
 
 
 async def test_workers_that_are_told_to_end_finish_what_they_have_and_take_nothing(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sqlalchemy import URL
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.intake.intake import Intake
-from bot.review.decisions import Desk
 from bot.store.engine.database import Database
 from core.models import FlaggedPost, Priority
 from core.moderation.approval import CaseState
@@ -43,7 +43,7 @@ async def test_what_is_too_much_is_captured_first_and_waits_visibly(
     assert await intake.admit_waiting() == 0
     await take(queue)
     assert await intake.admit_waiting() == 1
-    (admitted,) = [case for case in found[2:] if (await desk.case(case.id)).state is CaseState.QUEUED]
+    (admitted,) = [case for case in found[2:] if (await desk.queries.case(case.id)).state is CaseState.QUEUED]
     assert (await history_of(database, admitted))[1] == (CaseState.QUEUED, "desk", "there is room in the queue")
     await take(queue)
     await take(queue)

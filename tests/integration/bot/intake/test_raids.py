@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.intake.intake import Intake
-from bot.review.decisions import Desk
 from bot.store.cases import campaigns, cases
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
@@ -106,7 +106,7 @@ async def test_posts_after_the_lead_was_closed_begin_anew(
     """A decision about yesterday's post is none about today's."""
     first, second, third = posts_of(post, [RAID] * 3)
     lead = await intake.flag(first)
-    await desk.withdraw(lead.id, lead.version, MODERATOR, "flagged by mistake")
+    await desk.decisions.withdraw(lead.id, lead.version, MODERATOR, "flagged by mistake")
     again = await intake.flag(second)
     assert again.state is CaseState.QUEUED
     assert (await take(queue)).case.id == again.id
@@ -160,7 +160,7 @@ async def test_a_moderator_takes_a_folded_case_out(
     with pytest.raises(NotAllowed):
         await intake.split_out(folded.id, folded.version, VOLUNTEER)
     split = await intake.split_out(folded.id, folded.version, MODERATOR)
-    assert (split.state, (await desk.case(split.id)).campaign_id) == (CaseState.QUEUED, None)
+    assert (split.state, (await desk.queries.case(split.id)).campaign_id) == (CaseState.QUEUED, None)
     assert await value_of(database, f"SELECT posts FROM campaigns WHERE lead_case_id = '{lead.id}'") == 1
     with pytest.raises(Conflict):
         await intake.split_out(folded.id, folded.version, MODERATOR)

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.communities.native_roles import LiveRoles
+from bot.compose.desk import Desk, build_desk
 from bot.drafting.queue import DraftQueue
 from bot.intake.intake import Intake
 from bot.intake.refusals import check_flag
-from bot.review.decisions import Desk
 from bot.store.cases.cases import set_wish
 from bot.store.engine.database import Database
 from core.errors import BadInput, NotAllowed, PlatformUnavailable
@@ -26,24 +25,24 @@ from tests.fakes.ports.roles import FakeRoles
 
 async def test_the_same_post_has_one_case(desk: Desk, post: FlaggedPost) -> None:
     """Events come twice and people flag at once (invariant I4)."""
-    flagged = await asyncio.gather(*(desk.flag(replace(post, flagged_by=f"person_{n}")) for n in range(5)))
+    flagged = await asyncio.gather(*(desk.intake.flag(replace(post, flagged_by=f"person_{n}")) for n in range(5)))
     assert len({case.id for case in flagged}) == 1
-    assert len(await desk.cases()) == 1
-    assert len(await desk.history(flagged[0].id)) == 2
+    assert len(await desk.queries.cases()) == 1
+    assert len(await desk.queries.history(flagged[0].id)) == 2
 
 
 async def test_the_same_id_in_another_channel_is_another_case(desk: Desk, post: FlaggedPost) -> None:
     """Telegram's message ids are unique in one chat only (invariant I4)."""
-    await desk.flag(post)
-    await desk.flag(replace(post, ref=replace(post.ref, channel="harbour")))
-    assert len(await desk.cases()) == 2
+    await desk.intake.flag(post)
+    await desk.intake.flag(replace(post, ref=replace(post.ref, channel="harbour")))
+    assert len(await desk.queries.cases()) == 2
 
 
 async def test_a_new_community_is_in_shadow_mode_and_discloses(
     desk: Desk, post: FlaggedPost, database: Database
 ) -> None:
     """Nothing is posted anywhere before a manager says so, and who drafted it is said."""
-    await desk.flag(replace(post, ref=replace(post.ref, community="harbour")))
+    await desk.intake.flag(replace(post, ref=replace(post.ref, community="harbour")))
     query = "SELECT is_posting, discloses FROM communities WHERE name = 'harbour'"
     assert [bool(value) for value in await one_row(database, query)] == [False, True]
 
@@ -63,39 +62,39 @@ def test_broken_unicode_is_refused_clearly(post: FlaggedPost) -> None:
 async def test_a_private_message_is_never_a_case(desk: Desk, post: FlaggedPost) -> None:
     """Antiphon speaks where everybody reads along, and writes to nobody (reliability, T22)."""
     with pytest.raises(NotAllowed, match="direct messages") as caught:
-        await desk.flag(replace(post, is_private=True))
+        await desk.intake.flag(replace(post, is_private=True))
     assert caught.value.remedy
-    assert await desk.cases() == []
+    assert await desk.queries.cases() == []
 
 
 async def test_one_person_flags_so_many_an_hour_and_then_reads_when_to_go_on(
     database: Database, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """A brigade of one must not fill the queue; the hour slides, and others are not held up."""
-    desk = Desk(database, intake=Intake(database, campaign_hours=0, flags_per_hour=2))
-    await desk.flag(other(post, "1"))
+    desk = build_desk(database, flags_per_hour=2)
+    await desk.intake.flag(other(post, "1"))
     clock.advance(600)
-    await desk.flag(other(post, "2"))
+    await desk.intake.flag(other(post, "2"))
     with pytest.raises(NotAllowed, match="2 posts in the last hour") as caught:
-        await desk.flag(other(post, "3"))
+        await desk.intake.flag(other(post, "3"))
     assert "15:00 UTC" in caught.value.remedy
-    assert await desk.flag(other(post, "2")) in await desk.cases()
-    await desk.flag(other(post, "4", by="river_bend"))
+    assert await desk.intake.flag(other(post, "2")) in await desk.queries.cases()
+    await desk.intake.flag(other(post, "4", by="river_bend"))
     clock.advance(3001)
-    await desk.flag(other(post, "3"))
-    assert len(await desk.cases()) == 4
+    await desk.intake.flag(other(post, "3"))
+    assert len(await desk.queries.cases()) == 4
 
 
 async def test_what_a_machine_detects_is_never_refused_for_its_number(database: Database, post: FlaggedPost) -> None:
     """Work is shed after capture, never before (invariants I3 and I16)."""
-    desk = Desk(database, intake=Intake(database, campaign_hours=0, flags_per_hour=1))
+    desk = build_desk(database, flags_per_hour=1)
     detected = replace(post, flagged_by="filter", priority=Priority.DETECTED)
-    await desk.flag(other(post, "1", by="filter"))
+    await desk.intake.flag(other(post, "1", by="filter"))
     for message in ("2", "3", "4"):
-        await desk.flag(other(detected, message, by="filter"))
-    assert len(await desk.cases()) == 4
+        await desk.intake.flag(other(detected, message, by="filter"))
+    assert len(await desk.queries.cases()) == 4
     with pytest.raises(NotAllowed):
-        await desk.flag(other(post, "5", by="filter"))
+        await desk.intake.flag(other(post, "5", by="filter"))
 
 
 # A draft on demand
@@ -106,37 +105,37 @@ async def test_anybody_flags_and_volunteers_or_more_ask_for_a_draft(desk: Desk, 
     asked = replace(post, priority=Priority.ASKED)
     for by in (STRANGER, AUDITOR):
         with pytest.raises(NotAllowed, match="A draft at once") as caught:
-            await desk.flag(replace(asked, flagged_by=by.user))
+            await desk.intake.flag(replace(asked, flagged_by=by.user))
         assert "Flag the post" in caught.value.remedy
-    assert await desk.cases() == []
-    flagged = await desk.flag(replace(post, flagged_by=STRANGER.user))
-    assert (await desk.case(flagged.id)).post.priority is Priority.FLAGGED
+    assert await desk.queries.cases() == []
+    flagged = await desk.intake.flag(replace(post, flagged_by=STRANGER.user))
+    assert (await desk.queries.case(flagged.id)).post.priority is Priority.FLAGGED
     for number, by in enumerate((VOLUNTEER, MODERATOR), start=1):
-        await desk.flag(replace(other(asked, f"{number}"), flagged_by=by.user))
-    assert len(await desk.cases()) == 3
+        await desk.intake.flag(replace(other(asked, f"{number}"), flagged_by=by.user))
+    assert len(await desk.queries.cases()) == 3
 
 
 async def test_one_refusal_holds_up_nobody_who_flags_at_the_same_time(desk: Desk, post: FlaggedPost) -> None:
     """They share a commit, and each gets their own answer."""
     asked = replace(post, priority=Priority.ASKED)
     flags = [other(asked, "1", STRANGER.user), other(post, "2"), other(asked, "3", VOLUNTEER.user)]
-    found = await asyncio.gather(*(desk.flag(one) for one in flags), return_exceptions=True)
+    found = await asyncio.gather(*(desk.intake.flag(one) for one in flags), return_exceptions=True)
     assert [type(one).__name__ for one in found] == ["NotAllowed", "Case", "Case"]
-    assert {case.post.ref.message for case in await desk.cases()} == {"2", "3"}
+    assert {case.post.ref.message for case in await desk.queries.cases()} == {"2", "3"}
 
 
 async def test_who_asks_for_a_draft_that_waits_is_served_sooner_and_as_they_wish(
     desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """The case is one; a stranger who asks for it changes nothing."""
-    await desk.flag(other(post, "1"))
+    await desk.intake.flag(other(post, "1"))
     clock.advance(1)
-    waiting = await desk.flag(other(post, "2"))
+    waiting = await desk.intake.flag(other(post, "2"))
     asked = replace(other(post, "2"), priority=Priority.ASKED, wish=Wish(Intent.QUESTIONING, "es", "kind"))
     with pytest.raises(NotAllowed):
-        await desk.flag(replace(asked, flagged_by=STRANGER.user))
-    assert (await desk.case(waiting.id)).post.wish == Wish()
-    await desk.flag(replace(asked, flagged_by=VOLUNTEER.user))
+        await desk.intake.flag(replace(asked, flagged_by=STRANGER.user))
+    assert (await desk.queries.case(waiting.id)).post.wish == Wish()
+    await desk.intake.flag(replace(asked, flagged_by=VOLUNTEER.user))
     taken = (await take(queue)).case
     assert (taken.id, taken.post.priority, taken.post.wish) == (waiting.id, Priority.ASKED, asked.wish)
 
@@ -160,19 +159,18 @@ async def test_who_asks_for_what_waits_for_room_comes_first_when_there_is_some(
 async def test_the_platform_is_asked_who_wants_a_draft(database: Database, post: FlaggedPost) -> None:
     """A moderator there need not be known here; while it cannot tell, nothing is taken in, and a flag is."""
     source = FakeRoles(stranger_one=Role.MODERATOR)
-    live_roles = LiveRoles(database, {PLATFORM: source})
-    desk = Desk(database, intake=Intake(database, campaign_hours=0, live_roles=live_roles))
+    desk = build_desk(database, role_sources={PLATFORM: source})
     asked = replace(post, ref=replace(post.ref, community="harbour"), priority=Priority.ASKED, flagged_by=STRANGER.user)
-    await desk.flag(asked)
+    await desk.intake.flag(asked)
     source.is_down = True
     with pytest.raises(PlatformUnavailable):
-        await desk.flag(other(asked, "2", STRANGER.user))
-    await desk.flag(replace(other(asked, "3", STRANGER.user), priority=Priority.FLAGGED))
+        await desk.intake.flag(other(asked, "2", STRANGER.user))
+    await desk.intake.flag(replace(other(asked, "3", STRANGER.user), priority=Priority.FLAGGED))
     source.is_down = False
     source.now.clear()
     with pytest.raises(NotAllowed):
-        await desk.flag(other(asked, "4", STRANGER.user))
-    assert {case.post.ref.message for case in await desk.cases()} == {post.ref.message, "3"}
+        await desk.intake.flag(other(asked, "4", STRANGER.user))
+    assert {case.post.ref.message for case in await desk.queries.cases()} == {post.ref.message, "3"}
 
 
 @pytest.mark.parametrize("wish", [Wish(language="fi"), Wish(tone="x" * 121), Wish(tone="half \ud83d")])
@@ -185,14 +183,14 @@ def test_a_wish_that_nobody_can_grant_is_refused_at_the_door(post: FlaggedPost, 
 
 async def test_a_wish_can_change_until_the_case_is_erased(desk: Desk, database: Database, post: FlaggedPost) -> None:
     """A moderator wants other drafts than the flagger did; the last wish counts, as a whole."""
-    case = await desk.flag(replace(post, wish=Wish(Intent.POSITIVE, "es")))
+    case = await desk.intake.flag(replace(post, wish=Wish(Intent.POSITIVE, "es")))
     later = Wish(Intent.DENOUNCING, tone="firm")
 
     async def change(wish: Wish, case_id: str = case.id) -> None:
         await database.run("wish", lambda session: set_wish(session, case_id, wish))
 
     await change(later)
-    assert (await desk.case(case.id)).post.wish == later
+    assert (await desk.queries.case(case.id)).post.wish == later
     with pytest.raises(BadInput, match="too long"):
         await change(Wish(tone="x" * 121))
     with pytest.raises(BadInput, match="no case"):
@@ -200,4 +198,4 @@ async def test_a_wish_can_change_until_the_case_is_erased(desk: Desk, database: 
     await execute(database, "UPDATE cases SET erased_at = updated_at")
     with pytest.raises(NotAllowed, match="erased"):
         await change(Wish())
-    assert (await desk.case(case.id)).post.wish == later
+    assert (await desk.queries.case(case.id)).post.wish == later

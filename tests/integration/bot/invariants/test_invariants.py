@@ -64,7 +64,7 @@ async def _live(world: World) -> None:
     world.clock.advance(16)
     await world.send()
     await world.approve(undone)
-    await world.undo(await world.desk.case(undone.id))
+    await world.undo(await world.desk.queries.case(undone.id))
     await world.decline(declined)
     await world.flag(5)
     await world.take(1)

@@ -8,10 +8,8 @@ from datetime import timedelta
 import pytest
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import Desk, build_casework, build_desk
 from bot.drafting.queue import DraftQueue
-from bot.intake.intake import Intake
-from bot.review.casework import FrontDesk
-from bot.review.decisions import Desk
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
@@ -43,7 +41,7 @@ async def test_a_moderator_sees_all_that_was_said_of_a_post(
     assert card.holder is not None
     assert (card.holder.name, card.holder.until) == ("moderator_one", clock() + timedelta(minutes=5))
     assert (await front.release(in_review.id, MODERATOR)).holder is None
-    stored = await desk.suggestion(in_review.id)
+    stored = await desk.queries.suggestion(in_review.id)
     assert stored is not None
     assert card.suggestion_id == stored.id
 
@@ -110,11 +108,12 @@ async def test_a_case_is_found_by_its_post_and_by_its_reply(
 
 
 async def test_the_platform_says_at_each_click_who_somebody_is(
-    database: Database, desk: Desk, outbox: Outbox, in_review: Case
+    database: Database, outbox: Outbox, in_review: Case
 ) -> None:
     """A moderator by the platform's own rights needs no grant here, and is none any more when it says so."""
     roles = FakeRoles(native=Role.MODERATOR)
-    front = FrontDesk(database, desk, Intake(database), outbox, role_sources={PLATFORM: roles})
+    desk = build_desk(database, role_sources={PLATFORM: roles})
+    front = build_casework(desk, outbox)
     native = Person(PLATFORM, "native", "Nadia")
     card = await front.claim(in_review.id, native)
     assert card.holder is not None
@@ -125,7 +124,7 @@ async def test_the_platform_says_at_each_click_who_somebody_is(
     roles.is_down = True
     with pytest.raises(PlatformUnavailable):
         await front.decline(in_review.id, in_review.version, native, DeclineReason.PREACHY)
-    assert (await desk.case(in_review.id)).state is CaseState.IN_REVIEW
+    assert (await desk.queries.case(in_review.id)).state is CaseState.IN_REVIEW
 
 
 async def test_what_is_refused_can_be_said_in_the_readers_language(front: Casework, in_review: Case) -> None:

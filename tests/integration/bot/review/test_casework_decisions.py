@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import Desk, build_casework, build_desk
 from bot.drafting.queue import DraftQueue
-from bot.intake.intake import Intake
-from bot.review.casework import FrontDesk
-from bot.review.decisions import Desk
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
+from bot.store.cases.suggestions import DraftedBefore, drafted_before
 from bot.store.engine.database import Database
 from core.errors import BadInput
 from core.models import FlaggedPost, Intent
@@ -36,14 +35,14 @@ async def test_every_other_decision_answers_with_the_card_as_it_is_then(
     case = await queue.store(taken, suggestion_for(taken.case.post))
     declined = await front.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, "It reads like a leaflet.")
     assert (declined.state, declined.closed_because) == (CaseState.DECLINED, "declined: other")
-    assert (await desk.history(case.id))[-1].note == "It reads like a leaflet."
+    assert (await desk.queries.history(case.id))[-1].note == "It reads like a leaflet."
 
 
 async def test_a_case_without_a_draft_is_reopened_or_left(
     front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """The card says what the engine found, and each way out works."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     case = await queue.store(taken, suggestion_for(taken.case.post, ()))
     card = await card_of(front, case)
@@ -96,11 +95,10 @@ async def test_a_posted_reply_is_retracted_and_one_that_stands_is_said_to(
 
 
 async def test_a_folded_post_is_counted_and_can_be_drafted_on_its_own(
-    database: Database, desk: Desk, outbox: Outbox, post: FlaggedPost
+    database: Database, outbox: Outbox, post: FlaggedPost
 ) -> None:
     """The lead's card says for how many posts it stands."""
-    intake = Intake(database)
-    front = FrontDesk(database, Desk(database, intake=intake), intake, outbox)
+    front = build_casework(build_desk(database, campaign_hours=24), outbox)
     lead = await front.flag(post)
     folded = await front.flag(
         replace(post, ref=replace(post.ref, message="104"), flagged_by=MODERATOR.user, root="104")
@@ -120,9 +118,8 @@ async def test_drafts_of_one_intent_are_wished_for(
 ) -> None:
     """The worker is given the wish with the post, and what was drafted before, so that the next drafts are others."""
     await front.redraft(in_review.id, in_review.version, MODERATOR, intent=Intent.QUESTIONING)
-    assert (await desk.history(in_review.id))[-1].reason == "for questioning drafts"
-    earlier = await desk.earlier(in_review.post.ref)
-    assert (earlier.times, earlier.texts) == (1, DRAFT_TEXTS)
+    assert (await desk.queries.history(in_review.id))[-1].reason == "for questioning drafts"
+    assert await _before(desk, in_review) == DraftedBefore(1, DRAFT_TEXTS)
     clock.advance(1)
     taken = await take(queue)
     assert taken.case.post.wish.intent is Intent.QUESTIONING
@@ -130,9 +127,13 @@ async def test_drafts_of_one_intent_are_wished_for(
     card = await card_of(front, case)
     assert [draft.text for draft in card.drafts] == ["Who told you so?"]
     again = await front.redraft(case.id, case.version, MODERATOR)
-    assert (again.state, (await desk.history(case.id))[-1].reason) == (CaseState.QUEUED, "for other drafts")
+    assert (again.state, (await desk.queries.history(case.id))[-1].reason) == (CaseState.QUEUED, "for other drafts")
     assert (await take(queue)).case.post.wish.intent is Intent.QUESTIONING
-    assert (await desk.earlier(case.post.ref)).texts == ("Who told you so?", *DRAFT_TEXTS)
+    assert await _before(desk, case) == DraftedBefore(2, ("Who told you so?", *DRAFT_TEXTS))
+
+
+async def _before(desk: Desk, case: Case) -> DraftedBefore:
+    return await desk.database.run("read what was drafted", lambda session: drafted_before(session, case.id))
 
 
 @pytest.mark.parametrize("ends", ["nothing new", "given up"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.communities.decisions import CommunityDesk
-from bot.review.decisions import Desk
+from bot.compose.desk import Desk
 from bot.store.cases.cases import Case
 from bot.store.cases.proposals import forget_proposals
 from bot.store.engine.database import Database
@@ -73,7 +73,7 @@ async def test_a_first_approval_whose_time_is_over_is_shown_no_more(
     clock.advance(1)
     card = await card_of(front, in_review)
     assert (card.first_approvals, card.first_texts) == ((), ())
-    assert (await desk.view(in_review.id, MODERATOR)).firsts == ()
+    assert (await desk.queries.view(in_review.id, MODERATOR)).firsts == ()
     again = await front.approve((await propose(front, in_review)).id, MODERATOR)
     assert again.waits_for_second == clock() + timedelta(hours=24)
     assert (await card_of(front, in_review)).first_texts == (BOLD,)
@@ -98,8 +98,8 @@ async def test_a_text_that_was_approved_without_being_proposed_is_shown_as_well(
     front: Casework, desk: Desk, in_review: Case
 ) -> None:
     """In a terminal, say: the second person reads it on the card all the same."""
-    shown = await desk.rendered(in_review.id, BOLD)
-    await desk.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
+    shown = await desk.queries.rendered(in_review.id, BOLD)
+    await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
     card = await card_of(front, in_review)
     assert (card.first_approvals, card.first_texts) == (("moderator_one",), (BOLD,))
 

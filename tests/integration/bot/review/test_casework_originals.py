@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.sample.community import SampleCommunity
-from bot.review.decisions import Desk
+from bot.compose.desk import Desk
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from core.models import FlaggedPost
@@ -31,7 +31,7 @@ async def test_a_change_of_the_post_is_shown_and_moves_nothing_by_itself(front: 
 
 async def test_hidden_words_are_compared_by_their_last_edit(front: Casework, desk: Desk, post: FlaggedPost) -> None:
     """A platform that tells only when a post was edited says twice that it was, and once that it was not."""
-    case = await desk.flag(replace(post, ref=replace(post.ref, message="901"), revision="at noon"))
+    case = await desk.intake.flag(replace(post, ref=replace(post.ref, message="901"), revision="at noon"))
     for revision, is_edited in (("at one", True), ("at noon", False)):
         await front.original_changed(case.post.ref, "", revision=revision)
         card = await front.card(case.id, MODERATOR)

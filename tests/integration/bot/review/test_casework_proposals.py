@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from bot.communities.decisions import CommunityDesk
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.errors import BadInput, Conflict, NotAllowed
@@ -29,7 +29,7 @@ async def test_what_is_proposed_is_what_is_posted_byte_for_byte(
     """With the sentence that discloses Antiphon; the approval is bound to its hash, and waits for the undo window."""
     proposed = await front.propose(in_review.id, in_review.version, MODERATOR, rank=2)
     assert re.fullmatch("[a-z0-9]{16}", proposed.id)
-    assert proposed.text == (await desk.rendered(in_review.id, DRAFT_TEXTS[1])).text
+    assert proposed.text == (await desk.queries.rendered(in_review.id, DRAFT_TEXTS[1])).text
     assert (proposed.reply, proposed.sha256) == (DRAFT_TEXTS[1], text_hash(proposed.text))
     assert (proposed.why_two, proposed.unsupported, proposed.is_shadow) == ((), (), False)
     assert "a warning" in proposed.warnings
@@ -95,9 +95,9 @@ async def test_words_from_elsewhere_are_drafted_and_never_approved(
         with pytest.raises(NotAllowed, match="stand in no message") as caught:
             await front.propose(case.id, case.version, MODERATOR, **how)
         assert "Copy what you can use" in caught.value.remedy
-    shown = await desk.rendered(case.id, OWN_TEXT)
+    shown = await desk.queries.rendered(case.id, OWN_TEXT)
     with pytest.raises(NotAllowed, match="stand in no message"):
-        await desk.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR)
+        await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
     assert (await front.withdraw(case.id, case.version, MODERATOR, "copied")).state is CaseState.WITHDRAWN
 
@@ -107,7 +107,7 @@ async def test_only_who_was_shown_a_text_approves_it(front: Casework, desk: Desk
     proposed = await propose(front, in_review, OWN_TEXT)
     with pytest.raises(NotAllowed, match="Only the person who was shown"):
         await front.approve(proposed.id, OTHER_MODERATOR)
-    assert (await desk.case(in_review.id)).state is CaseState.IN_REVIEW
+    assert (await desk.queries.case(in_review.id)).state is CaseState.IN_REVIEW
     with pytest.raises(Conflict, match="not waiting"):
         await front.approve("0" * 16, MODERATOR)
 

@@ -8,13 +8,14 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
+from bot.review.approvals import Approved
 from bot.store.cases.cases import Case, transition
 from bot.store.engine.database import Database, Session
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost
-from core.moderation.approval import ApprovedReply, CaseState, text_hash
+from core.moderation.approval import CaseState, text_hash
 from core.moderation.decline import DeclineReason
 from core.moderation.roles import Person
 from tests.fakes.desk.decisions import OWN_TEXT, approve, drafted, execute, one_row, take
@@ -28,16 +29,16 @@ async def test_a_case_goes_from_flag_to_approval(
     desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
 ) -> None:
     """The way of every reply, and each step of it in the audit log with its actor."""
-    case = await desk.flag(post)
+    case = await desk.intake.flag(post)
     assert (case.state, case.version, case.post.text) == (CaseState.QUEUED, 2, post.text)
     taken = await take(queue)
     reviewed = await queue.store(taken, suggestion_for(taken.case.post))
     assert reviewed.state is CaseState.IN_REVIEW
-    stored = await desk.suggestion(case.id)
+    stored = await desk.queries.suggestion(case.id)
     assert stored is not None
     assert stored.suggestion == suggestion_for(taken.case.post)
-    shown = await desk.rendered(case.id, DRAFT_TEXTS[0])
-    reply = await desk.approve(
+    shown = await desk.queries.rendered(case.id, DRAFT_TEXTS[0])
+    approved = await desk.approvals.approve(
         case.id,
         reviewed.version,
         shown.text,
@@ -46,10 +47,11 @@ async def test_a_case_goes_from_flag_to_approval(
         suggestion_id=stored.id,
         draft_rank=1,
     )
-    assert isinstance(reply, ApprovedReply)
+    assert isinstance(approved, Approved)
+    reply = approved.reply
     assert (reply.text, reply.in_reply_to) == (shown.text, post.ref)
     who, flagger = await pseudonym_of(database, MODERATOR), await pseudonym_of(database, Person(PLATFORM, "mill_pond"))
-    entries = await desk.history(case.id)
+    entries = await desk.queries.history(case.id)
     assert [(entry.from_state, entry.to_state, entry.actor) for entry in entries] == [
         (None, "captured", flagger),
         ("captured", "queued", "desk"),
@@ -70,12 +72,12 @@ async def test_two_moderators_never_both_win(desk: Desk, in_review: Case, databa
     results = await asyncio.gather(
         approve(desk, in_review, MODERATOR),
         approve(desk, in_review, OTHER_MODERATOR),
-        desk.decline(in_review.id, in_review.version, MANAGER, DeclineReason.OFF_TONE),
+        desk.decisions.decline(in_review.id, in_review.version, MANAGER, DeclineReason.OFF_TONE),
         return_exceptions=True,
     )
     conflicts = [result for result in results if isinstance(result, Conflict)]
     assert len(conflicts) == 2
-    winner = (await desk.history(in_review.id))[-1]
+    winner = (await desk.queries.history(in_review.id))[-1]
     names = {await pseudonym_of(database, person): person.name for person in (MODERATOR, OTHER_MODERATOR, MANAGER)}
     assert winner.to_state is not None
     assert all(names[winner.actor] in str(lost) and winner.to_state in str(lost) for lost in conflicts)
@@ -86,15 +88,15 @@ async def test_two_moderators_never_both_win(desk: Desk, in_review: Case, databa
 async def test_of_a_hundred_approvals_at_once_one_wins(desk: Desk, in_review: Case, database: Database) -> None:
     """The others are told who was faster, whichever database it is (invariant I10)."""
     people = [MODERATOR, OTHER_MODERATOR, MANAGER]
-    shown = await desk.rendered(in_review.id, OWN_TEXT)
+    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
     results = await asyncio.gather(
         *(
-            desk.approve(in_review.id, in_review.version, shown.text, shown.sha256, people[turn % 3])
+            desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, people[turn % 3])
             for turn in range(100)
         ),
         return_exceptions=True,
     )
-    winners = [result for result in results if isinstance(result, ApprovedReply)]
+    winners = [result.reply for result in results if isinstance(result, Approved)]
     lost = [result for result in results if isinstance(result, Conflict)]
     assert (len(winners), len(lost)) == (1, 99)
     names = {await pseudonym_of(database, person): person.name for person in people}
@@ -105,15 +107,15 @@ async def test_of_a_hundred_approvals_at_once_one_wins(desk: Desk, in_review: Ca
 async def test_an_edit_is_recorded(desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database) -> None:
     """Later drafts learn from edits, and the audit must tell a person's words from the engine's."""
     case = await drafted(desk, queue, post)
-    stored = await desk.suggestion(case.id)
+    stored = await desk.queries.suggestion(case.id)
     assert stored is not None
     for rank in (1, None):
-        shown = await desk.rendered(case.id, OWN_TEXT)
+        shown = await desk.queries.rendered(case.id, OWN_TEXT)
         suggestion_id = stored.id if rank else None
-        await desk.approve(
+        await desk.approvals.approve(
             case.id, case.version, shown.text, shown.sha256, MODERATOR, suggestion_id=suggestion_id, draft_rank=rank
         )
-        case = await desk.undo(case.id, case.version + 1, MODERATOR)
+        case = await desk.decisions.undo(case.id, case.version + 1, MODERATOR)
     assert [
         int(str(n)) for n in await one_row(database, "SELECT count(*), sum(CAST(edited AS INTEGER)) FROM approvals")
     ] == [2, 2]
@@ -121,15 +123,15 @@ async def test_an_edit_is_recorded(desk: Desk, queue: DraftQueue, post: FlaggedP
 
 async def test_a_draft_that_is_not_there_is_refused(desk: Desk, queue: DraftQueue, in_review: Case) -> None:
     """An approval must not claim to come from a draft that nobody saw, or one of another post; nothing is kept."""
-    stored = await desk.suggestion(in_review.id)
+    stored = await desk.queries.suggestion(in_review.id)
     other = await drafted(desk, queue, SampleCommunity().flag("105", "mill_pond"))
-    others = await desk.suggestion(other.id)
+    others = await desk.queries.suggestion(other.id)
     assert stored is not None
     assert others is not None
-    shown = await desk.rendered(in_review.id, DRAFT_TEXTS[0])
+    shown = await desk.queries.rendered(in_review.id, DRAFT_TEXTS[0])
     for suggestion_id, rank in (("no-such-id", 1), (None, 1), (stored.id, 9), (stored.id, None), (others.id, 1)):
         with pytest.raises(BadInput):
-            await desk.approve(
+            await desk.approvals.approve(
                 in_review.id,
                 in_review.version,
                 shown.text,
@@ -138,32 +140,32 @@ async def test_a_draft_that_is_not_there_is_refused(desk: Desk, queue: DraftQueu
                 suggestion_id=suggestion_id,
                 draft_rank=rank,
             )
-    assert await desk.case(in_review.id) == in_review
+    assert await desk.queries.case(in_review.id) == in_review
 
 
 async def test_a_text_that_was_not_shown_or_does_not_disclose_is_not_approved(desk: Desk, in_review: Case) -> None:
     """The whole transaction is undone: the case stays in review, with its version."""
-    shown = await desk.rendered(in_review.id, OWN_TEXT)
-    empty = await desk.rendered(in_review.id, "")
+    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
+    empty = await desk.queries.rendered(in_review.id, "")
     for text, sha256 in (
         (shown.text, text_hash("something else")),
         (OWN_TEXT, text_hash(OWN_TEXT)),
     ):
         with pytest.raises(NotAllowed):
-            await desk.approve(in_review.id, in_review.version, text, sha256, MODERATOR)
+            await desk.approvals.approve(in_review.id, in_review.version, text, sha256, MODERATOR)
     with pytest.raises(BadInput, match="surrogate"):
-        await desk.approve(in_review.id, in_review.version, "half \ud83d", shown.sha256, MODERATOR)
+        await desk.approvals.approve(in_review.id, in_review.version, "half \ud83d", shown.sha256, MODERATOR)
     with pytest.raises(NotAllowed, match="empty"):
-        await desk.approve(in_review.id, in_review.version, empty.text, empty.sha256, MODERATOR)
-    assert await desk.case(in_review.id) == in_review
+        await desk.approvals.approve(in_review.id, in_review.version, empty.text, empty.sha256, MODERATOR)
+    assert await desk.queries.case(in_review.id) == in_review
 
 
 async def test_undo_brings_the_case_back(desk: Desk, in_review: Case, database: Database) -> None:
     """Within the window an approval can be taken back, and another text approved."""
     with pytest.raises(NotAllowed):
-        await desk.undo(in_review.id, in_review.version, MODERATOR)
+        await desk.decisions.undo(in_review.id, in_review.version, MODERATOR)
     await approve(desk, in_review)
-    undone = await desk.undo(in_review.id, in_review.version + 1, OTHER_MODERATOR)
+    undone = await desk.decisions.undo(in_review.id, in_review.version + 1, OTHER_MODERATOR)
     assert undone.state is CaseState.IN_REVIEW
     assert await one_row(database, "SELECT state FROM outbox") == ("cancelled",)
     await approve(desk, undone, OTHER_MODERATOR, DRAFT_TEXTS[1])
@@ -173,9 +175,9 @@ async def test_undo_brings_the_case_back(desk: Desk, in_review: Case, database: 
 async def test_withdrawing_an_approved_case_cancels_its_reply(desk: Desk, in_review: Case, database: Database) -> None:
     """However a case leaves ``approved``, its waiting reply goes with it (invariant I8)."""
     await approve(desk, in_review)
-    await desk.withdraw(in_review.id, in_review.version + 1, OTHER_MODERATOR, "the person asked us to")
+    await desk.decisions.withdraw(in_review.id, in_review.version + 1, OTHER_MODERATOR, "the person asked us to")
     assert await one_row(database, "SELECT state, error FROM outbox") == ("cancelled", "withdrawn")
-    assert (await desk.history(in_review.id))[-1].note == "the person asked us to"
+    assert (await desk.queries.history(in_review.id))[-1].note == "the person asked us to"
 
 
 @pytest.mark.parametrize(
@@ -190,21 +192,21 @@ async def test_a_closed_case_stays_closed(
     desk: Desk, in_review: Case, decision: str, state: CaseState, said: str
 ) -> None:
     """After a decision, which needs its reason, there is no way back to a reply (invariant I11)."""
-    decide, reason = getattr(desk, decision), "off topic"
+    decide, reason = getattr(desk.decisions, decision), "off topic"
     if decision == "decline":
         with pytest.raises(BadInput):
-            await desk.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.OTHER, " ")
-        decide, reason = desk.decline, DeclineReason.REPEATS_SLUR
+            await desk.decisions.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.OTHER, " ")
+        decide, reason = desk.decisions.decline, DeclineReason.REPEATS_SLUR
     else:
         with pytest.raises(BadInput):
             await decide(in_review.id, in_review.version, MODERATOR, " ")
-    assert await desk.case(in_review.id) == in_review
+    assert await desk.queries.case(in_review.id) == in_review
     closed: Case = await decide(in_review.id, in_review.version, MODERATOR, reason)
     assert closed.state is state
     with pytest.raises(NotAllowed):
         await approve(desk, closed)
-    assert [case.id for case in await desk.cases(state)] == [closed.id]
-    assert (await desk.history(closed.id))[-1].reason == said
+    assert [case.id for case in await desk.queries.cases(state)] == [closed.id]
+    assert (await desk.queries.history(closed.id))[-1].reason == said
 
 
 async def test_nothing_is_decided_while_nobody_knows_if_the_last_reply_stands(
@@ -218,15 +220,15 @@ async def test_nothing_is_decided_while_nobody_knows_if_the_last_reply_stands(
         version += 1
     await execute(database, "UPDATE outbox SET state = 'unknown'")
     for decision in (
-        desk.reopen(in_review.id, version, MODERATOR),
-        desk.decline(in_review.id, version, MODERATOR, DeclineReason.UNSAFE),
-        desk.withdraw(in_review.id, version, MODERATOR, "flagged by mistake"),
+        desk.decisions.reopen(in_review.id, version, MODERATOR),
+        desk.decisions.decline(in_review.id, version, MODERATOR, DeclineReason.UNSAFE),
+        desk.decisions.withdraw(in_review.id, version, MODERATOR, "flagged by mistake"),
     ):
         with pytest.raises(NotAllowed, match="nobody knows whether it arrived") as caught:
             await decision
         assert "Look on the platform" in caught.value.remedy
     await execute(database, "UPDATE outbox SET state = 'failed'")
-    await approve(desk, await desk.reopen(in_review.id, version, MODERATOR))
+    await approve(desk, await desk.decisions.reopen(in_review.id, version, MODERATOR))
 
 
 async def _moved(database: Database, case_id: str, version: int, to: CaseState) -> None:
@@ -238,9 +240,9 @@ async def _moved(database: Database, case_id: str, version: int, to: CaseState) 
 
 async def test_a_case_that_is_not_there_is_said_so(desk: Desk) -> None:
     """A mistyped id is a clear answer, never an empty one."""
-    for call in (desk.case, desk.history, desk.suggestion):
+    for call in (desk.queries.case, desk.queries.history, desk.queries.suggestion):
         with pytest.raises(BadInput, match="no case nothing"):
             await call("nothing")
-    for decide in (desk.take, desk.release, desk.view):
+    for decide in (desk.decisions.take, desk.decisions.release, desk.queries.view):
         with pytest.raises(BadInput, match="no case nothing"):
             await decide("nothing", MODERATOR)

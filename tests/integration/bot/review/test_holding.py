@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost
@@ -23,44 +23,44 @@ TAKEN = "taken by moderator_one until 14:05 UTC"
 
 async def test_others_are_told_who_has_a_case_and_until_when(desk: Desk, in_review: Case) -> None:
     """Every decision of somebody else is refused meanwhile, and who holds the case decides."""
-    held = await desk.take(in_review.id, MODERATOR)
+    held = await desk.decisions.take(in_review.id, MODERATOR)
     assert (held.version, held.state) == (in_review.version, CaseState.IN_REVIEW)
     case, other = in_review, OTHER_MODERATOR
     flagger = Person(PLATFORM, "mill_pond")
     for decision in (
-        desk.take(case.id, other),
+        desk.decisions.take(case.id, other),
         approve(desk, case, other),
-        desk.redraft(case.id, case.version, "Newcomers work.", other),
-        desk.decline(case.id, case.version, other, DeclineReason.PREACHY),
-        desk.stay_silent(case.id, case.version, other, "no use"),
-        desk.withdraw(case.id, case.version, other, "no use"),
-        desk.withdraw(case.id, case.version, flagger, "my mistake"),
+        desk.decisions.redraft(case.id, case.version, "Newcomers work.", other),
+        desk.decisions.decline(case.id, case.version, other, DeclineReason.PREACHY),
+        desk.decisions.stay_silent(case.id, case.version, other, "no use"),
+        desk.decisions.withdraw(case.id, case.version, other, "no use"),
+        desk.decisions.withdraw(case.id, case.version, flagger, "my mistake"),
     ):
         with pytest.raises(Conflict, match=TAKEN) as caught:
             await decision
         assert caught.value.remedy
-    view = await desk.view(case.id, other)
+    view = await desk.queries.view(case.id, other)
     assert view.hold is not None
     assert view.hold.name == "moderator_one"
-    assert await desk.case(case.id) == held
+    assert await desk.queries.case(case.id) == held
     await approve(desk, case, MODERATOR)
-    assert (await desk.case(case.id)).claimed_by is None
+    assert (await desk.queries.case(case.id)).claimed_by is None
 
 
 async def test_a_forgotten_case_is_free_again(desk: Desk, in_review: Case, clock: FakeClock) -> None:
     """A hold ends by itself; taken again, it is held longer; let go, it is free at once."""
-    await desk.take(in_review.id, MODERATOR)
+    await desk.decisions.take(in_review.id, MODERATOR)
     clock.advance(240)
-    await desk.take(in_review.id, MODERATOR)
+    await desk.decisions.take(in_review.id, MODERATOR)
     clock.advance(240)
     with pytest.raises(Conflict, match="until 14:09 UTC"):
-        await desk.take(in_review.id, OTHER_MODERATOR)
-    await desk.release(in_review.id, OTHER_MODERATOR)
-    assert (await desk.view(in_review.id, MODERATOR)).hold is not None
+        await desk.decisions.take(in_review.id, OTHER_MODERATOR)
+    await desk.decisions.release(in_review.id, OTHER_MODERATOR)
+    assert (await desk.queries.view(in_review.id, MODERATOR)).hold is not None
     clock.advance(60)
-    assert (await desk.view(in_review.id, MODERATOR)).hold is None
-    await desk.take(in_review.id, OTHER_MODERATOR)
-    released = await desk.release(in_review.id, OTHER_MODERATOR)
+    assert (await desk.queries.view(in_review.id, MODERATOR)).hold is None
+    await desk.decisions.take(in_review.id, OTHER_MODERATOR)
+    released = await desk.decisions.release(in_review.id, OTHER_MODERATOR)
     assert released.claimed_by is None
     await approve(desk, in_review, MODERATOR)
 
@@ -68,7 +68,7 @@ async def test_a_forgotten_case_is_free_again(desk: Desk, in_review: Case, clock
 async def test_of_many_who_take_a_case_at_once_one_has_it(desk: Desk, in_review: Case) -> None:
     """All others are told by whom it was taken."""
     people = [MODERATOR, OTHER_MODERATOR] * 5
-    results = await asyncio.gather(*(desk.take(in_review.id, by) for by in people), return_exceptions=True)
+    results = await asyncio.gather(*(desk.decisions.take(in_review.id, by) for by in people), return_exceptions=True)
     taken = [result for result in results if isinstance(result, Case)]
     assert len({case.claimed_by for case in taken}) == 1
     assert len(taken) == 5
@@ -77,15 +77,15 @@ async def test_of_many_who_take_a_case_at_once_one_has_it(desk: Desk, in_review:
 
 async def test_only_a_case_that_waits_for_a_person_is_taken(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> None:
     """Not one that is drafted, nor one that is decided."""
-    case = await desk.flag(post)
+    case = await desk.intake.flag(post)
     with pytest.raises(NotAllowed, match="queued"):
-        await desk.take(case.id, MODERATOR)
+        await desk.decisions.take(case.id, MODERATOR)
     taken = await take(queue)
     reviewed = await queue.give_up(taken, "No model.")
-    assert (await desk.take(reviewed.id, MODERATOR)).claimed_by is not None
-    await desk.decline(reviewed.id, reviewed.version, MODERATOR, DeclineReason.OTHER, "spam")
+    assert (await desk.decisions.take(reviewed.id, MODERATOR)).claimed_by is not None
+    await desk.decisions.decline(reviewed.id, reviewed.version, MODERATOR, DeclineReason.OTHER, "spam")
     with pytest.raises(NotAllowed, match="declined"):
-        await desk.take(case.id, MODERATOR)
+        await desk.decisions.take(case.id, MODERATOR)
 
 
 async def test_other_drafts_that_were_asked_for_are_for_everybody(
@@ -93,6 +93,6 @@ async def test_other_drafts_that_were_asked_for_are_for_everybody(
 ) -> None:
     """Who asked for them may have gone home."""
     case = await drafted(desk, queue, post)
-    await desk.take(case.id, MODERATOR)
-    queued = await desk.redraft(case.id, case.version, "Newcomers work.", MODERATOR)
+    await desk.decisions.take(case.id, MODERATOR)
+    queued = await desk.decisions.redraft(case.id, case.version, "Newcomers work.", MODERATOR)
     assert queued.claimed_by is None

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from bot.communities.decisions import CommunityDesk
-from bot.review.decisions import Desk
+from bot.compose.desk import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
@@ -44,16 +44,19 @@ BY_ROLE: Final = {
     None: STRANGER,
 }
 ON_CASES: Final[dict[str, tuple[OnCase, Callable[[Desk, str, Person], Awaitable[object]]]]] = {
-    "view": (OnCase.READ, lambda desk, case, by: desk.view(case, by)),
-    "take": (OnCase.REVIEW, lambda desk, case, by: desk.take(case, by)),
-    "release": (OnCase.REVIEW, lambda desk, case, by: desk.release(case, by)),
-    "redraft": (OnCase.REVIEW, lambda desk, case, by: desk.redraft(case, PAST, "Newcomers work.", by)),
-    "approve": (OnCase.APPROVE, lambda desk, case, by: desk.approve(case, PAST, "Hello.", text_hash("Hello."), by)),
-    "undo": (OnCase.APPROVE, lambda desk, case, by: desk.undo(case, PAST, by)),
-    "decline": (OnCase.REVIEW, lambda desk, case, by: desk.decline(case, PAST, by, DeclineReason.UNSAFE)),
-    "stay silent": (OnCase.REVIEW, lambda desk, case, by: desk.stay_silent(case, PAST, by, "no use")),
-    "withdraw": (OnCase.WITHDRAW, lambda desk, case, by: desk.withdraw(case, PAST, by, "no use")),
-    "reopen": (OnCase.REVIEW, lambda desk, case, by: desk.reopen(case, PAST, by)),
+    "view": (OnCase.READ, lambda desk, case, by: desk.queries.view(case, by)),
+    "take": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.take(case, by)),
+    "release": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.release(case, by)),
+    "redraft": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.redraft(case, PAST, "Newcomers work.", by)),
+    "approve": (
+        OnCase.APPROVE,
+        lambda desk, case, by: desk.approvals.approve(case, PAST, "Hello.", text_hash("Hello."), by),
+    ),
+    "undo": (OnCase.APPROVE, lambda desk, case, by: desk.decisions.undo(case, PAST, by)),
+    "decline": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.decline(case, PAST, by, DeclineReason.UNSAFE)),
+    "stay silent": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.stay_silent(case, PAST, by, "no use")),
+    "withdraw": (OnCase.WITHDRAW, lambda desk, case, by: desk.decisions.withdraw(case, PAST, by, "no use")),
+    "reopen": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.reopen(case, PAST, by)),
 }
 ON_COMMUNITIES: Final[dict[str, tuple[OnCommunity, Callable[[CommunityDesk, str, Person], Awaitable[object]]]]] = {
     "view": (OnCommunity.READ_STATISTICS, lambda desk, place, by: desk.view(place, by)),
@@ -103,9 +106,9 @@ async def test_roles_decide_about_cases_of_their_own_community_alone(
             found[name, role, "elsewhere"] = await is_allowed(call(desk, in_review.id, elsewhere[role]))
             expected[name, role, "elsewhere"] = False
             if name == "take" and expected[name, role, "here"]:
-                await desk.release(in_review.id, person)
+                await desk.decisions.release(in_review.id, person)
     assert found == expected
-    assert await desk.case(in_review.id) == in_review
+    assert await desk.queries.case(in_review.id) == in_review
 
 
 async def test_roles_decide_about_their_own_community_alone(
@@ -168,11 +171,11 @@ async def test_lists_show_what_one_may_see(
     desk: Desk, database: Database, in_review: Case, elsewhere: dict[Role | None, Person]
 ) -> None:
     """Neither cases nor communities of others, and no cases at all for a volunteer."""
-    assert await desk.listed(COMMUNITY_ID, AUDITOR) == [in_review]
+    assert await desk.queries.listed(COMMUNITY_ID, AUDITOR) == [in_review]
     for person in (VOLUNTEER, STRANGER, elsewhere[Role.ADMIN]):
         with pytest.raises(NotAllowed):
-            await desk.listed(COMMUNITY_ID, person)
-    assert await desk.listed("sample/harbour", elsewhere[Role.MODERATOR]) == []
+            await desk.queries.listed(COMMUNITY_ID, person)
+    assert await desk.queries.listed("sample/harbour", elsewhere[Role.MODERATOR]) == []
     seen = await CommunityDesk(database).listed(elsewhere[Role.MODERATOR])
     assert [view.community.id for view in seen] == ["sample/harbour"]
     assert await CommunityDesk(database).listed(STRANGER) == []
@@ -180,11 +183,13 @@ async def test_lists_show_what_one_may_see(
 
 async def test_who_flagged_a_post_reads_it_and_takes_the_flag_back(desk: Desk, in_review: Case) -> None:
     """Without any role, and nothing else; as the same id on another platform, nothing at all."""
-    assert (await desk.view(in_review.id, FLAGGER)).case == in_review
+    assert (await desk.queries.view(in_review.id, FLAGGER)).case == in_review
     with pytest.raises(NotAllowed):
-        await desk.take(in_review.id, FLAGGER)
+        await desk.decisions.take(in_review.id, FLAGGER)
     with pytest.raises(NotAllowed):
-        await desk.view(in_review.id, Person("elsewhere", "mill_pond"))
+        await desk.queries.view(in_review.id, Person("elsewhere", "mill_pond"))
     with pytest.raises(NotAllowed):
-        await desk.approve(in_review.id, PAST, "Hello.", text_hash("Hello."), Person("elsewhere", MODERATOR.user))
-    await desk.withdraw(in_review.id, in_review.version, FLAGGER, "my mistake")
+        await desk.approvals.approve(
+            in_review.id, PAST, "Hello.", text_hash("Hello."), Person("elsewhere", MODERATOR.user)
+        )
+    await desk.decisions.withdraw(in_review.id, in_review.version, FLAGGER, "my mistake")

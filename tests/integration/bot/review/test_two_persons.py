@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bot.communities.decisions import CommunityDesk
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.approvals import AwaitsSecond
-from bot.review.decisions import Desk
+from bot.review.approvals import Approved, AwaitsSecond
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.errors import NotAllowed
@@ -32,28 +32,29 @@ from tests.fakes.machine.clock import FakeClock
 
 async def approved(desk: Desk, case: Case, by: Person, reply: str = BOLD) -> ApprovedReply | AwaitsSecond:
     """What comes of approving a text."""
-    shown = await desk.rendered(case.id, reply)
-    return await desk.approve(case.id, case.version, shown.text, shown.sha256, by)
+    shown = await desk.queries.rendered(case.id, reply)
+    outcome = await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, by)
+    return outcome.reply if isinstance(outcome, Approved) else outcome
 
 
 async def test_a_figure_that_no_evidence_holds_needs_a_second_person(
     desk: Desk, in_review: Case, database: Database
 ) -> None:
     """The moderator is told before and after; the second one approves the same bytes; both are on record."""
-    told = (await desk.checked(in_review.id, BOLD)).why_two
+    told = (await desk.queries.checked(in_review.id, BOLD)).why_two
     assert told == ("No evidence holds the figure “93%”.",)
-    assert (await desk.checked(in_review.id, OWN_TEXT)).why_two == ()
+    assert (await desk.queries.checked(in_review.id, OWN_TEXT)).why_two == ()
     first = await approved(desk, in_review, MODERATOR)
     assert isinstance(first, AwaitsSecond)
     assert first.because == told
-    assert await desk.case(in_review.id) == in_review
+    assert await desk.queries.case(in_review.id) == in_review
     assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
-    assert [one.sha256 for one in (await desk.view(in_review.id, MANAGER)).firsts] == [first.sha256]
+    assert [one.sha256 for one in (await desk.queries.view(in_review.id, MANAGER)).firsts] == [first.sha256]
     reply = await approved(desk, in_review, OTHER_MODERATOR)
     assert isinstance(reply, ApprovedReply)
     one, two = await pseudonym_of(database, MODERATOR), await pseudonym_of(database, OTHER_MODERATOR)
     assert await one_row(database, "SELECT moderator, seconded_by, sha256 FROM approvals") == (one, two, first.sha256)
-    entry = (await desk.history(in_review.id))[-1]
+    entry = (await desk.queries.history(in_review.id))[-1]
     assert (entry.to_state, entry.actor) == (CaseState.APPROVED, two)
     assert one in entry.reason
 
@@ -63,7 +64,7 @@ async def test_nobody_is_two_persons(desk: Desk, in_review: Case, database: Data
     for _ in range(3):
         assert isinstance(await approved(desk, in_review, MODERATOR), AwaitsSecond)
     assert await one_row(database, "SELECT count(*) FROM first_approvals") == (1,)
-    assert (await desk.case(in_review.id)).state is CaseState.IN_REVIEW
+    assert (await desk.queries.case(in_review.id)).state is CaseState.IN_REVIEW
 
 
 async def test_the_second_person_approves_the_same_bytes(desk: Desk, in_review: Case) -> None:
@@ -78,12 +79,12 @@ async def test_a_threat_or_an_attack_on_one_person_needs_two(
     desk: Desk, queue: DraftQueue, post: FlaggedPost, action: Action
 ) -> None:
     """Whatever the reply says; and the first who approves does not keep the case from the second."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     made = suggestion_for(taken.case.post)
     made = replace(made, reading=replace(made.reading, recommended_action=action))
     case = await queue.store(taken, made)
-    await desk.take(case.id, MODERATOR)
+    await desk.decisions.take(case.id, MODERATOR)
     assert isinstance(await approved(desk, case, MODERATOR, OWN_TEXT), AwaitsSecond)
     assert isinstance(await approved(desk, case, OTHER_MODERATOR, OWN_TEXT), ApprovedReply)
 
@@ -99,7 +100,7 @@ async def test_a_first_approval_ends_with_the_version_of_the_case(desk: Desk, in
     """What was decided meanwhile, the first person has not seen."""
     await approved(desk, in_review, MODERATOR)
     assert isinstance(await approved(desk, in_review, MANAGER, OWN_TEXT), ApprovedReply)
-    undone = await desk.undo(in_review.id, in_review.version + 1, MANAGER)
+    undone = await desk.decisions.undo(in_review.id, in_review.version + 1, MANAGER)
     assert isinstance(await approved(desk, undone, OTHER_MODERATOR), AwaitsSecond)
 
 

@@ -69,7 +69,7 @@ class _Scene(Scene):
         assert {text for _, text in self.community.replies()} <= {REPLY}
         ended = Counter[CaseState]()
         for before in approved:
-            case = await self.desk.case(before.id)
+            case = await self.desk.queries.case(before.id)
             ended[case.state] += 1
             count = stands.pop(case.post.ref.message, 0)
             assert count <= 1, "a reply stands twice"
@@ -181,7 +181,7 @@ async def test_undo_and_send_never_both_win(scene: _Scene) -> None:
 
     async def undo(case: Case) -> None:
         with suppress(Conflict):
-            await scene.desk.undo(case.id, case.version, MODERATOR)
+            await scene.desk.decisions.undo(case.id, case.version, MODERATOR)
             undone.add(case.id)
 
     waiting = list(approved)
@@ -216,11 +216,11 @@ async def test_whatever_happens_at_once_nobody_waits_for_ever(scene: _Scene) -> 
 
     async def undo(case: Case) -> None:
         with suppress(Conflict):
-            await scene.desk.undo(case.id, case.version, MODERATOR)
+            await scene.desk.decisions.undo(case.id, case.version, MODERATOR)
 
     async def withdraw(case: Case) -> None:
         with suppress(Conflict):
-            await scene.desk.withdraw(case.id, case.version, MODERATOR, "we were asked to")
+            await scene.desk.decisions.withdraw(case.id, case.version, MODERATOR, "we were asked to")
 
     async def pause() -> None:
         await scene.database.run("pause", lambda session: communities.pause(session, COMMUNITY_ID, "test"))
@@ -235,7 +235,7 @@ async def test_whatever_happens_at_once_nobody_waits_for_ever(scene: _Scene) -> 
 
     async def flag() -> None:
         post = scene.community.add("somebody", "Something unkind.")
-        await scene.desk.flag(scene.community.flag(post.id, "mill_pond"))
+        await scene.desk.intake.flag(scene.community.flag(post.id, "mill_pond"))
 
     async def send() -> None:
         outbox = scene.outbox_of_another_process()

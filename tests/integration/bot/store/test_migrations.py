@@ -15,7 +15,7 @@ from sqlalchemy import URL, Connection, Engine, MetaData, Table, event, inspect,
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.sample.community import SampleCommunity
-from bot.review.decisions import Desk
+from bot.intake.intake import Intake
 from bot.store.engine import migrate
 from bot.store.engine.database import Database, connected
 from bot.store.schema import Base
@@ -58,7 +58,7 @@ async def test_an_upgrade_keeps_every_row(
 ) -> None:
     """A later version finds every case and the whole audit log, and makes a table anew that they rest on (I18)."""
     for message in ("101", "103"):
-        await Desk(database).flag(SampleCommunity().flag(message, "mill_pond"))
+        await Intake(database, campaign_hours=0).flag(SampleCommunity().flag(message, "mill_pond"))
     before = await _all_rows(database.engine)
     become_later(monkeypatch, tmp_path)
     await migrate.upgrade(database.engine)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import URL
 
-from bot.review.decisions import Desk
+from bot.compose.desk import Desk, build_desk
 from bot.store.cases.cases import Case, transition
 from bot.store.engine.database import Database, Session
 from bot.store.schema import AuditRow, CaseRow
@@ -37,11 +37,11 @@ async def test_an_undeclared_move_leaves_no_trace(
     desk: Desk, in_review: Case, database: Database, to: CaseState
 ) -> None:
     """The one function that moves a case obeys the graph, and a refused move writes no audit line."""
-    before = await desk.history(in_review.id)
+    before = await desk.queries.history(in_review.id)
     with pytest.raises(NotAllowed):
         await _move(database, in_review, to)
-    assert await desk.case(in_review.id) == in_review
-    assert await desk.history(in_review.id) == before
+    assert await desk.queries.case(in_review.id) == in_review
+    assert await desk.queries.history(in_review.id) == before
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -53,7 +53,7 @@ def test_a_case_only_moves_along_the_graph(
 
     async def walk() -> None:
         database = await Database.open(tmp_path_factory.mktemp("walk") / "antiphon.sqlite", secret=SECRET)
-        case = await Desk(database).flag(post)
+        case = await build_desk(database).intake.flag(post)
         for wish in wishes:
             if wish in TRANSITIONS[case.state]:
                 moved = await _move(database, case, wish)
@@ -62,7 +62,7 @@ def test_a_case_only_moves_along_the_graph(
             else:
                 with pytest.raises(NotAllowed):
                     await _move(database, case, wish)
-        lines = await Desk(database).history(case.id)
+        lines = await build_desk(database).queries.history(case.id)
         assert [line.version for line in lines] == list(range(1, case.version + 1))
         assert await broken_chains(database) == []
         await database.close()
@@ -84,19 +84,19 @@ async def test_of_many_who_move_a_case_at_once_one_wins(
     won = [answer for answer in answers if isinstance(answer, Case)]
     assert len(won) == 1
     assert {type(answer) for answer in answers if answer is not won[0]} == {Conflict}
-    case = await desk.case(in_review.id)
+    case = await desk.queries.case(in_review.id)
     assert (case.state, case.version) == (won[0].state, in_review.version + 1)
-    assert len(await desk.history(case.id)) == case.version
+    assert len(await desk.queries.history(case.id)) == case.version
     assert await broken_chains(database) == []
 
 
 @pytest.mark.parametrize("statement", ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit"])
 async def test_the_audit_log_is_append_only(desk: Desk, in_review: Case, database: Database, statement: str) -> None:
     """Nobody can rewrite who decided what, not even this program."""
-    before = await desk.history(in_review.id)
+    before = await desk.queries.history(in_review.id)
     with pytest.raises(NotAllowed, match="append-only"):
         await execute(database, statement)
-    assert await desk.history(in_review.id) == before
+    assert await desk.queries.history(in_review.id) == before
 
 
 async def test_a_line_of_an_undeclared_move_is_refused(in_review: Case, database: Database) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.review.decisions import Desk
+from bot.compose.desk import build_desk
 from bot.store.engine.database import Database
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost
@@ -37,25 +37,25 @@ async def on_sqlite(tmp_path: Path) -> AsyncIterator[Database]:
 
 async def test_a_full_disk_is_said_so(on_sqlite: Database, post: FlaggedPost) -> None:
     """The operator reads what to do; nothing of the change is kept, and the desk works on when there is space."""
-    desk = Desk(on_sqlite)
-    await desk.flag(post)
+    desk = build_desk(on_sqlite)
+    await desk.intake.flag(post)
     size = await one_row(on_sqlite, "PRAGMA page_count")
     await one_row(on_sqlite, f"PRAGMA max_page_count = {size[0]}")
     big = replace(post, ref=replace(post.ref, message="1"), text="x" * 100_000)
     with pytest.raises(StoreUnavailable, match="full") as caught:
-        await desk.flag(big)
+        await desk.intake.flag(big)
     assert "Free space" in caught.value.remedy
     assert "xxx" not in all_said(caught.value)
-    assert len(await desk.cases()) == 1
+    assert len(await desk.queries.cases()) == 1
     await one_row(on_sqlite, "PRAGMA max_page_count = 100000")
-    assert (await desk.flag(big)).state is CaseState.QUEUED
+    assert (await desk.intake.flag(big)).state is CaseState.QUEUED
 
 
 async def test_a_read_only_database_is_said_so(on_sqlite: Database, post: FlaggedPost) -> None:
     """A wrong owner of the file is a common mistake of the first day; it gets its own remedy."""
     await execute(on_sqlite, "PRAGMA query_only = ON")
     with pytest.raises(StoreUnavailable, match="readonly") as caught:
-        await Desk(on_sqlite).flag(post)
+        await build_desk(on_sqlite).intake.flag(post)
     assert "write the database file" in caught.value.remedy
 
 
@@ -65,7 +65,7 @@ async def test_a_held_database_is_said_so(on_sqlite: Database, tmp_path: Path, p
     holder.execute("BEGIN IMMEDIATE")
     try:
         with pytest.raises(StoreUnavailable, match="locked") as caught:
-            await Desk(on_sqlite).flag(post)
+            await build_desk(on_sqlite).intake.flag(post)
         assert "Another program" in caught.value.remedy
     finally:
         holder.close()

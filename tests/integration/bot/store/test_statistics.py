@@ -8,8 +8,8 @@ from statistics import median
 
 import pytest
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.store.views.statistics import OWN_WORDS, statistics
@@ -36,7 +36,7 @@ class Day:
     async def drafted(self, seconds: float, group: TargetGroup = TargetGroup.MIGRANTS) -> Case:
         """Flag the next post, and draft it after so many seconds."""
         self.count += 1
-        await self.desk.flag(other(self.post, f"2{self.count}"))
+        await self.desk.intake.flag(other(self.post, f"2{self.count}"))
         taken = await take(self.queue)
         self.clock.advance(seconds)
         self.to_draft.append(seconds)
@@ -45,22 +45,22 @@ class Day:
     async def approve(self, case: Case, seconds: float, rank: int | None, text: str | None = None) -> None:
         """Approve a draft, or another text, so many seconds later."""
         self._decide(seconds)
-        stored = await self.desk.suggestion(case.id)
+        stored = await self.desk.queries.suggestion(case.id)
         assert stored is not None
         reply = text or stored.suggestion.drafts[(rank or 1) - 1].text
-        shown = await self.desk.rendered(case.id, reply)
+        shown = await self.desk.queries.rendered(case.id, reply)
         origin = {} if rank is None else {"suggestion_id": stored.id, "draft_rank": rank}
-        await self.desk.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR, **origin)  # type: ignore[arg-type]
+        await self.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR, **origin)  # type: ignore[arg-type]
 
     async def decline(self, case: Case, seconds: float, reason: DeclineReason) -> None:
         """Decline so many seconds later."""
         self._decide(seconds)
-        await self.desk.decline(case.id, case.version, MODERATOR, reason, "a note")
+        await self.desk.decisions.decline(case.id, case.version, MODERATOR, reason, "a note")
 
     async def stay_silent(self, case: Case, seconds: float) -> None:
         """Leave it without a reply so many seconds later."""
         self._decide(seconds)
-        await self.desk.stay_silent(case.id, case.version, MODERATOR, "a note")
+        await self.desk.decisions.stay_silent(case.id, case.version, MODERATOR, "a note")
 
     def _decide(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -135,7 +135,7 @@ async def test_others_and_earlier_cases_do_not_count(
     early = await day.drafted(5)
     clock.advance(3600)
     since = clock.now
-    await desk.flag(replace(post, ref=replace(post.ref, community="harbour")))
+    await desk.intake.flag(replace(post, ref=replace(post.ref, community="harbour")))
     await day.decline(early, 60, DeclineReason.PREACHY)
     found = await counted(database, since)
     assert (found.flagged, found.by_state, found.by_group, found.by_decline_reason) == (0, {}, {}, {})
@@ -149,8 +149,8 @@ async def test_a_case_drafted_and_approved_again_counts_once(database: Database,
     for _ in range(5):
         case = await day.drafted(30)
         await day.approve(case, 60, 2)
-        case = await day.desk.undo(case.id, case.version + 1, MODERATOR)
-        await day.desk.redraft(case.id, case.version, "Newcomers teach our children.", MODERATOR)
+        case = await day.desk.decisions.undo(case.id, case.version + 1, MODERATOR)
+        await day.desk.decisions.redraft(case.id, case.version, "Newcomers teach our children.", MODERATOR)
         taken = await take(day.queue)
         clock.advance(1000)
         case = await day.queue.store(taken, _about(suggestion_for(taken.case.post), TargetGroup.WOMEN))

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
-from bot.review.proposals import Proposals
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
@@ -40,7 +39,7 @@ async def test_their_words_go_from_the_threads_of_others(
     assert (erased.cases, erased.turns) == (0, 2)
     assert CANARY not in await everything(database)
     assert files_with(tmp_path, CANARY) == []
-    now, stored = await desk.case(case.id), await desk.suggestion(case.id)
+    now, stored = await desk.queries.case(case.id), await desk.queries.suggestion(case.id)
     assert stored is not None
     assert now.state is CaseState.IN_REVIEW
     for thread in (now.post.thread, stored.suggestion.post.thread):
@@ -52,7 +51,7 @@ async def test_a_draft_that_is_written_from_their_words_is_written_anew(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """The worker read the thread before; what it makes of it is refused, and the case is drafted again."""
-    await desk.flag(quoting(post))
+    await desk.intake.flag(quoting(post))
     taken = await take(queue)
     erased = await erase(database)
     assert erased.requeued == 1
@@ -70,15 +69,15 @@ async def test_a_moderator_s_notes_roles_and_claim_go(
     person = replace(MODERATOR, user=f"{CANARY}-moderator", name=f"{CANARY} the Moderator")
     await database.run("grant", lambda s: people.grant(s, COMMUNITY_ID, person, {Role.MODERATOR}, by="test"))
     case = await drafted(desk, queue, replace(post, ref=replace(post.ref, message="105"), text="x", author="y"))
-    closed = await desk.decline(case.id, case.version, person, DeclineReason.OTHER, f"I, {CANARY}, say no.")
+    closed = await desk.decisions.decline(case.id, case.version, person, DeclineReason.OTHER, f"I, {CANARY}, say no.")
     erased = await erase(database, person.user)
     assert (erased.cases, erased.notes, erased.memberships) == (0, 1, 1)
     assert CANARY not in await everything(database)
     assert files_with(tmp_path, CANARY) == []
-    last = (await desk.history(case.id))[-1]
+    last = (await desk.queries.history(case.id))[-1]
     assert (last.to_state, last.note) == (CaseState.DECLINED, "")
     assert last.actor.startswith("p-")
-    assert await desk.case(case.id) == closed
+    assert await desk.queries.case(case.id) == closed
 
 
 async def test_what_a_moderator_was_shown_to_approve_goes_with_them(
@@ -86,10 +85,8 @@ async def test_what_a_moderator_was_shown_to_approve_goes_with_them(
 ) -> None:
     """It is their text; and a card that named them is to be shown anew."""
     bold = "We all live here, and 93% of us are glad."
-    proposals = Proposals(database, desk)
-    await proposals.approve(
-        (await proposals.propose(in_review.id, in_review.version, MODERATOR, text=bold)).id, MODERATOR
-    )
+    shown = await desk.proposals.propose(in_review.id, in_review.version, MODERATOR, text=bold)
+    await desk.approvals.approve_shown(shown.id, MODERATOR)
     (before,) = await one_row(database, "SELECT unshown FROM cases")
     await erase(database, MODERATOR.user)
     assert await one_row(database, "SELECT count(*) FROM proposals") == (0,)
@@ -112,7 +109,9 @@ async def test_another_post_leads_the_campaign_of_an_erased_one(
 ) -> None:
     """The others were folded into the case that is gone; what it was like is forgotten."""
     lead = await drafted(desk, queue, post)
-    other = await desk.flag(replace(post, ref=replace(post.ref, message="200"), text="Take!", author="grey_heron"))
+    other = await desk.intake.flag(
+        replace(post, ref=replace(post.ref, message="200"), text="Take!", author="grey_heron")
+    )
 
     async def fold(session: Session) -> None:
         now = session.moment

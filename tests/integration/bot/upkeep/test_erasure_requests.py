@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from bot.compose.desk import Desk, build_desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.runtime import faults
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow, JobState
@@ -38,7 +38,7 @@ async def test_a_database_in_use_is_scrubbed_later(tmp_path: Path, clock: FakeCl
     """The erasure itself is committed; the runner rewrites the file as soon as it can."""
     path = tmp_path / "busy.sqlite"
     opened = await Database.open(path, secret=SECRET, clock=clock, busy_seconds=0.1)
-    await Desk(opened).flag(post)
+    await build_desk(opened).intake.flag(post)
     reader = sqlite3.connect(path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM cases").fetchone()
@@ -62,14 +62,14 @@ async def test_a_reply_on_its_way_is_settled_first(
     await execute(database, "UPDATE outbox SET state = 'sending'")
     erased = await erase(database)
     assert (erased.cases, erased.waiting) == (0, 1)
-    assert (await desk.case(case.id)).post.text == ""
+    assert (await desk.queries.case(case.id)).post.text == ""
     left = {line.partition(":")[0] for line in (await everything(database)).splitlines() if CANARY in line}
     assert left == {"cases", "approvals"}  # where the post is, and our reply to it
     runner = Chores(database, [Chore(ERASURE, Erasure(database).do, must_end=True)], "one")
     for _ in range(5):
         clock.advance(301)
         assert len(await runner.drain()) == 1
-    assert (await desk.case(case.id)).state is CaseState.SENDING
+    assert (await desk.queries.case(case.id)).state is CaseState.SENDING
     await move(database, case, CaseState.POSTED)
     await execute(database, "UPDATE outbox SET state = 'posted'")
     clock.advance(301)
@@ -93,7 +93,7 @@ async def test_the_audit_log_says_that_somebody_was_erased_and_not_who(
 
 async def test_only_an_administrator_may_erase_somebody(database: Database, desk: Desk, post: FlaggedPost) -> None:
     """It cannot be undone; who is refused has changed nothing."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     before = await everything(database)
     for person in (MANAGER, MODERATOR):
         with pytest.raises(NotAllowed):
@@ -109,7 +109,7 @@ async def test_who_is_flagged_again_for_the_same_post_can_be_erased_again(
         await drafted(desk, queue, post)
         assert (await erase(database)).cases == 1
         assert CANARY not in await everything(database)
-    assert len({case.id for case in await desk.cases()}) == 3
+    assert len({case.id for case in await desk.queries.cases()}) == 3
 
 
 async def test_somebody_unknown_is_said_to_be_unknown(database: Database) -> None:
@@ -172,7 +172,7 @@ async def test_a_finished_erasure_is_not_begun_again(
     database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """The job that stands by is over when all is done."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     await erase(database)
 
     async def states(session: Session) -> list[JobState]:

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import URL
 
 from bot.communities.export import Format, export, write_export
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.cases.cases import transition
 from bot.store.engine.database import Database, Session
 from bot.store.people import people
@@ -49,7 +49,7 @@ async def test_nothing_is_left_of_an_author_in_whatever_state_their_case_is(
     said = await everything(database)
     assert [line for line in said.splitlines() if CANARY in line.lower()] == []
     assert files_with(tmp_path, CANARY) == []
-    now = await desk.case(case.id)
+    now = await desk.queries.case(case.id)
     assert now.state is (CaseState.WITHDRAWN if is_open else state)
     assert await queue.take() is None
     assert await one_row(database, "SELECT count(*) FROM outbox WHERE state IN ('queued', 'sending')") == (0,)
@@ -84,7 +84,7 @@ async def test_a_worker_that_drafts_for_an_erased_author_keeps_nothing(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """It has the post in memory, and would write it down again."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     await erase(database)
     assert not await queue.keep(taken)
@@ -98,13 +98,13 @@ async def test_the_key_is_shredded(database: Database, desk: Desk, queue: DraftQ
     case = await drafted(desk, queue, post)
     before = case.post.author
     await erase(database)
-    assert (await desk.case(case.id)).post.author == before
+    assert (await desk.queries.case(case.id)).post.author == before
 
     async def known(session: Session) -> str | None:
         return await people.known_pseudonym(session, PLATFORM, AUTHOR)
 
     assert await database.run("look", known) is None
-    again = await desk.flag(replace(post, ref=replace(post.ref, message="200")))
+    again = await desk.intake.flag(replace(post, ref=replace(post.ref, message="200")))
     assert again.post.author != before
 
 
@@ -115,14 +115,14 @@ async def test_what_is_typed_about_an_erased_case_is_not_kept(
     case = await in_state(database, desk, queue, post, CaseState.POSTED)
     await erase(database)
 
-    now = await desk.case(case.id)
+    now = await desk.queries.case(case.id)
 
     async def retract(session: Session) -> None:
         said = {"actor": "p-somebody", "reason": "retracted", "note": f"I know {CANARY}."}
         await transition(session, case.id, now.version, CaseState.RETRACTED, **said)
 
     await database.run("retract", retract)
-    assert (await desk.history(case.id))[-1].to_state is CaseState.RETRACTED
+    assert (await desk.queries.history(case.id))[-1].to_state is CaseState.RETRACTED
     assert CANARY not in await everything(database)
 
 
@@ -141,7 +141,7 @@ async def test_an_export_made_afterwards_does_not_know_them(
 ) -> None:
     """Their case is left out whole; who flagged another's post is nobody any more."""
     case = await drafted(desk, queue, post)
-    await desk.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, "no")
+    await desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, "no")
     kept = await drafted(desk, queue, replace(post, ref=replace(post.ref, message="200"), text="x", author="y"))
     pseudonym = case.post.author
     for user in (AUTHOR, "mill_pond"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow
@@ -24,22 +24,22 @@ async def test_drafts_that_nobody_decides_expire_after_a_day(
     expiry = Expiry(database, draft_hours=24)
     clock.advance(DAY - 1)
     await expiry.do(NOW)
-    assert (await desk.case(in_review.id)).state is CaseState.IN_REVIEW
+    assert (await desk.queries.case(in_review.id)).state is CaseState.IN_REVIEW
     clock.advance(1)
     done = await expiry.do(NOW)
     assert done.what.startswith("1 undecided")
-    assert (await desk.history(in_review.id))[-1].reason == "nobody decided in time"
-    assert (await desk.case(in_review.id)).state is CaseState.EXPIRED
+    assert (await desk.queries.history(in_review.id))[-1].reason == "nobody decided in time"
+    assert (await desk.queries.case(in_review.id)).state is CaseState.EXPIRED
 
 
 async def test_a_case_that_nobody_drafts_expires_with_its_work(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """What has been said a day ago is not answered any more."""
-    case = await desk.flag(post)
+    case = await desk.intake.flag(post)
     clock.advance(DAY)
     await Expiry(database).do(NOW)
-    assert (await desk.case(case.id)).state is CaseState.EXPIRED
+    assert (await desk.queries.case(case.id)).state is CaseState.EXPIRED
     assert await queue.take() is None
 
 
@@ -50,10 +50,10 @@ async def test_a_case_that_somebody_looks_at_does_not_expire(
     clock.advance(DAY)
     await _claim(database, in_review, clock, seconds=600)
     await Expiry(database).do(NOW)
-    assert (await desk.case(in_review.id)).state is CaseState.IN_REVIEW
+    assert (await desk.queries.case(in_review.id)).state is CaseState.IN_REVIEW
     clock.advance(601)
     await Expiry(database).do(NOW)
-    assert (await desk.case(in_review.id)).state is CaseState.EXPIRED
+    assert (await desk.queries.case(in_review.id)).state is CaseState.EXPIRED
 
 
 async def _claim(database: Database, case: Case, clock: FakeClock, seconds: float) -> None:
@@ -70,10 +70,10 @@ async def test_a_claim_that_ran_out_is_given_up(
     """A forgotten claim blocks nobody; one that holds is let alone."""
     await _claim(database, in_review, clock, seconds=600)
     await Expiry(database).do(NOW)
-    assert (await desk.case(in_review.id)).claimed_by == "p-somebody"
+    assert (await desk.queries.case(in_review.id)).claimed_by == "p-somebody"
     clock.advance(601)
     await Expiry(database).do(NOW)
-    assert await desk.case(in_review.id) == in_review
+    assert await desk.queries.case(in_review.id) == in_review
 
 
 async def test_an_approval_that_expired_is_never_sent(
@@ -83,10 +83,10 @@ async def test_an_approval_that_expired_is_never_sent(
     await approve(desk, in_review)
     clock.advance(DAY - 1)
     await Expiry(database).do(NOW)
-    assert (await desk.case(in_review.id)).state is CaseState.APPROVED
+    assert (await desk.queries.case(in_review.id)).state is CaseState.APPROVED
     clock.advance(1)
     await Expiry(database).do(NOW)
-    assert (await desk.case(in_review.id)).state is CaseState.EXPIRED
+    assert (await desk.queries.case(in_review.id)).state is CaseState.EXPIRED
     assert await one_row(database, "SELECT state FROM outbox") == ("cancelled",)
 
 
@@ -98,22 +98,22 @@ async def test_a_reply_that_is_being_sent_does_not_expire(
     await to_sending(database, in_review)
     clock.advance(90 * DAY)
     await Expiry(database).do(NOW)
-    assert (await desk.case(in_review.id)).state is CaseState.SENDING
+    assert (await desk.queries.case(in_review.id)).state is CaseState.SENDING
 
 
 async def test_what_a_person_never_took_care_of_expires_after_the_retention(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """Else its words would be kept for ever."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     case = await queue.give_up(await take(queue), "The engine has no draft to offer.")
     expiry = Expiry(database, person_days=30)
     clock.advance(30 * DAY - 1)
     await expiry.do(NOW)
-    assert (await desk.case(case.id)).state is CaseState.NEEDS_PERSON
+    assert (await desk.queries.case(case.id)).state is CaseState.NEEDS_PERSON
     clock.advance(1)
     await expiry.do(NOW)
-    assert (await desk.case(case.id)).state is CaseState.EXPIRED
+    assert (await desk.queries.case(case.id)).state is CaseState.EXPIRED
 
 
 async def test_more_cases_than_one_transaction_takes_expire_at_once(
@@ -121,6 +121,6 @@ async def test_more_cases_than_one_transaction_takes_expire_at_once(
 ) -> None:
     """Batches keep the others' wait short, and leave nothing behind."""
     for number in range(53):
-        await desk.flag(other(post, str(1000 + number)))
+        await desk.intake.flag(other(post, str(1000 + number)))
     clock.advance(DAY)
     assert (await Expiry(database).do(NOW)).what.startswith("53 undecided")

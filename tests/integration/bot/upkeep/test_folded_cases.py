@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.intake.intake import Intake
 from bot.invariants import AuditLimits, check
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.upkeep.chores.expiry import Expiry
@@ -54,15 +54,15 @@ async def _shadow(database: Database, desk: Desk, lead: Case) -> None:
 
 
 async def _decline(_: Database, desk: Desk, lead: Case) -> None:
-    await desk.decline(lead.id, lead.version, MODERATOR, DeclineReason.OFF_TONE)
+    await desk.decisions.decline(lead.id, lead.version, MODERATOR, DeclineReason.OFF_TONE)
 
 
 async def _stay_silent(_: Database, desk: Desk, lead: Case) -> None:
-    await desk.stay_silent(lead.id, lead.version, MODERATOR, "it would feed them")
+    await desk.decisions.stay_silent(lead.id, lead.version, MODERATOR, "it would feed them")
 
 
 async def _withdraw(_: Database, desk: Desk, lead: Case) -> None:
-    await desk.withdraw(lead.id, lead.version, MODERATOR, "flagged by mistake")
+    await desk.decisions.withdraw(lead.id, lead.version, MODERATOR, "flagged by mistake")
 
 
 End = Callable[[Database, Desk, Case], Awaitable[None]]
@@ -86,8 +86,8 @@ async def test_what_was_decided_for_a_campaign_closes_all_of_it(
     assert (await FoldedCases(database).do(NOW)).what == "0 folded cases closed"
     await end(database, desk, lead)
     assert (await FoldedCases(database).do(NOW)).what == "2 folded cases closed"
-    assert {(await desk.case(case.id)).state for case in others} == {state}
-    last = (await desk.history(others[0].id))[-1]
+    assert {(await desk.queries.case(case.id)).state for case in others} == {state}
+    last = (await desk.queries.history(others[0].id))[-1]
     assert (last.actor, last.reason) == ("schedule", f"decided with case {lead.id}, which stood for both and {said}")
     assert (await FoldedCases(database).do(NOW)).what == "0 folded cases closed"
 
@@ -101,12 +101,12 @@ async def test_folded_cases_wait_as_long_as_the_case_that_stands_for_them(
     clock.advance(3 * DAY)
     await Expiry(database).do(NOW)
     await FoldedCases(database).do(NOW)
-    assert (await desk.case(other.id)).state is CaseState.FOLDED
+    assert (await desk.queries.case(other.id)).state is CaseState.FOLDED
     split = await Intake(database).split_out(other.id, other.version, MODERATOR)
     clock.advance(27 * DAY)
     await Expiry(database).do(NOW)
     assert (await FoldedCases(database).do(NOW)).what == "1 folded cases closed"
-    assert {case.state for case in await desk.cases()} == {CaseState.EXPIRED}
+    assert {case.state for case in await desk.queries.cases()} == {CaseState.EXPIRED}
     assert split.state is CaseState.QUEUED
 
 
@@ -119,10 +119,10 @@ async def test_the_words_of_folded_cases_go_with_the_retention(
     await FoldedCases(database).do(NOW)
     clock.advance(30 * DAY)
     await Retention(database, days=30).do(NOW)
-    assert {case.post.text for case in await desk.cases()} == {""}
+    assert {case.post.text for case in await desk.queries.cases()} == {""}
     clock.advance(366 * DAY)
     await Retention(database, months=12).do(NOW)
-    assert await desk.cases() == []
+    assert await desk.queries.cases() == []
     assert await one_row(database, "SELECT count(*) FROM campaigns") == (0,)
 
 
@@ -135,8 +135,8 @@ async def test_a_folded_case_whose_lead_was_deleted_is_closed(
     clock.advance(366 * DAY)
     await Retention(database).do(NOW)
     await FoldedCases(database).do(NOW)
-    assert (await desk.history(other.id))[-1].reason == "the case that stood for it is gone"
-    assert (await desk.case(other.id)).state is CaseState.EXPIRED
+    assert (await desk.queries.history(other.id))[-1].reason == "the case that stood for it is gone"
+    assert (await desk.queries.case(other.id)).state is CaseState.EXPIRED
 
 
 async def test_folded_cases_of_an_erased_lead_wait_for_the_next_one(
@@ -146,7 +146,7 @@ async def test_folded_cases_of_an_erased_lead_wait_for_the_next_one(
     _, second, third = await _folded(database, queue, post)
     await Erasure(database).erase(PLATFORM, "author_0")
     assert (await FoldedCases(database).do(NOW)).what == "0 folded cases closed"
-    states = [(await desk.case(case.id)).state for case in (second, third)]
+    states = [(await desk.queries.case(case.id)).state for case in (second, third)]
     assert sorted(states) == [CaseState.FOLDED, CaseState.QUEUED]
     taken = await take(queue)
     lead = await queue.store(taken, suggestion_for(taken.case.post))

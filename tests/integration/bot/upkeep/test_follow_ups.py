@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from adapters.sample.community import SampleCommunity
-from bot.review.decisions import Desk
+from bot.compose.desk import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.schema import OutcomeRow
@@ -52,7 +52,7 @@ async def test_a_reply_is_looked_after_after_a_day_a_week_and_four_weeks(
         if hour == 25:
             community.delete(message)
             again = community.add("north_gate_74", "They take and take.")
-            await desk.flag(replace(in_review.post, ref=community.ref(again.id), author="north_gate_74"))
+            await desk.intake.flag(replace(in_review.post, ref=community.ref(again.id), author="north_gate_74"))
         if hour == 8 * 24:
             community.delete(in_review.post.ref.message)
         if hour % 12 == 0:

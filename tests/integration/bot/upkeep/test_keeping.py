@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow, JobState
 from bot.store.work import jobs
@@ -52,7 +52,7 @@ async def test_a_slot_has_one_digest(database: Database, desk: Desk, post: Flagg
     """The first one stands."""
     await Digest(database).do(job("audit digest:one"))
     kept = await one_row(database, "SELECT sha256 FROM digests")
-    await desk.flag(post)
+    await desk.intake.flag(post)
     await Digest(database).do(job("audit digest:one"))
     assert await one_row(database, "SELECT sha256 FROM digests") == kept
 
@@ -65,7 +65,7 @@ async def test_jobs_that_are_over_are_deleted_after_a_week(
 ) -> None:
     """What waits or runs is never deleted."""
     await closed(desk, queue, post)
-    await desk.flag(other(post, "104"))
+    await desk.intake.flag(other(post, "104"))
     await database.run("ask", lambda session: jobs.enqueue(session, "tidy:1", "tidy"))
     clock.advance(7 * DAY)
     assert (await Pruning(database).do(NOW)).what == "0 jobs deleted"

@@ -7,11 +7,11 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.invariants import AuditLimits, check
-from bot.review.decisions import Desk
-from bot.review.proposals import Proposals
 from bot.store.cases.cases import Case
+from bot.store.cases.suggestions import posted_replies
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow, SuggestionRow
 from bot.store.upkeep.erasing import DELETED, has_words
@@ -20,7 +20,7 @@ from core.models import FlaggedPost
 from tests.fakes.desk.audit_log import lines_of
 from tests.fakes.desk.chores import DAY, NOW, closed, job, other, posted
 from tests.fakes.desk.decisions import approve, one_row
-from tests.fakes.desk.people import MODERATOR
+from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.desk.traces import everything
 from tests.fakes.machine.clock import FakeClock
 
@@ -35,7 +35,7 @@ async def test_thirteen_months_of_retention(
     begin = clock()
     retention = Retention(database, days=30, months=12)
     case = await closed(desk, queue, post)
-    lines = len(await desk.history(case.id))
+    lines = len(await desk.queries.history(case.id))
     gone_at = dict[str, int]()
     for day in _DAYS:
         clock.now = begin + timedelta(days=day)
@@ -65,11 +65,11 @@ async def test_what_can_be_counted_is_kept_without_the_words(
     """State, hashes, severity, scores and costs; the desk can still show the case."""
     reply = await approve(desk, in_review)
     done = await posted(database, desk, in_review, "900")
-    before = await desk.suggestion(in_review.id)
+    before = await desk.queries.suggestion(in_review.id)
     assert before is not None
     clock.advance(30 * DAY)
     await Retention(database).do(NOW)
-    case, after = await desk.case(in_review.id), await desk.suggestion(in_review.id)
+    case, after = await desk.queries.case(in_review.id), await desk.queries.suggestion(in_review.id)
     assert (case.state, case.version, case.post.text, case.post.thread) == (done.state, done.version, "", ())
     assert after is not None
     kept = after.suggestion
@@ -77,7 +77,8 @@ async def test_what_can_be_counted_is_kept_without_the_words(
     assert [draft.scores for draft in kept.drafts] == [draft.scores for draft in before.suggestion.drafts]
     assert kept.cost == before.suggestion.cost
     assert await one_row(database, "SELECT text, footer, sha256 FROM approvals") == ("", "", reply.sha256)
-    assert await desk.posted_replies(in_review.post.ref, 10) == []
+    replies = await database.run("read replies", lambda session: posted_replies(session, PLATFORM, COMMUNITY, 10))
+    assert replies == []
     assert not has_words((await _documents(database))[0])
 
 
@@ -92,7 +93,7 @@ async def test_a_text_that_was_shown_and_not_approved_is_forgotten_after_a_day(
     database: Database, desk: Desk, in_review: Case, clock: FakeClock
 ) -> None:
     """Or when its case is closed; one that somebody may still be reading stays."""
-    proposals, left = Proposals(database, desk), "SELECT count(*) FROM proposals"
+    proposals, left = desk.proposals, "SELECT count(*) FROM proposals"
     await proposals.propose(in_review.id, in_review.version, MODERATOR, rank=1)
     clock.advance(DAY - 1)
     await proposals.propose(in_review.id, in_review.version, MODERATOR, rank=2)
@@ -101,7 +102,7 @@ async def test_a_text_that_was_shown_and_not_approved_is_forgotten_after_a_day(
     clock.advance(1)
     await Retention(database).do(NOW)
     assert await one_row(database, left) == (1,)
-    await desk.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
+    await desk.decisions.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
     await Retention(database).do(NOW)
     assert await one_row(database, left) == (0,)
 
@@ -110,7 +111,7 @@ async def test_an_open_case_keeps_its_words(database: Database, desk: Desk, in_r
     """They are still worked with."""
     clock.advance(400 * DAY)
     await Retention(database).do(NOW)
-    assert await desk.case(in_review.id) == in_review
+    assert await desk.queries.case(in_review.id) == in_review
 
 
 async def test_a_post_flagged_again_after_the_retention_keeps_its_case(
@@ -120,7 +121,7 @@ async def test_a_post_flagged_again_after_the_retention_keeps_its_case(
     case = await closed(desk, queue, post)
     clock.advance(30 * DAY)
     await Retention(database).do(NOW)
-    assert (await desk.flag(post)).id == case.id
+    assert (await desk.intake.flag(post)).id == case.id
 
 
 async def test_people_whom_nothing_names_any_more_are_forgotten(
@@ -129,12 +130,12 @@ async def test_people_whom_nothing_names_any_more_are_forgotten(
     """Who is in a thread of an open case, or has a role, stays."""
     await closed(desk, queue, replace(post, author="gone", flagged_by="gone too", thread=()))
     clock.advance(366 * DAY)
-    fresh = await desk.flag(other(post, "104"))
+    fresh = await desk.intake.flag(other(post, "104"))
     people = await one_row(database, "SELECT count(*) FROM persons")
     done = await Retention(database).do(NOW)
     assert done.what == "1 cases without words, 1 deleted, 2 people forgotten"
     assert await one_row(database, "SELECT count(*) FROM persons") == (int(str(people[0])) - 2,)
-    assert (await desk.case(fresh.id)).post.thread == fresh.post.thread
+    assert (await desk.queries.case(fresh.id)).post.thread == fresh.post.thread
 
 
 async def test_erased_words_are_to_be_scrubbed_off_the_disk(

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.schema import OutboxRow
@@ -30,15 +30,15 @@ async def test_a_draft_whose_worker_is_gone_is_queued_again_with_its_attempts(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """Two leases after the last sign of life; the lost worker can keep nothing (invariant I5)."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     reaper = StaleCases(database, _no_sends, lease_seconds=60)
     clock.advance(120)
     await reaper.do(NOW)
-    assert (await desk.case(taken.case.id)).state is CaseState.DRAFTING
+    assert (await desk.queries.case(taken.case.id)).state is CaseState.DRAFTING
     clock.advance(1)
     assert (await reaper.do(NOW)).what == "1 drafts queued again, 0 sends settled"
-    assert (await desk.case(taken.case.id)).state is CaseState.QUEUED
+    assert (await desk.queries.case(taken.case.id)).state is CaseState.QUEUED
     with pytest.raises(Conflict):
         await queue.store(taken, suggestion_for(post))
     assert (await take(DraftQueue(database, "worker-2"))).job.attempts == 2
@@ -48,7 +48,7 @@ async def test_a_worker_that_is_alive_is_let_alone(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """However long it takes."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     for _ in range(10):
         clock.advance(45)
@@ -61,7 +61,7 @@ async def test_a_draft_without_any_work_gets_new_work(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """A case that nobody could ever take again would be lost."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     await take(queue)
     await execute(database, "DELETE FROM jobs")
     clock.advance(121)

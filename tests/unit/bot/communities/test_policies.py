@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.communities.policies import is_asked, voice_for
+from bot.drafting.request import is_asked, voice_for
 from core.engine import Voice
 from core.models import Intent, Priority, Wish
 from core.moderation.community_policy import CommunityPolicy

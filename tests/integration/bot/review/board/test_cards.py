@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import Desk, build_desk
 from bot.drafting.queue import DraftQueue
-from bot.intake.intake import Intake
 from bot.review.board import ReviewBoard
 from bot.review.cards import build, digest_of
-from bot.review.decisions import Desk
 from bot.review.post_status import note_original
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
@@ -47,7 +46,7 @@ async def test_a_card_follows_its_case_in_one_place(
     clock: FakeClock,
 ) -> None:
     """From the flag to the end, each change is shown once, in the card that stands there."""
-    case = await desk.flag(post)
+    case = await desk.intake.flag(post)
     assert await all_steps(board) == 1
     seen = [surface.of(case.id)]
     taken = await take(queue)
@@ -60,7 +59,7 @@ async def test_a_card_follows_its_case_in_one_place(
     case = await queue.store(taken, suggestion_for(taken.case.post))
     await board.step()
     seen.append(surface.of(case.id))
-    await desk.take(case.id, MODERATOR)
+    await desk.decisions.take(case.id, MODERATOR)
     await board.step()
     seen.append(surface.of(case.id))
     await approve(desk, case)
@@ -86,9 +85,9 @@ async def test_what_only_the_clock_changes_is_not_shown_anew(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
 ) -> None:
     """Estimates and places in the queue move all the time; a card that said so would be edited all the time."""
-    case = await desk.flag(post)
+    case = await desk.intake.flag(post)
     await board.step()
-    await desk.flag(replace(post, ref=replace(post.ref, message="104"), text="Another post.", root="104"))
+    await desk.intake.flag(replace(post, ref=replace(post.ref, message="104"), text="Another post.", root="104"))
     clock.advance(60)
     before = surface.of(case.id)
     assert before.waiting is not None
@@ -117,12 +116,12 @@ async def test_posts_that_others_stand_for_or_that_wait_for_room_have_no_card(
     board: ReviewBoard, surface: FakeSurface, database: Database, post: FlaggedPost
 ) -> None:
     """A raid is one card that counts; what waits for room is shown when it is queued."""
-    desk = Desk(database, intake=Intake(database, max_queued=1))
-    lead = await desk.flag(post)
+    desk = build_desk(database, max_queued=1, campaign_hours=24)
+    lead = await desk.intake.flag(post)
     for number in range(3):
         copy = replace(post, ref=replace(post.ref, message=str(200 + number)), root=str(200 + number))
-        assert (await desk.flag(copy)).state is CaseState.FOLDED
-    waiting = await desk.flag(posts_apart(post, 1)[0])
+        assert (await desk.intake.flag(copy)).state is CaseState.FOLDED
+    waiting = await desk.intake.flag(posts_apart(post, 1)[0])
     assert waiting.state is CaseState.CAPTURED
     assert await all_steps(board) == 1
     assert surface.of(lead.id).campaign_posts == 4
@@ -134,12 +133,12 @@ async def test_a_closed_case_is_shown_in_its_last_form_once_and_never_begun(
 ) -> None:
     """One that was closed before anybody saw it gets no card."""
     await board.step()
-    await desk.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.PREACHY)
+    await desk.decisions.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.PREACHY)
     await board.step()
     card = surface.of(in_review.id)
     assert (card.state, card.closed_because) == (CaseState.DECLINED, "declined: preachy")
-    late = await desk.flag(posts_apart(post, 1)[0])
-    await desk.withdraw(late.id, late.version, MODERATOR, "a mistake")
+    late = await desk.intake.flag(posts_apart(post, 1)[0])
+    await desk.decisions.withdraw(late.id, late.version, MODERATOR, "a mistake")
     await all_steps(board)
     assert len(surface.cards) == 1
     assert len(surface.calls) == 2
@@ -151,7 +150,7 @@ async def test_a_card_of_long_ago_is_left_as_it_is(
     """Unless its words were erased."""
     board = board_of(database, surface, kept_days=3)
     await board.step()
-    await desk.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
+    await desk.decisions.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
     await all_steps(board)
     clock.advance(4 * 86400)
     await database.run("note", lambda s: note_original(s, in_review.post.ref, None))
@@ -187,7 +186,7 @@ async def test_a_card_that_somebody_deleted_is_shown_anew(
     """At the next change, in its new place."""
     await board.step()
     surface.cards.clear()
-    await desk.take(in_review.id, MODERATOR)
+    await desk.decisions.take(in_review.id, MODERATOR)
     await board.step()
     (place,) = surface.cards
     assert (await _place(database))[:2] == (CHANNEL, place.message)
@@ -210,10 +209,10 @@ async def test_a_card_shows_no_word_of_an_erased_case(
     """Also where the community shows no new cards any more."""
     post = replace(post, text=f"They take, {CANARY}, and take.")
     made = suggestion_for(post, (f"It answers {CANARY}.",))
-    await desk.flag(post)
+    await desk.intake.flag(post)
     taken = await take(queue)
     case = await queue.store(taken, replace(made, degraded=(f"Nothing on {CANARY}.",)))
-    await desk.redraft(case.id, case.version, f"A claim on {CANARY}.", MODERATOR)
+    await desk.decisions.redraft(case.id, case.version, f"A claim on {CANARY}.", MODERATOR)
     await all_steps(board)
     assert CANARY in str(surface.of(case.id))
     await choose_channel(database, channel)
@@ -232,7 +231,7 @@ async def test_the_retention_takes_the_words_off_a_card_that_is_a_month_old(
     """And what is deleted for good leaves no row behind."""
     board = board_of(database, surface)
     await board.step()
-    await desk.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
+    await desk.decisions.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
     await board.step()
     chore, job = Retention(database, days=30, months=2), Job("1", "retention:1", "retention", "", None, 1, "test")
     clock.advance(31 * 86400)

@@ -13,8 +13,8 @@ from sqlalchemy import update
 
 from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
+from bot.compose.desk import Desk
 from bot.review.board import ReviewBoard
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
@@ -61,7 +61,7 @@ async def test_a_busy_platform_is_left_alone_as_long_as_it_asks(
 ) -> None:
     """And nothing is lost meanwhile."""
     for one in posts_apart(post, 3):
-        await desk.flag(one)
+        await desk.intake.flag(one)
     surface.faults.append(PlatformBusy("Slow down.", retry_after_seconds=30))
     await board.step()
     assert len(surface.calls) == 1
@@ -83,7 +83,7 @@ async def test_a_closed_channel_is_tried_again_ever_later_and_the_manager_is_tol
 ) -> None:
     """In the status, with the remedy, until a card is shown; without a word of any case in the log."""
     for one in posts_apart(post, 2):
-        await desk.flag(replace(one, text=f"{one.text} {CANARY}"))
+        await desk.intake.flag(replace(one, text=f"{one.text} {CANARY}"))
     gone = PlatformUnavailable(f"The channel {CANARY} is gone.", remedy="Choose another.")
     surface.faults += [gone] * 4
     since = clock.now
@@ -110,7 +110,7 @@ async def test_a_trouble_is_of_one_channel_and_the_next_one_is_tried_at_once(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
 ) -> None:
     """Whoever chose another channel need not wait until the old one would have been tried again."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     surface.faults += [PlatformUnavailable("The review channel is gone.", remedy="Choose another.")] * 2
     await all_steps(board)
     clock.advance(10)
@@ -126,7 +126,7 @@ async def test_a_process_that_shows_no_cards_tells_the_trouble_too(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database
 ) -> None:
     """It is asked of whichever process answers the command; a new one knows what the one before it met."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     allow = sentence("In the channel's settings, allow Antiphon: {permissions}.", permissions=listed([_VIEW, _SEND]))
     closed = PlatformUnavailable(sentence("Antiphon may not write in the review channel."), remedy=allow)
     surface.faults.append(closed)
@@ -148,7 +148,7 @@ async def test_one_card_that_cannot_be_shown_holds_up_no_other(
 ) -> None:
     """Whatever is wrong with it, it is tried again later."""
     for one in posts_apart(post, 3):
-        await desk.flag(one)
+        await desk.intake.flag(one)
     surface.faults.append(fault)
     await all_steps(board)
     assert len(surface.cards) == 2
@@ -161,7 +161,7 @@ async def test_a_card_whose_answer_was_lost_stands_once(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """The surface recognises the case by its key."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     surface.loses_answers = 1
     await all_steps(board)
     clock.advance(60)
@@ -173,7 +173,7 @@ async def test_a_call_that_never_ends_is_given_up(
     surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost
 ) -> None:
     """A connection that hangs does not hold the office for ever."""
-    await desk.flag(post)
+    await desk.intake.flag(post)
     surface.line = asyncio.Event()
     async with asyncio.timeout(GUARD_SECONDS):
         assert await board_of(database, surface, timeout_seconds=0.01).step() == 1
@@ -184,7 +184,7 @@ async def test_a_card_that_cannot_be_made_holds_up_no_other(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, broken_row: Case, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """It is tried again later, and somebody reads of it in the log."""
-    other = await desk.flag(posts_apart(post, 1)[0])
+    other = await desk.intake.flag(posts_apart(post, 1)[0])
     await all_steps(board)
     assert [card.case_id for card in surface.cards.values()] == [other.id]
     assert broken_row.id != other.id

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from bot.communities.decisions import CommunityDesk
+from bot.compose.desk import Desk
 from bot.review.board import ReviewBoard
-from bot.review.decisions import Desk
 from bot.runtime.faults import installed
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
@@ -48,10 +48,10 @@ async def test_a_crash_anywhere_leaves_one_card_as_the_case_is(
     is_first: bool,
 ) -> None:
     """The next process, or the same one started anew, shows it again in its place."""
-    case = await desk.flag(post)
+    case = await desk.intake.flag(post)
     if not is_first:
         await board_of(database, surface).step()
-        case = await desk.withdraw(case.id, case.version, MODERATOR, "a mistake")
+        case = await desk.decisions.withdraw(case.id, case.version, MODERATOR, "a mistake")
 
     async def crash(reached: str) -> None:
         if reached == point:
@@ -72,14 +72,14 @@ async def test_one_process_shows_and_the_next_takes_over(
     """Two that look at the same time never show one card twice; who resigns lets the other go on at once."""
     one, two = board_of(database, surface), board_of(database, surface, "process-2")
     first, second, third = posts_apart(post, 3)
-    await desk.flag(first)
+    await desk.intake.flag(first)
     assert [await one.step(), await two.step()] == [1, 0]
-    await desk.flag(second)
+    await desk.intake.flag(second)
     assert [await two.step(), await one.step()] == [0, 1]
     stop = asyncio.Event()
     stop.set()
     await one.run(stop)
-    await desk.flag(third)
+    await desk.intake.flag(third)
     assert await two.step() >= 1
     clock.advance(59)
     assert await all_steps(two) == 0
@@ -91,9 +91,9 @@ async def test_a_new_process_shows_only_what_changed_while_none_ran(
     surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """What stands as it is, is not touched."""
-    cases = [await desk.flag(one) for one in posts_apart(post, 3)]
+    cases = [await desk.intake.flag(one) for one in posts_apart(post, 3)]
     await all_steps(board_of(database, surface))
-    await desk.withdraw(cases[1].id, cases[1].version, MODERATOR, "a mistake")
+    await desk.decisions.withdraw(cases[1].id, cases[1].version, MODERATOR, "a mistake")
     await CommunityDesk(database).set_posting(COMMUNITY_ID, False, KEEPER)
     clock.advance(61)
     await all_steps(board_of(database, surface, "process-2"))
@@ -110,7 +110,7 @@ async def test_a_change_while_a_card_is_being_shown_is_shown_next(
 
     async def meddle(point: str) -> None:
         if point == "show a card: before the call" and not surface.calls:
-            await desk.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
+            await desk.decisions.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
 
     with installed(meddle):
         await board.step()
@@ -126,7 +126,7 @@ async def test_the_board_runs_until_it_is_stopped(
     stop = asyncio.Event()
     running = asyncio.create_task(board.run(stop))
     for one in posts_apart(post, 25):
-        await desk.flag(one)
+        await desk.intake.flag(one)
     async with asyncio.timeout(GUARD_SECONDS):
         while len(surface.cards) < 25:  # noqa: ASYNC110 - a list of a fake is no event
             await asyncio.sleep(0.005)

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from adapters.sample.community import SampleCommunity
 from bot.communities.decisions import CommunityDesk
+from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.review.board import ReviewBoard
-from bot.review.decisions import Desk
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
@@ -90,12 +90,12 @@ async def test_without_a_channel_nothing_is_shown_and_with_another_one_new_cards
     """Cards that stand in the old channel are brought up to date where they are."""
     await choose_channel(database, "")
     first, second = posts_apart(post, 2)
-    one = await desk.flag(first)
+    one = await desk.intake.flag(first)
     assert await all_steps(board) == 0
     await choose_channel(database, CHANNEL)
     assert await all_steps(board) == 1
     await choose_channel(database, "other-channel")
-    two = await desk.flag(second)
+    two = await desk.intake.flag(second)
     await take(queue)
     await all_steps(board)
     channels = {card.case_id: place.channel for place, card in surface.cards.items()}

@@ -1,0 +1,88 @@
+"""The desk put together: the parts through which people work on the cases of one database.
+
+Owns which object each part is given. Owns no rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.communities.native_roles import LiveRoles
+from bot.intake.intake import Intake
+from bot.review.approvals import Approvals
+from bot.review.casework import FrontDesk
+from bot.review.decisions import Decisions
+from bot.review.proposals import Proposals
+from bot.review.queries import CaseQueries
+from bot.sending.outbox import Outbox
+from bot.store.engine.database import Database
+from core.moderation.platforms import RoleSource
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The parts of one desk over ``database``. All of them ask the platforms through the same ``live_roles``."""
+
+    database: Database
+    live_roles: LiveRoles
+    intake: Intake
+    decisions: Decisions
+    proposals: Proposals
+    approvals: Approvals
+    queries: CaseQueries
+
+
+def build_desk(
+    database: Database,
+    *,
+    role_sources: Mapping[str, RoleSource] | None = None,
+    undo_seconds: float = 15.0,
+    approval_hours: float = 24.0,
+    hold_minutes: float = 5.0,
+    max_queued: int = 200,
+    campaign_hours: float = 0.0,
+    flags_per_hour: int | None = None,
+    max_characters: Mapping[str, int] | None = None,
+) -> Desk:
+    """A desk over a database.
+
+    Args:
+        role_sources: by ``PostRef.platform``, who can say which roles somebody has there at this moment.
+        undo_seconds: how long an approved reply waits before it is sent.
+        approval_hours: how long an approval holds, if its reply cannot be sent before.
+        hold_minutes: how long a case that somebody took is closed to others.
+        max_queued: how many cases of a community may wait for a draft.
+        campaign_hours: how long near-identical posts fold into the first one's case; 0 folds none.
+        flags_per_hour: how many posts one person may flag in an hour; ``None`` for any number.
+        max_characters: the longest reply that each platform takes, by its name; any length where none is given.
+    """
+    live_roles = LiveRoles(database, role_sources or {})
+    return Desk(
+        database=database,
+        live_roles=live_roles,
+        intake=Intake(
+            database,
+            max_queued=max_queued,
+            campaign_hours=campaign_hours,
+            flags_per_hour=flags_per_hour,
+            live_roles=live_roles,
+        ),
+        decisions=Decisions(database, hold_minutes=hold_minutes),
+        proposals=Proposals(database, max_characters=max_characters),
+        approvals=Approvals(database, live_roles, undo_seconds=undo_seconds, approval_hours=approval_hours),
+        queries=CaseQueries(database),
+    )
+
+
+def build_casework(desk: Desk, outbox: Outbox) -> FrontDesk:
+    """The desk as chat platforms see it."""
+    return FrontDesk(
+        desk.database,
+        live_roles=desk.live_roles,
+        intake=desk.intake,
+        decisions=desk.decisions,
+        proposals=desk.proposals,
+        approvals=desk.approvals,
+        outbox=outbox,
+    )

@@ -1,0 +1,104 @@
+"""What the engine is asked about a case: the post, in the voice of its community, and with what was said before.
+
+Owns which of a community's rules, replies and earlier drafts go into a request, all read in one transaction, and the
+order in which wishes count: what is asked for one draft, then what the community set, then the settings of the
+installation. Changes nothing, and knows no lease: the worker holds the case meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.drafting.exemplars import MAX_REPLIES, remember
+from bot.store.cases import suggestions
+from bot.store.cases.cases import Case
+from bot.store.cases.suggestions import DraftedBefore, PostedReply
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities
+from bot.store.people.communities import policy_of
+from core.engine import Engine, OnProgress, Request, Voice
+from core.llm.profiles import Profile
+from core.models import FlaggedPost, Priority, Suggestion, Wish
+from core.moderation.community_policy import CommunityPolicy
+from core.stages.evidence import Sources
+
+_MOST_EARLIER: Final = 12
+"""How many earlier drafts the next ones must not sound like; they come four at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the database knows of a case that is to be drafted; ``claim`` is the one that a moderator chose."""
+
+    policy: CommunityPolicy
+    claim: str | None
+    posted: tuple[PostedReply, ...]
+    before: DraftedBefore
+
+
+class DraftingRequest:
+    """Asks the engine for drafts of cases, over one database.
+
+    Args:
+        profile: what one suggestion may cost.
+        voice: how a community speaks that set nothing of its own.
+    """
+
+    def __init__(self, database: Database, engine: Engine, profile: Profile, voice: Voice) -> None:
+        self._database = database
+        self._engine = engine
+        self._profile = profile
+        self._voice = voice
+
+    async def suggest(self, case: Case, on_progress: OnProgress) -> Suggestion:
+        """What the engine says of a case; it raises as ``Engine.suggest`` does.
+
+        Raises:
+            StoreUnavailable: the database does not answer, or the community's rules are of another version.
+        """
+        known = await self._database.run("read what a draft needs", lambda session: _known(session, case))
+        return await self._engine.suggest(await self._request(case, known), on_progress)
+
+    async def _request(self, case: Case, known: _Known) -> Request:
+        post = case.post
+        voice = voice_for(self._voice, known.policy, post.wish)
+        memory = await asyncio.to_thread(remember, post.text, known.posted, voice.language)
+        return Request(
+            post,
+            self._profile,
+            voice,
+            post.wish.language,
+            claim=known.claim,
+            recent=(*known.before.texts[:_MOST_EARLIER], *memory.recent),
+            exemplars=memory.exemplars,
+            is_asked=is_asked(post),
+            sources=Sources(known.policy.publishers, known.policy.evidence_since),
+            variant=known.before.times,
+        )
+
+
+async def _known(session: Session, case: Case) -> _Known:
+    ref = case.post.ref
+    return _Known(
+        policy_of(await communities.load(session, case.community_id)),
+        await suggestions.chosen_claim(session, case.id),
+        tuple(await suggestions.posted_replies(session, ref.platform, ref.community, MAX_REPLIES)),
+        await suggestions.drafted_before(session, case.id),
+    )
+
+
+def voice_for(configured: Voice, policy: CommunityPolicy, wish: Wish) -> Voice:
+    """How a draft is to sound: as it is wished, else as the community wants it, else as it is configured."""
+    return replace(
+        configured,
+        language=policy.language or configured.language,
+        style=wish.tone or policy.tone or configured.style,
+        intents=(wish.intent,) if wish.intent else policy.intents or configured.intents,
+    )
+
+
+def is_asked(post: FlaggedPost) -> bool:
+    """Whether a person asked for this draft, when the post was flagged or later by what they wish of it."""
+    return post.priority is Priority.ASKED or post.wish != Wish()
