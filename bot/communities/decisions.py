@@ -13,6 +13,7 @@ from bot.store.people import communities, people
 from bot.store.people.audit import AuditEntry, entries
 from bot.store.people.communities import EVERYWHERE, Community
 from bot.store.people.people import Member
+from bot.store.schema import Change
 from core.errors import BadInput, NotAllowed
 from core.moderation.input_checks import check_note, check_text
 from core.moderation.roles import OnCommunity, Operator, Person, Role, may_grant, may_on_community
@@ -83,7 +84,7 @@ class CommunityDesk:
             who = await people.grant(session, community.id, person, had | {role}, actor)
             reason = f"{role} granted to {who}"
             changed = await communities.change(
-                session, community.id, actor=actor, reason=reason, note=note, ends_approvals=False
+                session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING
             )
             return await _view(session, changed)
 
@@ -143,9 +144,8 @@ class CommunityDesk:
             if community.is_posting is is_posting:
                 return community
             reason = "posting on" if is_posting else "posting off: shadow mode"
-            return await communities.change(
-                session, community.id, actor=actor, reason=reason, note=note, is_posting=is_posting
-            )
+            what = Change.POSTING if is_posting else Change.SHADOW
+            return await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=what)
 
         return await self._database.run("set posting", work)
 
@@ -188,7 +188,8 @@ class CommunityDesk:
                 is_changed = await communities.resume(session, community.id)
             if is_changed:
                 reason = "posting stopped" if is_paused else "posting allowed again"
-                await communities.change(session, community.id, actor=actor, reason=reason, note=note)
+                what = Change.STOPPED if is_paused else Change.RESUMED
+                await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=what)
             return is_changed
 
         return await self._database.run("pause or resume", work)

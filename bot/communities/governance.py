@@ -19,6 +19,7 @@ from bot.communities.policies import Policies
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from bot.store.people.communities import Community, policy_of
+from bot.store.schema import Change
 from bot.store.views.statistics import statistics
 from bot.store.views.status import status
 from core.errors import BadInput, PlatformUnavailable
@@ -169,7 +170,7 @@ async def _configure(session: Session, seen: Community, changes: Mapping[str, ob
     if said := differences(old, new):
         reason = f"settings changed: {', '.join(said)}"
         await communities.change(
-            session, community.id, actor=who, reason=reason, policy=to_json(new), ends_approvals=False
+            session, community.id, actor=who, reason=reason, policy=to_json(new), what=Change.SETTING
         )
     return new
 

@@ -14,6 +14,7 @@ from bot.store.engine.database import Database, Session
 from bot.store.people import communities
 from bot.store.people.communities import Community
 from bot.store.people.people import grant, known_pseudonym, native_roles
+from bot.store.schema import Change
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.moderation.platforms import RoleSource
@@ -115,4 +116,4 @@ async def _keep(session: Session, community_id: str, person: Person, roles: froz
     if had != roles:
         has = ", ".join(sorted(roles)) or "nothing"
         reason = f"roles by the platform: {who} is {has}"
-        await communities.change(session, community_id, actor=BY_PLATFORM, reason=reason, ends_approvals=False)
+        await communities.change(session, community_id, actor=BY_PLATFORM, reason=reason, what=Change.SETTING)

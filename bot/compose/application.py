@@ -32,6 +32,7 @@ from bot.sending.outbox import Outbox, SendLimits
 from bot.store.engine.database import Database, Session
 from bot.store.engine.secret import load_secret
 from bot.store.people import communities, people
+from bot.store.schema import Change
 from bot.store.upkeep.backup import backup
 from bot.upkeep.runner import Chores
 from bot.upkeep.schedule import Schedule
@@ -249,6 +250,6 @@ async def admit(database: Database, platform: str, community: str, person: Perso
         found = await communities.ensure(session, platform, community)
         await people.grant(session, found.id, person, {Role.ADMIN}, by="terminal")
         if not found.is_posting:
-            await communities.change(session, found.id, actor="terminal", reason="posting on", is_posting=True)
+            await communities.change(session, found.id, actor="terminal", reason="posting on", what=Change.POSTING)
 
     await database.run("admit the operator", let_in)

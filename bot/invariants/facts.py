@@ -27,6 +27,7 @@ from bot.store.schema import (
     Base,
     CampaignRow,
     CaseRow,
+    Change,
     ClaimChoiceRow,
     CommunityRow,
     DigestRow,
@@ -41,7 +42,6 @@ from bot.store.schema import (
     ProposalRow,
     SuggestionRow,
 )
-from bot.store.upkeep.erasing import DELETED
 from core.errors import StoreUnavailable
 from core.models import Suggestion
 from core.moderation.approval import CaseState
@@ -141,7 +141,7 @@ class Facts:
 
     def is_deleted(self, stream: str) -> bool:
         """Whether a case was deleted because its time was over; only its audit lines are left then."""
-        return self.chains[stream][-1].reason == DELETED
+        return self.chains[stream][-1].change is Change.DELETED
 
     def approvals_with_sends(self) -> Iterator[tuple[CaseRow, ApprovalRow, OutboxRow]]:
         """Every send with its approval and its case; one without them breaks I1, and is left out here."""

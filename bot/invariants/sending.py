@@ -6,7 +6,6 @@ one, of what the database says of it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -16,7 +15,7 @@ from bot.invariants.facts import Facts
 from bot.invariants.record import Sent
 from bot.invariants.violation import Violation
 from bot.store.people.communities import EVERYWHERE
-from bot.store.schema import ApprovalRow, AuditRow, CaseRow, OutboxState
+from bot.store.schema import ApprovalRow, AuditRow, CaseRow, Change, OutboxState
 from bot.store.upkeep.erasing import FORGOTTEN
 from core.models import PostRef
 from core.moderation.approval import CaseState, text_hash
@@ -25,14 +24,6 @@ _BEGUN: Final = frozenset(
     {OutboxState.SENDING, OutboxState.POSTED, OutboxState.UNKNOWN, OutboxState.FAILED, OutboxState.RETRACTED}
 )
 _STOPPED: Final = frozenset({OutboxState.CANCELLED, OutboxState.SHADOWED})
-
-_POSTING: Final = ("posting on", "posting off")
-_SHADOW: Final = "posting off: shadow mode"
-_STOPPED_HERE: Final = "posting stopped"
-_SWITCHED: Final = (_STOPPED_HERE, "posting allowed again")
-"""What ``bot.communities.decisions`` writes into the audit log when it changes what may be posted."""
-_LEAVES_RULES: Final = re.compile(r"^settings changed: |^roles by the platform: |^\w+ granted to p-\w+$")
-"""What is written there when something is changed that no approval hangs on."""
 
 
 def posted_as_approved(facts: Facts) -> Iterator[Violation]:
@@ -173,7 +164,7 @@ def approval_holds(facts: Facts) -> Iterator[Violation]:
 def _rules_at(facts: Facts, community_id: str, moment: datetime | None = None) -> int:
     """The version that a community's rules had at a moment, or have now, by its audit stream alone."""
     lines = [line for line in facts.chains.get(community_id, ()) if moment is None or line.at <= moment]
-    return max((line.seq for line in lines if not _LEAVES_RULES.search(line.reason)), default=1)
+    return max((line.seq for line in lines if line.change is not Change.SETTING), default=1)
 
 
 def undone_is_not_posted(facts: Facts) -> Iterator[Violation]:
@@ -230,17 +221,16 @@ def _closed_at(facts: Facts, case: CaseRow, line: AuditRow) -> str:
         if is_here and time.since <= line.at and (time.until is None or line.at < time.until):
             return time.scope
     for scope in (EVERYWHERE, case.community_id):
-        said = [one.reason for one in facts.chains.get(scope, ()) if one.at <= line.at]
-        if [reason for reason in said if reason in _SWITCHED][-1:] == [_STOPPED_HERE]:
-            return scope
-        if [reason for reason in said if reason.startswith(_POSTING)][-1:] == [_SHADOW]:
-            return scope
+        changes = [one.change for one in facts.chains.get(scope, ()) if one.at <= line.at]
+        for closed, opened in ((Change.STOPPED, Change.RESUMED), (Change.SHADOW, Change.POSTING)):
+            if [change for change in changes if change in (closed, opened)][-1:] == [closed]:
+                return scope
     return ""
 
 
 def _never_opened(facts: Facts, community_id: str) -> bool:
     """Whether a community never left shadow mode, by its audit stream."""
-    return all(line.reason != "posting on" for line in facts.chains.get(community_id, []))
+    return all(line.change is not Change.POSTING for line in facts.chains.get(community_id, []))
 
 
 def _sent(facts: Facts) -> tuple[Sent, ...]:

@@ -19,6 +19,7 @@ from bot.compose.discord import serve_discord
 from bot.compose.settings import DeskSettings, DiscordSettings, Settings
 from bot.store.engine.database import Session
 from bot.store.people import communities
+from bot.store.schema import Change
 from core.engine import Engine
 from core.errors import BadSettings
 from core.moderation.community_policy import CommunityPolicy, to_json
@@ -148,7 +149,8 @@ async def _set_up(settings: Settings, room: int, *, is_posting: bool) -> None:
     async def work(session: Session) -> None:
         found = await communities.ensure(session, "discord", str(GUILD_ID))
         policy = to_json(CommunityPolicy(review_channel=str(room)))
-        await communities.change(session, found.id, actor="test", reason="set up", is_posting=is_posting, policy=policy)
+        what = Change.POSTING if is_posting else Change.SHADOW
+        await communities.change(session, found.id, actor="test", reason="set up", what=what, policy=policy)
 
     async with open_database(settings) as database:
         await database.run("set up", work)

@@ -16,10 +16,10 @@ from typing import Final
 from sqlalchemy import func, insert, select
 
 from bot.store.engine.database import Session
-from bot.store.schema import AuditRow, NoteRow
+from bot.store.schema import AuditRow, Change, NoteRow
 from core.moderation.approval import CaseState
 
-_COLUMNS: Final = "stream seq from_state to_state actor reason note_sha256 at previous".split()
+_COLUMNS: Final = "stream seq from_state to_state change actor reason note_sha256 at previous".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class AuditEntry:
     reason: str
     at: datetime
     note: str = ""
+    change: Change | None = None
 
 
 async def record(
@@ -46,11 +47,10 @@ async def record(
     actor: str,
     reason: str,
     note: str = "",
-    old: CaseState | None = None,
-    new: CaseState | None = None,
+    change: Change | None = None,
 ) -> None:
     """Add the line ``seq`` to a stream; ``note`` is kept apart, so that it can be erased."""
-    await record_all(session, [AuditEntry(seq, old, new, actor, reason, session.moment, note)], [stream])
+    await record_all(session, [AuditEntry(seq, None, None, actor, reason, session.moment, note, change)], [stream])
 
 
 async def record_all(session: Session, said: Sequence[AuditEntry], streams: Sequence[str]) -> None:
@@ -76,6 +76,7 @@ async def record_all(session: Session, said: Sequence[AuditEntry], streams: Sequ
             seq=entry.version,
             from_state=entry.from_state,
             to_state=entry.to_state,
+            change=entry.change,
             actor=entry.actor,
             reason=entry.reason,
             note_sha256=note_sha256,
@@ -98,8 +99,9 @@ def note_hash(note: str, salt: str) -> str:
 def line_hash(line: AuditRow) -> str:
     """What the next line calls ``previous``: the SHA-256 of all that this line says."""
     at = line.at.astimezone(UTC).isoformat(timespec="microseconds")
-    said = [line.stream, line.seq, line.from_state, line.to_state, line.actor, line.reason, line.note_sha256, at]
-    return hashlib.sha256(json.dumps([*said, line.previous], ensure_ascii=False).encode()).hexdigest()
+    moved = [line.stream, line.seq, line.from_state, line.to_state, line.change]
+    said = [*moved, line.actor, line.reason, line.note_sha256, at, line.previous]
+    return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
 
 
 def heads_hash(heads: Iterable[AuditRow]) -> str:
@@ -120,7 +122,7 @@ async def entries(session: Session, stream: str) -> list[AuditEntry]:
     )
     rows: Sequence[tuple[AuditRow, str | None]] = [(line, note) for line, note in await session.execute(query)]
     return [
-        AuditEntry(line.seq, line.from_state, line.to_state, line.actor, line.reason, line.at, note or "")
+        AuditEntry(line.seq, line.from_state, line.to_state, line.actor, line.reason, line.at, note or "", line.change)
         for line, note in rows
     ]
 

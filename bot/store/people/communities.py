@@ -14,7 +14,7 @@ from sqlalchemy import delete, select
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
 from bot.store.people.audit import record
-from bot.store.schema import CommunityRow, PauseRow
+from bot.store.schema import Change, CommunityRow, PauseRow
 from core.errors import BadInput, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.moderation.community_policy import CommunityPolicy, from_json
@@ -140,26 +140,25 @@ async def change(
     actor: str,
     reason: str,
     note: str = "",
-    is_posting: bool | None = None,
+    what: Change = Change.RULES,
     discloses: bool | None = None,
     policy: dict[str, Any] | None = None,
-    ends_approvals: bool = True,
 ) -> Community:
     """Change a community, or only write a line into its audit stream; its version grows by one.
 
     Args:
-        ends_approvals: whether approvals that wait there hold no more. False is for what cannot make a reply wrong that
-            was right before; whoever may not approve any more is found out at the send (invariants I7 and I8).
+        what: approvals that wait there hold no more, except after a ``SETTING``: that cannot make a reply wrong that
+            was right before, and a person who may not approve any more is found out at the send (invariants I7 and I8).
     """
     await load(session, identity, lock=True)
     row = await session.get_one(CommunityRow, identity)
     row.version += 1
-    row.rules_version = row.version if ends_approvals else row.rules_version
+    row.rules_version = row.rules_version if what is Change.SETTING else row.version
     row.policy = row.policy if policy is None else policy
-    row.is_posting = row.is_posting if is_posting is None else is_posting
+    row.is_posting = {Change.POSTING: True, Change.SHADOW: False}.get(what, row.is_posting)
     row.discloses = row.discloses if discloses is None else discloses
     await session.flush()
-    await record(session, identity, row.version, actor=actor, reason=reason, note=note)
+    await record(session, identity, row.version, actor=actor, reason=reason, note=note, change=what)
     return await load(session, identity)
 
 

@@ -186,12 +186,25 @@ class CampaignBandRow(Base):
     campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"), primary_key=True)
 
 
+class Change(StrEnum):
+    """What a line of the audit log changed beside the state of a case: what the invariants read, in no sentence."""
+
+    SHADOW = "shadow"
+    POSTING = "posting"
+    STOPPED = "stopped"
+    RESUMED = "resumed"
+    RULES = "rules"
+    SETTING = "setting"
+    DELETED = "deleted"
+
+
 class AuditRow(Base):
     """What happened to a case or a community: one line of a chain. Append-only, by trigger.
 
     ``stream`` is the id of the case or the community, ``seq`` the version that it has since. ``sha256`` binds the line
-    to ``previous``, the hash of the line before it. ``reason`` is a sentence of ours; what a person typed is a
-    ``NoteRow``, since it can be erased, and only its hash is bound.
+    to ``previous``, the hash of the line before it. ``change`` is ``None`` in a move of a case and in a stream's first
+    line. ``reason`` is a sentence of ours; what a person typed is a ``NoteRow``, since it can be erased, and only its
+    hash is bound.
     """
 
     __tablename__ = "audit"
@@ -207,6 +220,7 @@ class AuditRow(Base):
     seq: Mapped[int]
     from_state: Mapped[CaseState | None] = mapped_column(stored(CaseState, "audit_from_state"))
     to_state: Mapped[CaseState | None] = mapped_column(stored(CaseState, "audit_to_state"))
+    change: Mapped[Change | None] = mapped_column(stored(Change, "audit_change"), default=None)
     actor: Mapped[str]
     reason: Mapped[str]
     note_sha256: Mapped[str | None]

@@ -21,6 +21,7 @@ from bot.store.schema import (
     ApprovalRow,
     CampaignRow,
     CaseRow,
+    Change,
     ClaimChoiceRow,
     FirstApprovalRow,
     JobRow,
@@ -41,7 +42,6 @@ ERASED: Final = "[erased]"
 """What stands where somebody's words were."""
 FORGOTTEN: Final = "erased-"
 """How the id of a post begins that nobody can find on its platform any more."""
-DELETED: Final = "its statistics were deleted"
 """The reason in the last audit line of a case that is gone."""
 WORDS: Final = (
     "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
@@ -100,7 +100,8 @@ async def forget_place(session: Session, case_id: str) -> None:
 async def delete_case(session: Session, case_id: str) -> None:
     """Delete every row of a case but its audit lines, of which the last says so."""
     case = await session.get_one(CaseRow, case_id)
-    await record(session, case_id, case.version + 1, actor="schedule", reason=DELETED)
+    said = "its statistics were deleted"
+    await record(session, case_id, case.version + 1, actor="schedule", reason=said, change=Change.DELETED)
     approvals = select(ApprovalRow.id).where(ApprovalRow.case_id == case_id).scalar_subquery()
     await session.execute(delete(OutboxRow).where(OutboxRow.approval_id.in_(approvals)))
     for table in _OF_CASES:

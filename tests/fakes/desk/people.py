@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
+from bot.store.schema import Change
 from core.moderation.roles import Operator, Person, Role
 
 SECRET: Final = b"a secret of thirty-two bytes ..."
@@ -40,7 +41,7 @@ async def settle(database: Database, *, is_posting: bool = True) -> None:
         for person, role in ROLES.items():
             await people.grant(session, found.id, person, {role}, by="test")
         if is_posting:
-            await communities.change(session, found.id, actor="test", reason="posting on", is_posting=True)
+            await communities.change(session, found.id, actor="test", reason="posting on", what=Change.POSTING)
 
     await database.run("settle", work)
 

@@ -21,6 +21,7 @@ from bot.store.cases.cases import Case
 from bot.store.cases.cases import load as load_case
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
+from bot.store.schema import Change
 from core.models import FlaggedPost, PostRef
 from core.moderation.approval import CaseState
 from core.moderation.community_policy import CommunityPolicy
@@ -184,7 +185,7 @@ async def _approve(database: Database, posts: list[FlaggedPost], clock: FakeCloc
         community = await communities.ensure(session, "discord", str(GUILD_ID))
         await people.grant(session, community.id, _MODERATOR, {Role.MODERATOR}, by="test")
         if not community.is_posting:
-            await communities.change(session, community.id, actor="test", reason="posting on", is_posting=True)
+            await communities.change(session, community.id, actor="test", reason="posting on", what=Change.POSTING)
         who = await people.pseudonym(session, _MODERATOR.platform, _MODERATOR.user)
         policy = (await communities.load(session, community.id)).rules_version
         return [await approved_now(session, post, who, policy, clock.now) for post in posts]

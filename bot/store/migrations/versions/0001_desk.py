@@ -13,6 +13,7 @@ revision = "0001"
 down_revision = None
 
 STATES = "captured queued drafting in_review approved sending posted declined no_reply expired withdrawn needs_person unknown failed folded shadowed retracted".split()
+CHANGES = "shadow posting stopped resumed rules setting deleted".split()
 DECLARED = """(from_state IS NULL AND (to_state IS NULL OR to_state = 'captured'))
  OR (from_state = 'captured' AND to_state IN ('expired', 'folded', 'queued', 'withdrawn'))
  OR (from_state = 'queued' AND to_state IN ('drafting', 'expired', 'withdrawn'))
@@ -36,6 +37,7 @@ def upgrade() -> None:
         sa.Column("seq", sa.Integer(), nullable=False),
         sa.Column("from_state", stored(STATES, "audit_from_state"), nullable=True),
         sa.Column("to_state", stored(STATES, "audit_to_state"), nullable=True),
+        sa.Column("change", stored(CHANGES, "audit_change"), nullable=True),
         sa.Column("actor", sa.Text(), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("note_sha256", sa.Text(), nullable=True),

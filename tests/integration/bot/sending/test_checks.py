@@ -14,6 +14,7 @@ from bot.invariants import check
 from bot.sending.outbox import SendLimits
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
+from bot.store.schema import Change
 from core.errors import PlatformUnavailable
 from core.moderation.approval import CaseState
 from core.moderation.roles import Person, Role
@@ -32,11 +33,9 @@ async def _grant(scene: Scene, person: Person, *roles: Role) -> None:
     await scene.database.run("grant", lambda session: people.grant(session, COMMUNITY_ID, person, roles, by="test"))
 
 
-async def _change(scene: Scene, *, is_posting: bool | None = None, discloses: bool | None = None) -> None:
+async def _change(scene: Scene, what: Change = Change.RULES, *, discloses: bool | None = None) -> None:
     async def work(session: Session) -> None:
-        await communities.change(
-            session, COMMUNITY_ID, actor="test", reason="changed", is_posting=is_posting, discloses=discloses
-        )
+        await communities.change(session, COMMUNITY_ID, actor="test", reason="changed", what=what, discloses=discloses)
 
     await scene.database.run("change", work)
 
@@ -189,7 +188,7 @@ async def test_the_pause_of_another_community_is_no_obstacle(scene: Scene) -> No
 async def test_a_community_in_shadow_mode_posts_nothing(scene: Scene) -> None:
     """The case ends where it would have been posted, and says so; the platform is not even read (invariant I12)."""
     await scene.approve()
-    await _change(scene, is_posting=False)
+    await _change(scene, Change.SHADOW)
     scene.community.read_fault = ValueError("must not be read")
     (delivery,) = await scene.outbox.send_due()
     assert delivery.state is await scene.state() is CaseState.SHADOWED

@@ -13,8 +13,8 @@ from bot.invariants import AuditLimits, check
 from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import posted_replies
 from bot.store.engine.database import Database, Session
-from bot.store.schema import CaseRow, SuggestionRow
-from bot.store.upkeep.erasing import DELETED, has_words
+from bot.store.schema import CaseRow, Change, SuggestionRow
+from bot.store.upkeep.erasing import has_words
 from bot.upkeep.chores.retention import Retention
 from core.models import FlaggedPost
 from tests.fakes.desk.audit_log import lines_of
@@ -47,7 +47,7 @@ async def test_thirteen_months_of_retention(
             if not is_there:
                 gone_at.setdefault(what, day)
     assert gone_at == {"words": 30, "drafts": 30, "note": 30, "statistics": 365}
-    assert [entry.reason for entry in await lines_of(database, case.id)][lines:] == [DELETED]
+    assert [line.change for line in await lines_of(database, case.id)][lines:] == [Change.DELETED]
     assert await check(database, limits=AuditLimits(lease=None)) == {}
 
 
