@@ -12,8 +12,8 @@ from typing import Final
 
 import discord
 
-from adapters.discord.answers import FAULTS, UNKNOWN_MEMBER, UNKNOWN_USER, of_question
-from adapters.discord.client import AntiphonClient
+from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MEMBER, UNKNOWN_USER, of_question
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.moderation.community_policy import CommunityPolicy

@@ -13,13 +13,13 @@ from typing import Final
 
 import discord
 
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.lanes import Lanes
 from adapters.discord.capture.edits import edited_at
-from adapters.discord.capture.known_posts import KnownPosts
-from adapters.discord.capture.lanes import Lanes
 from adapters.discord.capture.places import ref_of
-from adapters.discord.client import AntiphonClient
-from adapters.discord.events import listen
-from adapters.discord.refs import revision_at
+from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.connection.events import listen
+from adapters.discord.connection.refs import revision_at
 from core.errors import Unavailable
 from core.models import PostRef
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import discord
 
-from adapters.discord.client import NAME
+from adapters.discord.connection.client import NAME
 from core.models import PostRef
 
 Place: TypeAlias = discord.abc.GuildChannel | discord.Thread

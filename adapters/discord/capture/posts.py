@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import discord
 
+from adapters.discord.capture.conversations import conversation_of
 from adapters.discord.capture.places import Place, is_private, ref_of
-from adapters.discord.capture.thread_context import conversation_of
-from adapters.discord.refs import revision_of
+from adapters.discord.connection.refs import revision_of
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
 from core.models import FlaggedPost, Priority, Wish

@@ -13,16 +13,16 @@ from typing import Final
 
 import discord
 
+from adapters.common.capture.keywords import has_keyword
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.lanes import Lanes
+from adapters.common.policy_memory import Policies
 from adapters.discord.capture.edits import has_new_words
-from adapters.discord.capture.keywords import has_keyword
-from adapters.discord.capture.known_posts import KnownPosts
-from adapters.discord.capture.lanes import Lanes
 from adapters.discord.capture.places import Place, Readable, is_private, place_of, watched_id
 from adapters.discord.capture.posts import Flag, flagged_post
-from adapters.discord.client import NAME, AntiphonClient
-from adapters.discord.emojis import is_same
-from adapters.discord.events import listen
-from adapters.discord.policies import Policies
+from adapters.discord.connection.client import NAME, AntiphonClient
+from adapters.discord.connection.events import listen
+from adapters.discord.speech.emojis import is_same
 from core.errors import NotAllowed
 from core.models import FlaggedPost, Priority, TargetGroup
 from core.moderation.community_policy import CommunityPolicy

@@ -18,13 +18,13 @@ import discord
 from discord import app_commands
 from discord.app_commands import Choice, locale_str
 
-from adapters.discord.answering import Interaction, answer, defer
-from adapters.discord.capture.asking import IN_SERVERS, INSTALLED_IN_SERVERS
-from adapters.discord.client import NAME, AntiphonClient
+from adapters.common.manage.reports import Watch, help_text, statistics_text, status_text
+from adapters.discord.capture.commands import IN_SERVERS, INSTALLED_IN_SERVERS
+from adapters.discord.connection.client import NAME, AntiphonClient
 from adapters.discord.manage import setup_panel, targets_panel
 from adapters.discord.manage.panel_actions import PanelActions
-from adapters.discord.manage.reports import Watch, help_text, statistics_text, status_text
-from adapters.discord.manage.rights import Manager, lacking, manager_of, require
+from adapters.discord.manage.servers import Manager, lacking, manager_of, require
+from adapters.discord.speech.private_answers import Interaction, answer, defer
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
 from core.moderation.roles import OnCommunity

@@ -14,12 +14,12 @@ from typing import Any, Final
 import discord
 from discord import ui
 
-from adapters.discord.answering import Interaction, answer_error, explain
-from adapters.discord.client import NAME, AntiphonClient
-from adapters.discord.languages import reader_language
+from adapters.discord.connection.client import NAME, AntiphonClient
 from adapters.discord.manage import setup_panel, targets_panel
-from adapters.discord.manage.panels import field_of, form_values
-from adapters.discord.manage.rights import Manager, manager_of, require
+from adapters.discord.manage.rendering import field_of, form_values
+from adapters.discord.manage.servers import Manager, manager_of, require
+from adapters.discord.speech.languages import reader_language
+from adapters.discord.speech.private_answers import Interaction, answer_error, explain
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus

@@ -16,8 +16,8 @@ import aiohttp
 import discord
 from discord import app_commands
 
-from adapters.discord.client import AntiphonClient
-from adapters.discord.languages import CommandTranslator
+from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.speech.languages import CommandTranslator
 from core.errors import PlatformUnavailable
 
 _LOG = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import discord
 from discord import ui
 
-from adapters.discord.review.controls import Control
+from adapters.common.cards.controls import Control
 from adapters.discord.review.ids import TEMPLATE, Target, parse
 
 _LABEL, _IN_A_ROW = 80, 5

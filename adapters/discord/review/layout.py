@@ -14,20 +14,20 @@ from typing import Any, Final
 
 from discord import ui
 
-from adapters.discord.review import controls
-from adapters.discord.review.firsts import FirstText, written
-from adapters.discord.review.fitting import Piece, fit
-from adapters.discord.review.inert import inert, spoiler, units
-from adapters.discord.review.items import layout, rows
-from adapters.discord.review.scoring import receipts_in_words, scores_in_words
-from adapters.discord.review.standing import alerts, places, standing
-from adapters.discord.review.words import (
+from adapters.common.cards.first_texts import FirstText, written
+from adapters.common.cards.scores import receipts_in_words, scores_in_words
+from adapters.common.cards.states import alerts, places, standing
+from adapters.common.words.fitting import Piece, fit
+from adapters.common.words.labels import (
     advice_in_words,
     group_in_words,
     intent_in_words,
     language_in_words,
     severity_in_words,
 )
+from adapters.discord.review import controls
+from adapters.discord.review.items import layout, rows
+from adapters.discord.speech.markup import inert, spoiler, units
 from core.i18n.catalogs import gettext
 from core.models import Draft
 from core.moderation.cards import Card

@@ -2,7 +2,7 @@
 
 Owns what becomes of each request, and the count of what stands on Discord in the end. The first send of every reply
 ends in doubt, by each kind of fault in turn; later requests go as chance has it, and every sender is a process that
-was just started. ``make torture`` runs it long, ``tests/integration/test_discord_outbox.py`` short.
+was just started. ``make torture`` runs it long, ``tests/integration/adapters/discord/posting/test_outbox.py`` short.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from core.moderation.approval import CaseState
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, approved_now
-from tests.fakes.discord_server import DiscordServer, LoopbackClient, World, connected
-from tests.fakes.discord_server.faults import Fault
-from tests.fakes.discord_server.world import GUILD_ID, KEYS_KEPT, OWNER_ID
+from tests.fakes.discord.server import DiscordServer, LoopbackClient, World, connected
+from tests.fakes.discord.server.faults import Fault
+from tests.fakes.discord.server.world import GUILD_ID, KEYS_KEPT, OWNER_ID
 from tests.fakes.machine.clock import FakeClock
 
 POST: Final = "They do not belong here."

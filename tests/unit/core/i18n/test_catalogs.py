@@ -16,27 +16,27 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 from discord import app_commands
 
-from adapters.discord.capture.asking import Asking, add_commands
-from adapters.discord.client import AntiphonClient
-from adapters.discord.languages import CommandTranslator
+from adapters.common.cards.controls import for_menu
+from adapters.common.decisions.deciding import ask_decline, ask_redraft
+from adapters.common.decisions.proposals import proposal_layout
+from adapters.common.manage.reports import help_text
+from adapters.discord.capture.commands import Asking, add_commands
+from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.manage import setup_panel, targets_panel
 from adapters.discord.manage.commands import Commands, group_of
-from adapters.discord.manage.reports import help_text
-from adapters.discord.manage.rights import FOR_REVIEW, Manager, permission_words
-from adapters.discord.review.answering import Press
-from adapters.discord.review.controls import for_menu
-from adapters.discord.review.deciding import ask_decline, ask_redraft
+from adapters.discord.manage.servers import FOR_REVIEW, Manager, permission_words
+from adapters.discord.posting.exact_text import MAX_CHARACTERS
 from adapters.discord.review.dialogs import edit_dialog, note_dialog
-from adapters.discord.review.exact import proposal_layout
 from adapters.discord.review.ids import Act, Target
 from adapters.discord.review.layout import card_layout
-from adapters.discord.texts import MAX_CHARACTERS
+from adapters.discord.review.press import Press
+from adapters.discord.speech.languages import CommandTranslator
 from core.i18n import catalogs as i18n
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import Person
-from tests.fakes.discord_cards import CASE_ID, PROPOSAL, samples
+from tests.fakes.discord.cards import CASE_ID, PROPOSAL, samples
 from tools.catalogs import FOLDER, TRANSLATED, catalog, collected, main, uncollectable, updated
 
 SENTENCES = collected()
@@ -79,7 +79,7 @@ def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
 
 def test_only_the_translator_of_commands_asks_for_what_is_no_literal() -> None:
     """Whatever else did could not be collected, and would stay English."""
-    assert uncollectable() == ["adapters/discord/languages.py"]
+    assert uncollectable() == ["adapters/discord/speech/languages.py"]
     assert len(SENTENCES) > 300
 
 

@@ -59,7 +59,7 @@ ONLY_OPERATORS = {
 }  # fmt: skip
 """What no press and no command on Discord can meet: mistakes of a program, the start, and what the outbox keeps."""
 FILLED_FOR_OPERATORS = {
-    "adapters/discord/answers.py": 1,
+    "adapters/discord/connection/error_meanings.py": 1,
     "adapters/discord/manage/syncing.py": 2,
     "bot/review/approvals.py": 1,
     "bot/store/engine/postgresql.py": 2,

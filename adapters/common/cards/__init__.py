@@ -1,0 +1,1 @@
+"""What a card says of a case, and which decisions it offers."""

@@ -1,0 +1,89 @@
+"""What a draft's scores, receipts and sources say, in words with their sources; never a bare number.
+
+Owns where one word ends and the next begins. A score that nobody could compute is said to be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from adapters.common.words.labels import verdict_in_words
+from adapters.discord.speech.markup import inert, link
+from core.i18n.catalogs import gettext
+from core.models import Draft, Evidence, Receipt, Scores, Source
+
+_SENTENCE, _TITLE, _CAUTION = 90, 110, 160
+_HIGH, _FAIR = 0.75, 0.5
+_STRONG, _MIDDLING = 0.7, 0.4
+_SPREAD = 2.0
+
+
+def scores_in_words(draft: Draft, locale: str) -> str:
+    """One line: support, argument, stance, tone, and whether the judge was sure."""
+    scores = draft.scores
+    said = (
+        _support(draft, locale),
+        _argument(scores, locale),
+        _stance(scores, locale),
+        _tone(scores, locale),
+        _judge(scores, locale),
+    )
+    return "; ".join(word for word in said if word)
+
+
+def _support(draft: Draft, locale: str) -> str:
+    if not draft.receipts:
+        return gettext("states nothing that needs a source", locale)
+    if draft.scores.factuality is None:
+        return gettext("facts not checked", locale)
+    if draft.scores.factuality >= _HIGH:
+        return gettext("well supported", locale)
+    return (
+        gettext("partly supported", locale) if draft.scores.factuality >= _FAIR else gettext("poorly supported", locale)
+    )
+
+
+def _argument(scores: Scores, locale: str) -> str:
+    if scores.argument_quality is None:
+        return gettext("argument not rated", locale)
+    if scores.argument_quality >= _STRONG:
+        return gettext("strong argument", locale)
+    return (
+        gettext("fair argument", locale) if scores.argument_quality >= _MIDDLING else gettext("weak argument", locale)
+    )
+
+
+def _stance(scores: Scores, locale: str) -> str:
+    if scores.stance is None:
+        return gettext("stance unverified", locale)
+    return gettext("opposes the post", locale) if scores.stance >= _FAIR else gettext("may not oppose the post", locale)
+
+
+def _tone(scores: Scores, locale: str) -> str:
+    if scores.non_toxicity is None:
+        return gettext("toxicity unverified", locale)
+    return gettext("civil in tone", locale) if scores.non_toxicity >= _HIGH else gettext("may sound harsh", locale)
+
+
+def _judge(scores: Scores, locale: str) -> str:
+    is_unsure = scores.judge_spread is not None and scores.judge_spread >= _SPREAD
+    return gettext("the judge was unsure", locale) if is_unsure else ""
+
+
+def receipts_in_words(receipts: Iterable[Receipt], evidence: Mapping[str, Evidence], locale: str) -> list[str]:
+    """One line for each factual sentence: its beginning, the verdict, and the source as a link."""
+    return [_receipt(receipt, evidence.get(receipt.evidence_id or ""), locale) for receipt in receipts]
+
+
+def _receipt(receipt: Receipt, passage: Evidence | None, locale: str) -> str:
+    said = f"- “{inert(receipt.sentence, _SENTENCE)}”: {verdict_in_words(receipt.verdict, locale)}"
+    if passage is None:
+        return f"{said}; {gettext('no source', locale)}"
+    caution = f" {gettext('Caution:', locale)} {inert(passage.caution, _CAUTION)}" if passage.caution else ""
+    return f"{said}; {source_link(passage.source)}.{caution}"
+
+
+def source_link(source: Source) -> str:
+    """Publisher, title and year, as a link where the source has an address of the web."""
+    parts = (source.publisher, source.title, str(source.year) if source.year else "")
+    return link(inert(", ".join(part for part in parts if part), _TITLE), source.url)

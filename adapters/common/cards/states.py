@@ -1,0 +1,167 @@
+"""Where a case stands, in words: what it waits for, who holds it, when something is sent, why it is closed.
+
+Owns one sentence for each state. Knows no layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from babel.dates import format_timedelta
+from discord.utils import format_dt
+
+from adapters.common.cards.first_texts import chosen
+from adapters.discord.speech.markup import inert, link
+from core.i18n.catalogs import gettext, language_of
+from core.models import PostRef
+from core.moderation.approval import CaseState
+from core.moderation.cards import Card, Waiting
+
+_NAME, _REASON, _NAMES = 40, 200, 5
+
+
+def state_in_words(card: Card, locale: str) -> str:
+    """One sentence about the state."""
+    if card.state is CaseState.APPROVED and card.is_shadow:
+        return gettext("Approved. In shadow mode nothing is sent; it can still be taken back.", locale)
+    if card.state is CaseState.APPROVED and card.send_at is not None:
+        when = format_dt(card.send_at, "R")
+        return gettext("Approved. It is sent {when}; until then it can be taken back.", locale, when=when)
+    return _states(locale)[card.state]
+
+
+def _states(locale: str) -> dict[CaseState, str]:
+    return {
+        CaseState.CAPTURED: gettext("Kept. It is drafted when there is room in the queue.", locale),
+        CaseState.QUEUED: gettext("Waits for drafts.", locale),
+        CaseState.DRAFTING: gettext("Drafts are being written.", locale),
+        CaseState.IN_REVIEW: gettext("Waits for your decision.", locale),
+        CaseState.APPROVED: gettext("Approved. It is sent soon; until then it can be taken back.", locale),
+        CaseState.SENDING: gettext("The reply is being sent.", locale),
+        CaseState.POSTED: gettext("The reply is posted.", locale),
+        CaseState.DECLINED: gettext("Closed: no draft would do.", locale),
+        CaseState.NO_REPLY: gettext("Closed: left without a reply.", locale),
+        CaseState.EXPIRED: gettext("Closed: nobody decided in time.", locale),
+        CaseState.WITHDRAWN: gettext("Closed: withdrawn.", locale),
+        CaseState.NEEDS_PERSON: gettext("Needs a person to look at it.", locale),
+        CaseState.UNKNOWN: gettext("Nobody knows yet whether the reply was posted. Antiphon is looking.", locale),
+        CaseState.FAILED: gettext("The reply could not be sent.", locale),
+        CaseState.FOLDED: gettext("Belongs to the case of a post that says nearly the same.", locale),
+        CaseState.SHADOWED: gettext("Closed: approved in shadow mode, so nothing was posted.", locale),
+        CaseState.RETRACTED: gettext("Closed: the reply was taken back.", locale),
+    }
+
+
+def standing(card: Card, locale: str) -> list[tuple[str, ...]]:
+    """All that is to be said of where a case stands, the state first; each as it is in full, and as short as can be."""
+    said = [(f"**{gettext('State', locale)}:** {state_in_words(card, locale)}",)]
+    found: list[tuple[str, ...]] = [*said, *_reason(card, locale), *_holder(card, locale)]
+    if card.waiting is not None:
+        found += _waiting(card.waiting, locale)
+    if card.is_shadow:
+        found.append((gettext("Shadow mode: nothing is posted in this community.", locale),))
+    if card.is_paused:
+        found.append((paused(locale),))
+    return found
+
+
+def paused(locale: str) -> str:
+    """That nothing is sent for now."""
+    return gettext("Posting is paused: an approved reply waits until it is resumed.", locale)
+
+
+def _reason(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
+    if card.closed_because:
+        yield gettext("Reason: {reason}", locale, reason=inert(card.closed_because, _REASON)), ""
+
+
+def _holder(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
+    if card.holder is not None:
+        name, until = inert(card.holder.name, _NAME), format_dt(card.holder.until, "R")
+        yield (gettext("{name} looks at it; the hold ends {until}.", locale, name=name, until=until),)
+
+
+def _waiting(waiting: Waiting, locale: str) -> Iterator[tuple[str, ...]]:
+    if waiting.stage:
+        yield gettext("Antiphon is at: {stage}.", locale, stage=_stage(waiting.stage, locale)), ""
+    if waiting.ahead:
+        yield gettext("Cases before it: {number}.", locale, number=waiting.ahead), ""
+    if waiting.expected_seconds is not None:
+        span = format_timedelta(timedelta(seconds=waiting.expected_seconds), locale=language_of(locale))
+        yield (gettext("Drafts are expected in about {span}.", locale, span=span),)
+    if waiting.error:
+        yield gettext("The last attempt failed: {error}", locale, error=inert(waiting.error, _REASON)), ""
+
+
+def _stage(stage: str, locale: str) -> str:
+    names = {
+        "reading": gettext("reading the post", locale),
+        "claims": gettext("choosing what to argue", locale),
+        "evidence": gettext("looking for evidence", locale),
+        "drafts": gettext("writing the first drafts", locale),
+        "draft": gettext("writing the first drafts", locale),
+        "anneal": gettext("improving the drafts", locale),
+        "judge": gettext("comparing the drafts", locale),
+    }
+    return names.get(stage, inert(stage, _NAME))
+
+
+def alerts(card: Card, locale: str) -> list[tuple[str, ...]]:
+    """What somebody must know before they decide: a changed post, a campaign, two persons; each full and short."""
+    said: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, locale)]
+    if card.post.is_from_elsewhere:
+        said.append((nowhere_to_post(locale),))
+    if card.campaign_posts > 1:
+        number = card.campaign_posts
+        said.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
+    if card.why_two:
+        rule = gettext("Two persons must approve a reply.", locale)
+        reasons = " ".join(inert(reason, _REASON) for reason in card.why_two[:_NAMES])
+        said.append((f"{rule} {reasons}", rule))
+    if card.first_approvals:
+        approvers = list(dict.fromkeys(card.first_approvals))
+        names = ", ".join(inert(name, _NAME) for name in approvers[:_NAMES])
+        rule = gettext("One person approved a text; a second one must approve the same.", locale)
+        full = gettext("Approved by {names}; a second person must approve the same text.", locale, names=names)
+        said.append((full, rule))
+        said += [(_choice(name, rank, locale), "") for name, rank in chosen(card)[:_NAMES]]
+    return said
+
+
+def nowhere_to_post(locale: str) -> str:
+    """That the words can only be copied."""
+    return gettext("These words stand in no message here, so nothing can be posted: copy what you can use.", locale)
+
+
+def _choice(name: str, rank: int, locale: str) -> str:
+    return gettext("{name} approved draft {rank}.", locale, name=inert(name, _NAME), rank=rank)
+
+
+def _original(card: Card, locale: str) -> Iterator[str]:
+    if not (card.is_original_gone or card.is_original_edited):
+        return
+    if card.is_original_gone:
+        yield gettext("The post was deleted after it was flagged.", locale)
+    else:
+        yield gettext("The post was edited after it was flagged; below is what was flagged.", locale)
+    if card.state is CaseState.POSTED:
+        yield gettext("Look whether the reply still makes sense. You can take it back below.", locale)
+
+
+def places(card: Card, locale: str) -> str:
+    """Links to the post and to the reply, as far as they stand on Discord."""
+    stands = not (card.is_original_gone or card.post.is_from_elsewhere)
+    found = [_place(gettext("Go to the post", locale), card.post.ref if stands else None)]
+    found.append(_place(gettext("Go to the reply", locale), card.reply))
+    return " · ".join(place for place in found if place)
+
+
+def _place(label: str, ref: PostRef | None) -> str:
+    if ref is None or ref.platform != "discord" or not all(map(_is_id, (ref.community, ref.channel, ref.message))):
+        return ""
+    return link(label, f"https://discord.com/channels/{ref.community}/{ref.channel}/{ref.message}")
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit()

@@ -1,0 +1,143 @@
+"""From a draft to an approval in two deliberate actions, and back while there is time.
+
+Owns the flows approve, edit, confirm and undo. Approves nothing but what ``Casework.propose`` kept and the person was
+shown, whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import discord
+from discord import ButtonStyle
+from discord.utils import format_dt
+
+from adapters.common.cards.controls import OWN_TEXT, Control
+from adapters.common.cards.first_texts import is_key, text_named
+from adapters.common.cards.states import paused, state_in_words
+from adapters.common.decisions.proposals import proposal_layout
+from adapters.discord.review.dialogs import TEXT, edit_dialog
+from adapters.discord.review.ids import Act
+from adapters.discord.review.items import layout, rows, said, with_file
+from adapters.discord.review.press import Press
+from adapters.discord.speech.markup import exact_block, inert
+from core.errors import AntiphonError, BadInput, Conflict
+from core.i18n.catalogs import gettext
+from core.moderation.approval import CaseState
+from core.moderation.cards import Approval, Card
+
+READ_SECONDS: Final = 1.5
+"""How long the desk may take before a modal is opened: Discord waits three seconds for it and for the language it is in
+(``policies.HURRY_SECONDS``), and a modal cannot be deferred."""
+
+
+async def approve(press: Press) -> None:
+    """Show what would be posted, and ask again."""
+    await press.think()
+    target = press.target
+    if is_key(target.extra):
+        text = await _first_text(press)
+        proposal = await press.casework.propose(target.case_id, target.version, press.by, text=text)
+    else:
+        proposal = await press.casework.propose(target.case_id, target.version, press.by, rank=_rank(press))
+    view, files = proposal_layout(proposal, press.locale)
+    await press.answer(view, *files)
+
+
+async def _first_text(press: Press) -> str:
+    """What another person approved, and the button names."""
+    card = await press.casework.card(press.target.case_id, press.by)
+    require_current(card, press)
+    text = text_named(card, press.target.extra)
+    if text is None:
+        raise Conflict(gettext("Nobody's approval of this text waits any more.", press.locale))
+    return text
+
+
+async def edit(press: Press) -> None:
+    """Open a draft to be edited, or an empty reply."""
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            card = await press.casework.card(press.target.case_id, press.by)
+    except TimeoutError:
+        await press.say(gettext("The desk is slow just now. Press the button again.", press.locale))
+        return
+    require_current(card, press)
+    rank = _rank(press)
+    texts = {draft.rank: draft.text for draft in card.drafts}
+    if rank is not None and rank not in texts:
+        raise Conflict(gettext("This draft is not there any more.", press.locale))
+    text = "" if rank is None else texts[rank]
+    await press.interaction.response.send_modal(edit_dialog(press.target, text, press.locale))
+
+
+async def propose_edited(press: Press) -> None:
+    """Check what was written, show what would be posted, and ask again; a text that is refused is given back."""
+    await press.think()
+    target, text = press.target, press.fields.get(TEXT, "")
+    try:
+        proposal = await press.casework.propose(target.case_id, target.version, press.by, rank=_rank(press), text=text)
+    except AntiphonError:
+        await _give_back(press, text)
+        raise
+    view, files = proposal_layout(proposal, press.locale)
+    await press.answer(view, *files)
+
+
+async def _give_back(press: Press, text: str) -> None:
+    kept = gettext("This is what you wrote, so that nothing is lost:", press.locale)
+    block = exact_block(text)
+    if block is not None:
+        await press.say(kept, block)
+    elif text:
+        view, files = with_file(kept, text, "reply.txt")
+        await press.answer(view, *files)
+
+
+async def confirm(press: Press) -> None:
+    """Approve what was shown."""
+    await press.hold()
+    approval = await press.casework.approve(press.target.extra, press.by)
+    await press.replace(_approved(approval, press.locale))
+
+
+def _approved(approval: Approval, locale: str) -> discord.ui.LayoutView:
+    card = approval.card
+    if approval.waits_for_second is not None:
+        until = format_dt(approval.waits_for_second, "R")
+        reasons = " ".join(inert(reason, 300) for reason in approval.why_two[:5])
+        return said(
+            gettext(
+                "Your approval is kept and ends {until}. A second person must approve the same text.",
+                locale,
+                until=until,
+            ),
+            reasons,
+        )
+    text = state_in_words(card, locale)
+    if card.state is not CaseState.APPROVED:
+        return said(text)
+    text = f"{text} {paused(locale)}" if card.is_paused else text
+    undo = Control(Act.UNDO, gettext("Undo", locale), ButtonStyle.danger)
+    return layout(discord.ui.TextDisplay(text), *rows([undo], card.case_id, card.version))
+
+
+async def undo(press: Press) -> None:
+    """Take an approval back."""
+    await press.hold()
+    card = await press.casework.undo(press.target.case_id, press.target.version, press.by)
+    await press.conclude(card, gettext("Taken back. Nothing is sent; the case is in review again.", press.locale))
+
+
+def require_current(card: Card, press: Press) -> None:
+    """Refuse what was pressed on a card that is not current any more."""
+    if card.version != press.target.version:
+        raise Conflict(gettext("The case has changed since this card was shown.", press.locale))
+
+
+def _rank(press: Press) -> int | None:
+    extra = press.target.extra
+    if not extra.isdigit():
+        raise BadInput(gettext("This button names no draft.", press.locale))
+    return None if extra == OWN_TEXT else int(extra)

@@ -1,0 +1,1 @@
+"""What managers see and choose: the panels as data, and the reports."""

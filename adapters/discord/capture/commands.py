@@ -1,0 +1,248 @@
+"""People who ask: the message menu and ``/counter``.
+
+Owns these commands. Each is acknowledged at once, then the flag is committed, and only then is anything promised.
+The message menu needs no privileged intent: Discord hands over the message that was chosen, words included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import discord
+from discord import app_commands
+from discord.app_commands import Choice, locale_str
+
+from adapters.common.capture.answers import is_decided, taken_in, with_drafts
+from adapters.common.capture.following import Following
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.policy_memory import Policies
+from adapters.discord.capture.message_links import MessageLink, message_link
+from adapters.discord.capture.places import Readable, is_private, place_of
+from adapters.discord.capture.posts import (
+    Flag,
+    check_capturable,
+    flagged_post,
+    post_from_elsewhere,
+)
+from adapters.discord.connection.client import NAME, AntiphonClient
+from adapters.discord.speech.languages import reader_language
+from adapters.discord.speech.private_answers import Interaction, answer, defer, speak
+from core.errors import BadInput, NotAllowed
+from core.i18n.catalogs import gettext
+from core.models import FlaggedPost, Intent, Priority, Wish
+from core.moderation.cards import Card
+from core.moderation.community_policy import MAX_TONE, CommunityPolicy
+from core.moderation.roles import OnCase, Person
+
+IN_SERVERS: Final = app_commands.AppCommandContext(guild=True, dm_channel=False, private_channel=False)
+INSTALLED_IN_SERVERS: Final = app_commands.AppInstallationType(guild=True, user=False)
+_MAX_WORDS: Final = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, where, and in which language they are spoken to."""
+
+    guild: discord.Guild
+    person: Person
+    locale: str
+    policy: CommunityPolicy
+
+
+class Asking:
+    """What happens between a command and its answer."""
+
+    def __init__(self, client: AntiphonClient, policies: Policies, known: KnownPosts, following: Following) -> None:
+        self._client = client
+        self._policies = policies
+        self._known = known
+        self._following = following
+
+    async def about_message(self, interaction: Interaction, message: discord.Message, *, wants_draft: bool) -> None:
+        """Flag the message whose menu was used."""
+        await defer(interaction)
+        asker = await self._asker(interaction)
+        how, priority = (
+            ("message menu: draft", Priority.ASKED) if wants_draft else ("message menu: flag", Priority.FLAGGED)
+        )
+        post = await self._post_of(message, asker, Flag(asker.person.user, how, priority))
+        await self._take_in(interaction, asker, post, is_followed=wants_draft)
+
+    async def about_words(self, interaction: Interaction, text: str, wish: Wish) -> None:
+        """Flag the message that a link leads to, or the words themselves."""
+        await defer(interaction)
+        asker = await self._asker(interaction)
+        link = message_link(text)
+        if link is None:
+            flag = Flag(asker.person.user, "words from elsewhere", Priority.ASKED, wish)
+            post = post_from_elsewhere(asker.guild.id, interaction.channel_id or 0, interaction.id, text, flag)
+        else:
+            message = await self._linked(link, interaction, asker)
+            post = await self._post_of(message, asker, Flag(asker.person.user, "/counter", Priority.ASKED, wish))
+        await self._take_in(interaction, asker, post, is_followed=True)
+
+    async def _asker(self, interaction: Interaction) -> Asker:
+        """Who asks, if they may.
+
+        Raises:
+            NotAllowed: they have no role that may flag, or this is no server that we are in.
+        """
+        guild = None if interaction.guild_id is None else self._client.get_guild(interaction.guild_id)
+        if guild is None:
+            locale = reader_language(interaction.locale.value, None)
+            raise NotAllowed(
+                gettext("Antiphon takes nothing from private channels, private threads and direct messages.", locale),
+                remedy=gettext("Use the command in a server that Antiphon was added to.", locale),
+            )
+        person = Person(NAME, str(interaction.user.id), interaction.user.display_name)
+        policy = await self._policies.of(guild.id)
+        locale = reader_language(interaction.locale.value, policy.language)
+        speak(interaction, locale)
+        await self._client.governance.require(NAME, str(guild.id), person, OnCase.FLAG)
+        return Asker(guild, person, locale, policy)
+
+    async def _post_of(self, message: discord.Message, asker: Asker, flag: Flag) -> FlaggedPost:
+        found = await place_of(asker.guild, message.channel.id)
+        own_id = self._client.user.id if self._client.user is not None else 0
+        place = check_capturable(message, found, own_id, asker.locale)
+        return await flagged_post(message, place, flag, reads_messages=self._client.options.reads_messages)
+
+    async def _linked(self, link: MessageLink, interaction: Interaction, asker: Asker) -> discord.Message:
+        """The message that a link leads to; a private place is refused before anything is read there."""
+        if link.guild != asker.guild.id:
+            raise BadInput(
+                gettext("This link leads to another server or to a direct message.", asker.locale),
+                remedy=gettext("Type the words instead of the link to get a draft for them.", asker.locale),
+            )
+        if not self._client.options.reads_messages:
+            raise BadInput(
+                gettext("Antiphon may not read messages by their link here.", asker.locale),
+                remedy=gettext("Use the message's own menu: Apps, then “Draft a reply”.", asker.locale),
+            )
+        place = await place_of(asker.guild, link.channel)
+        missing = BadInput(
+            gettext("There is no such message, or Antiphon cannot see its channel.", asker.locale),
+            remedy=gettext(
+                "Copy the link from the message's own menu, or use Apps, “Draft a reply” there.", asker.locale
+            ),
+        )
+        user = interaction.user
+        if not isinstance(place, Readable) or not isinstance(user, discord.Member):
+            raise missing
+        if is_private(place) or not place.permissions_for(user).view_channel:
+            raise _private(asker.locale)
+        try:
+            return await place.fetch_message(link.message)
+        except (discord.NotFound, discord.Forbidden) as err:
+            raise missing from err
+
+    async def _take_in(self, interaction: Interaction, asker: Asker, post: FlaggedPost, *, is_followed: bool) -> None:
+        """Commit the flag, then say what happens."""
+        if not post.is_from_elsewhere:
+            self._known.add(post.ref)
+        card = await self._client.casework.flag(post)
+        if is_followed and card.drafts and is_decided(card):
+            await answer(interaction, with_drafts(card, asker.locale))
+            return
+        is_followed = is_followed and not is_decided(card) and self._following.has_room
+        channel = _review_channel(interaction, asker)
+        await answer(interaction, taken_in(card, asker.locale, channel=channel, is_followed=is_followed))
+        if is_followed:
+            self._follow(interaction, card, asker)
+
+    def _follow(self, interaction: Interaction, card: Card, asker: Asker) -> None:
+        self._following.follow(interaction, card, asker.person, asker.locale)
+
+
+def _private(locale: str) -> NotAllowed:
+    return NotAllowed(
+        gettext("Antiphon takes nothing from private channels, private threads and direct messages.", locale),
+        remedy=gettext("Everybody in the server must be able to see the channel.", locale),
+    )
+
+
+def _review_channel(interaction: Interaction, asker: Asker) -> str:
+    """A mention of the review channel for those who may see it, "" for others."""
+    wanted = asker.policy.review_channel
+    channel = asker.guild.get_channel(int(wanted)) if wanted.isdecimal() else None
+    user = interaction.user
+    if channel is None or not isinstance(user, discord.Member) or not channel.permissions_for(user).view_channel:
+        return ""
+    return channel.mention
+
+
+def add_commands(tree: app_commands.CommandTree[AntiphonClient], asking: Asking) -> None:
+    """Put the menu entries and ``/counter`` into the tree."""
+
+    async def draft_a_reply(interaction: discord.Interaction[AntiphonClient], message: discord.Message) -> None:
+        await asking.about_message(interaction, message, wants_draft=True)
+
+    async def flag_for_moderators(interaction: discord.Interaction[AntiphonClient], message: discord.Message) -> None:
+        await asking.about_message(interaction, message, wants_draft=False)
+
+    for name, callback in (
+        (locale_str("Draft a reply"), draft_a_reply),
+        (locale_str("Flag for moderators"), flag_for_moderators),
+    ):
+        tree.add_command(
+            app_commands.ContextMenu(
+                name=name,
+                callback=callback,
+                allowed_contexts=IN_SERVERS,
+                allowed_installs=INSTALLED_IN_SERVERS,
+            )
+        )
+    tree.add_command(_counter(asking))
+
+
+def _counter(asking: Asking) -> app_commands.Command[Any, ..., None]:
+    @app_commands.command(
+        name=locale_str("counter"), description=locale_str("Get drafts of a reply to a message or to words.")
+    )
+    @app_commands.describe(
+        text=locale_str("The words to answer, or a link to a message in this server"),
+        intent=locale_str("How the reply should go about it"),
+        language=locale_str("The language of the reply"),
+        tone=locale_str("How it should sound, in a few words"),
+    )
+    @app_commands.rename(
+        text=locale_str("text"), intent=locale_str("intent"), language=locale_str("language"), tone=locale_str("tone")
+    )
+    @app_commands.choices(intent=_intents(), language=_languages())
+    async def counter(
+        interaction: discord.Interaction[AntiphonClient],
+        text: app_commands.Range[str, 1, _MAX_WORDS],
+        intent: Choice[str] | None = None,
+        language: Choice[str] | None = None,
+        tone: app_commands.Range[str, 1, MAX_TONE] | None = None,
+    ) -> None:
+        wish = Wish(
+            Intent(intent.value) if intent is not None else None,
+            language.value if language is not None else None,
+            (tone or "").strip(),
+        )
+        await asking.about_words(interaction, text, wish)
+
+    counter.allowed_contexts = IN_SERVERS
+    counter.allowed_installs = INSTALLED_IN_SERVERS
+    return counter
+
+
+def _intents() -> list[Choice[str]]:
+    return [
+        Choice(name=locale_str("Give facts"), value=Intent.INFORMATIVE.value),
+        Choice(name=locale_str("Show empathy"), value=Intent.EMPATHETIC.value),
+        Choice(name=locale_str("Ask a question"), value=Intent.QUESTIONING.value),
+        Choice(name=locale_str("Say that it is wrong"), value=Intent.DENOUNCING.value),
+        Choice(name=locale_str("Stay positive"), value=Intent.POSITIVE.value),
+    ]
+
+
+def _languages() -> list[Choice[str]]:
+    return [
+        Choice(name=locale_str("English"), value="en"),
+        Choice(name=locale_str("Spanish"), value="es"),
+        Choice(name=locale_str("Italian"), value="it"),
+        Choice(name=locale_str("Basque"), value="eu"),
+    ]

@@ -1,0 +1,58 @@
+"""How posts of Discord reach the desk: asked for, flagged, or found.
+
+Owns how the parts of capture are put together. Posts nothing and decides nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import discord
+
+from adapters.common.capture.following import Following
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.discord.capture.changes import Changes
+from adapters.discord.capture.commands import Asking, add_commands
+from adapters.discord.capture.watching import Offer, Seen, Watching
+from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.speech.private_answers import answer_command_errors
+from core.ports import HateDetector
+
+__all__ = ["Capture", "Offer", "Seen", "install"]
+
+
+class Capture:
+    """All that takes posts in from one client; ``close`` ends its work."""
+
+    def __init__(self, client: AntiphonClient, offer: Offer, detector: HateDetector | None) -> None:
+        known = KnownPosts(discord.utils.utcnow())
+        self.following = Following(client)
+        self.watching = Watching(client, client.policies, known, offer, detector)
+        self.changes = Changes(client, known)
+        self.asking = Asking(client, client.policies, known, self.following)
+
+    @property
+    def left_out(self) -> int:
+        """How many posts and changes were not looked at, because too much came at once."""
+        lanes = (self.watching.lanes, self.changes.lanes, self.changes.old_lanes)
+        return sum(lane.left_out for lane in lanes)
+
+    async def close(self) -> None:
+        """Stop waiting and looking; what was flagged stays flagged."""
+        lanes = (self.watching.lanes, self.changes.lanes, self.changes.old_lanes)
+        await asyncio.gather(self.following.close(), *(lane.close() for lane in lanes))
+
+
+def install(client: AntiphonClient, *, offer: Offer, detector: HateDetector | None = None) -> Capture:
+    """Add the commands and listeners to a client that is about to connect; called in its running loop.
+
+    Args:
+        offer: takes a post that a person did not ask about by command (``DiscordPlatform.offer``).
+        detector: how likely a text is hateful; ``None`` leaves watched channels with their keywords.
+    """
+    capture = Capture(client, offer, detector)
+    add_commands(client.tree, capture.asking)
+    answer_command_errors(client.tree)
+    capture.watching.listen()
+    capture.changes.listen()
+    return capture

@@ -1,0 +1,216 @@
+"""The connection to Discord, and the one place where its parts are put together.
+
+Owns the intents that are asked for, how the connection begins and ends, and what each part may reach of the others.
+Knows no command and no card. Must never log a token, nor what anybody wrote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import aiohttp
+import discord
+from discord import app_commands
+from discord.utils import MISSING
+
+from adapters.common.policy_memory import Policies
+from adapters.discord.connection.error_meanings import FAULTS, PORTAL, is_passing, of_connection
+from adapters.discord.connection.refs import NAME
+from adapters.discord.connection.requests import Requests
+from core.errors import AntiphonError, BadSettings
+from core.moderation.desk_ports import Casework, Governance
+
+__all__ = ["NAME", "AntiphonClient", "AntiphonTree", "DiscordOptions", "Installer", "log_failure"]
+
+_LOG = logging.getLogger(__name__)
+_LONGEST_WAIT_SECONDS: Final = 60.0
+_LIBRARY_LOGGERS: Final = ("discord.http", "discord.gateway", "discord.client", "discord.state", "discord.webhook")
+
+
+@dataclass(frozen=True, slots=True)
+class DiscordOptions:
+    """What the operator decides.
+
+    Attributes:
+        reads_messages: ask for the message-content intent, which reactions and watched channels need.
+        command_guild: register the commands in this one server only, where they appear at once; ``None`` for all.
+    """
+
+    reads_messages: bool = False
+    command_guild: int | None = None
+
+
+class AntiphonTree(app_commands.CommandTree["AntiphonClient"]):
+    """The commands; an error that none of them handles is logged without anybody's words."""
+
+    async def on_error(
+        self, interaction: discord.Interaction[AntiphonClient], error: app_commands.AppCommandError, /
+    ) -> None:
+        """Log where it failed."""
+        command = interaction.command
+        log_failure("the command " + ("" if command is None else command.qualified_name), error.__cause__ or error)
+
+
+Installer = Callable[["AntiphonClient"], Awaitable[None] | None]
+"""Adds one part to a client."""
+
+
+class AntiphonClient(discord.AutoShardedClient):
+    """One bot account. ``attach`` gives it the desk before it connects.
+
+    Args:
+        options: what the operator decides.
+        installers: each is called once with the client, after it logged in and before it connects: where a part adds
+            its commands, listeners and components, and brings the commands in step with Discord.
+    """
+
+    def __init__(
+        self,
+        options: DiscordOptions,
+        installers: Sequence[Installer] = (),
+    ) -> None:
+        intents = discord.Intents.none()
+        intents.guilds = intents.guild_messages = intents.guild_reactions = intents.auto_moderation_execution = True
+        intents.message_content = options.reads_messages
+        self.requests = Requests(self._refuse_token)
+        super().__init__(
+            intents=intents,
+            allowed_mentions=discord.AllowedMentions.none(),
+            http_trace=self.requests.trace(),
+            max_ratelimit_timeout=_LONGEST_WAIT_SECONDS,
+        )
+        self.options = options
+        self.tree = AntiphonTree(self)
+        self._installers = tuple(installers)
+        self._casework: Casework | None = None
+        self._governance: Governance | None = None
+        self.policies = Policies(lambda: self.governance)
+        self._fatal: AntiphonError | None = None
+        self._closing: asyncio.Task[None] | None = None
+        parsers = self._connection.parsers
+        parsers.update({name: _guarded(name, parse) for name, parse in parsers.items() if name != "READY"})
+        _keep_words_out_of_logs()
+
+    def attach(self, casework: Casework, governance: Governance) -> None:
+        """Say where decisions go."""
+        self._casework, self._governance = casework, governance
+
+    @property
+    def casework(self) -> Casework:
+        """What people can do with cases."""
+        if self._casework is None:
+            raise BadSettings("The Discord client has no desk.", remedy="Call attach before it connects.")
+        return self._casework
+
+    @property
+    def governance(self) -> Governance:
+        """What people can do with communities."""
+        if self._governance is None:
+            raise BadSettings("The Discord client has no desk.", remedy="Call attach before it connects.")
+        return self._governance
+
+    async def run_until(self, stop: asyncio.Event, token: str, *, first_wait_seconds: float = 2.0) -> None:
+        """Be connected until ``stop`` is set; lost connections are opened again, and missed events asked for.
+
+        Args:
+            stop: ends the connection.
+            token: the bot's, from Discord's developer portal.
+            first_wait_seconds: how long to wait after a first login that did not reach Discord; then twice as long each
+                time, up to a minute.
+
+        Raises:
+            BadSettings: Discord accepts the token or the intents no more, or not at all; the remedy says what to do.
+            PlatformUnavailable: Discord ended the connection for good.
+        """
+        if not token.strip():
+            raise BadSettings("There is no token for Discord.", remedy=f"Copy one from {PORTAL}, page Bot.")
+        connection = asyncio.create_task(self._connect(token, first_wait_seconds))
+        stopped = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({connection, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
+            await self._end(connection)
+        error = None if connection.cancelled() else connection.exception()
+        if self._fatal is not None:
+            raise self._fatal from error
+        if error is not None:
+            raise of_connection(error) from error
+
+    async def _connect(self, token: str, wait_seconds: float) -> None:
+        while True:
+            try:
+                await self.login(token)
+                break
+            except FAULTS as err:
+                if not is_passing(err):
+                    raise
+                _LOG.warning("Discord cannot be reached (%s); tried again in %.0f s", type(err).__name__, wait_seconds)
+                await self.http.close()
+                self.http.connector = MISSING  # it was closed with the session
+            await asyncio.sleep(wait_seconds)
+            wait_seconds = min(2 * wait_seconds, _LONGEST_WAIT_SECONDS)
+        await self.connect()
+
+    async def setup_hook(self) -> None:
+        """Let every part install itself."""
+        for install in self._installers:
+            done = install(self)
+            if done is not None:
+                await done
+
+    async def on_error(self, event_method: str, /, *_args: Any, **_kwargs: Any) -> None:
+        """Log where a listener failed, without what the event held."""
+        error = sys.exception()
+        if error is not None:
+            log_failure(event_method, error)
+
+    async def _end(self, connection: asyncio.Task[None]) -> None:
+        """Close the connection, whatever state it is in."""
+        with suppress(aiohttp.ClientError, OSError):
+            await self.close()
+        if not connection.done():
+            connection.cancel()
+        await asyncio.wait({connection})
+
+    def _refuse_token(self) -> None:
+        """Stop asking at once: every further request with a bad token counts against this machine's address."""
+        if self._fatal is None:
+            self._fatal = BadSettings(
+                "Discord does not accept the token.", remedy=f"Make a new one at {PORTAL}, page Bot."
+            )
+            if not self.is_closed():
+                self._closing = asyncio.get_running_loop().create_task(self.close())
+
+
+def log_failure(what: str, error: BaseException) -> None:
+    """Log an error by its kind and place: what it says may quote somebody."""
+    places = traceback.extract_tb(error.__traceback__)
+    where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"
+    _LOG.error("%s failed: %s at %s", what, type(error).__name__, where)
+
+
+def _guarded(name: str, parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A parser of discord.py whose failure ends nothing: without this, one strange event ends the whole connection."""
+
+    def parse_or_log(data: Any) -> Any:
+        try:
+            return parse(data)
+        except Exception as err:
+            log_failure(f"the event {name}", err)
+
+    return parse_or_log
+
+
+def _keep_words_out_of_logs() -> None:
+    """Below this level discord.py logs what it sends and receives, whole."""
+    for name in _LIBRARY_LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.INFO))

@@ -1,0 +1,33 @@
+"""What managers do with Antiphon in their server: ``/antiphon``.
+
+Owns how these parts are put together, and when Discord is told of our commands. Decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.connection.events import listen
+from adapters.discord.manage.commands import Commands, group_of
+from adapters.discord.manage.panel_actions import PanelActions
+from adapters.discord.manage.syncing import CommandMemory, sync_commands
+from adapters.discord.speech.private_answers import answer_command_errors
+
+__all__ = ["CommandMemory", "install", "sync_commands"]
+
+
+def _nothing() -> int:
+    return 0
+
+
+def install(client: AntiphonClient, *, left_out: Callable[[], int] = _nothing) -> None:
+    """Add the commands and the panels to a client that is about to connect.
+
+    Args:
+        left_out: how many posts were not looked at (``Capture.left_out``).
+    """
+    panels = PanelActions(client)
+    client.tree.add_command(group_of(Commands(client, panels, left_out)))
+    answer_command_errors(client.tree)
+    listen(client, "interaction", panels.hear)

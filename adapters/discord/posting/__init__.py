@@ -1,0 +1,1 @@
+"""Reading posts, and putting replies under them."""

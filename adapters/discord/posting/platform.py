@@ -1,0 +1,259 @@
+"""Discord as a place to talk: what was flagged there, and our replies, posted once and taken away again.
+
+Owns every request that reads a post, and those that put our words under one. Implements
+``core.moderation.platforms.ChatPlatform``. Must never send by webhook, which knows no keys, never mention anybody, and
+never repeat a send on its own account.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from typing import Final, TypeVar
+
+import discord
+
+from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.connection.error_meanings import (
+    FAULTS,
+    UNKNOWN_CHANNEL,
+    UNKNOWN_MESSAGE,
+    is_passing,
+    of_question,
+    of_send,
+)
+from adapters.discord.connection.refs import NAME, Place, place_of, ref_of, revision_of
+from adapters.discord.posting.exact_text import MAX_CHARACTERS, check_bytes
+from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, TextHidden
+from core.i18n.sentences import sentence
+from core.models import FlaggedPost, Posted, PostRef
+from core.moderation.approval import ApprovedReply
+
+RESEND_SECONDS: Final = 120.0
+"""Discord keeps a key for "the past few minutes"."""
+
+_T = TypeVar("_T")
+_PAGE: Final = 100
+_PAGES: Final = 20
+_SKEW: Final = timedelta(seconds=60)
+_KEYS_KEPT: Final = 2000
+_GONE: Final = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})
+
+
+class DiscordPlatform:
+    """The servers that one bot account is in.
+
+    Args:
+        client: shared with the other parts, and closed by whoever runs it.
+        timeout_seconds: how long one call may take; a retraction makes two. Both must fit into the time
+            that the outbox gives a call, so that it hears what came of it.
+    """
+
+    def __init__(self, client: AntiphonClient, *, timeout_seconds: float = 12.0) -> None:
+        self._client = client
+        self._timeout_seconds = timeout_seconds
+        self._flagged: asyncio.Queue[FlaggedPost | None] = asyncio.Queue()
+        self._keys: OrderedDict[int, str] = OrderedDict()
+        self._is_closed = False
+
+    @property
+    def name(self) -> str:
+        """``discord``."""
+        return NAME
+
+    @property
+    def max_characters(self) -> int:
+        """The longest reply that it takes."""
+        return MAX_CHARACTERS
+
+    @property
+    def resend_seconds(self) -> float:
+        """How long the same key certainly posts once."""
+        return RESEND_SECONDS
+
+    def offer(self, post: FlaggedPost) -> None:
+        """Hand over a post that somebody flagged; ``flags`` gives it out.
+
+        Raises:
+            PlatformUnavailable: the platform is closed; whoever flagged it must hear so.
+        """
+        if self._is_closed:
+            raise PlatformUnavailable(
+                sentence("Antiphon is stopping."), remedy=sentence("Flag the post again in a minute.")
+            )
+        self._flagged.put_nowait(post)
+
+    async def flags(self) -> AsyncIterator[FlaggedPost]:
+        """The posts that people flag; ends when the platform is closed and all were given out."""
+        while (flagged := await self._flagged.get()) is not None:
+            yield flagged
+        # Whoever else reads, now or later, must find the end too.
+        self._flagged.put_nowait(None)
+
+    async def read(self, ref: PostRef) -> str | None:
+        """The post's text as it stands now, or ``None`` if it is gone.
+
+        Raises:
+            TextHidden: it stands there, and the message-content intent, which its words need, was not asked for.
+            PlatformUnavailable: Discord cannot be asked.
+        """
+        message = await self._message(place_of(ref))
+        if message is None or message.content or self._client.options.reads_messages or self._is_ours(message):
+            return None if message is None else message.content
+        raise TextHidden(
+            sentence("Discord keeps the words of this post from Antiphon."),
+            remedy=sentence("Flag it with the message menu, or let Antiphon read messages."),
+            revision=revision_of(message),
+        )
+
+    async def post(self, reply: ApprovedReply) -> Posted:
+        """Post exactly ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.
+
+        Raises:
+            PlatformBusy: Discord asks to wait, or was not reached: nothing was posted.
+            PlatformUnavailable: Discord refused it, or would not show exactly these bytes.
+            AmbiguousSend: it may stand there, or stands there in other words.
+        """
+        place = place_of(reply.in_reply_to)
+        check_bytes(reply.text)
+        channel = self._channel(place)
+        original = discord.MessageReference(
+            message_id=place.message, channel_id=place.channel, guild_id=place.guild, fail_if_not_exists=True
+        )
+        message = await self._change(
+            lambda: channel.send(
+                reply.text,
+                reference=original,
+                mention_author=False,
+                allowed_mentions=discord.AllowedMentions.none(),
+                suppress_embeds=True,
+                nonce=reply.key,
+            )
+        )
+        if message.content != reply.text:
+            raise AmbiguousSend(
+                sentence("Discord shows other words than were approved."),
+                remedy=sentence("Look at the reply on Discord."),
+            )
+        self._remember(message.id, reply.key)
+        return self._posted(place, message)
+
+    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+        """Our reply, looked up in the history of its channel, the latest messages first.
+
+        Discord tells nobody the key of a message that stands: ours is the one of this account, under this post, of
+        exactly this text, not older than the approval, and not known to be another approval's.
+
+        Raises:
+            PlatformUnavailable: Discord cannot be asked, keeps the history from us, or it is too long to look through.
+        """
+        place = place_of(reply.in_reply_to)
+        since = reply.approved_at - _SKEW
+        before: discord.Message | None = None
+        for _ in range(_PAGES):
+            page = await self._page(place, before)
+            for message in page:
+                if message.created_at >= since and self._is(message, reply, place):
+                    return self._posted(place, message)
+            if not page and before is None:
+                # Without the right to read the history it looks empty; of the post itself Discord says so.
+                await self._message(place)
+            if len(page) < _PAGE or page[-1].created_at < since:
+                return None
+            before = page[-1]
+        raise PlatformUnavailable("Too much was written since.", remedy="Look for the reply on Discord.")
+
+    async def retract(self, ref: PostRef) -> None:
+        """Delete our own reply; one that is gone already is no error.
+
+        Raises:
+            PlatformBusy: it certainly still stands; try again later.
+            PlatformUnavailable: it still stands, and is not ours, or Discord refused.
+            AmbiguousSend: it may still stand.
+        """
+        place = place_of(ref)
+        try:
+            message = await self._message(place)
+        except PlatformUnavailable as err:
+            if isinstance(err, PlatformBusy) or not is_passing(err.__cause__):
+                raise
+            raise PlatformBusy(err.message, remedy=err.remedy) from err
+        if message is None:
+            return
+        if not self._is_ours(message):
+            raise PlatformUnavailable("This message is not Antiphon's.", remedy="Delete it as a moderator.")
+        target = self._channel(place).get_partial_message(place.message)
+        try:
+            await self._change(target.delete)
+        except PlatformUnavailable as err:
+            if not _is_gone(err.__cause__):
+                raise
+
+    async def close(self) -> None:
+        """End ``flags``. Closing twice does no harm."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._flagged.put_nowait(None)
+
+    async def _message(self, place: Place) -> discord.Message | None:
+        """A message as it stands now; ``None`` if it is gone."""
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                with self._client.requests.alone():
+                    return await self._channel(place).fetch_message(place.message)
+        except FAULTS as err:
+            if _is_gone(err):
+                return None
+            raise of_question(err) from err
+
+    async def _page(self, place: Place, before: discord.Message | None) -> list[discord.Message]:
+        """The messages of a channel before one, the latest first."""
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                with self._client.requests.alone():
+                    history = self._channel(place).history(limit=_PAGE, before=before)
+                    return [message async for message in history]
+        except FAULTS as err:
+            raise of_question(err) from err
+
+    async def _change(self, call: Callable[[], Awaitable[_T]]) -> _T:
+        """Make one request that changes something, and say what came of it where it failed."""
+        requests = self._client.requests
+        with requests.alone() as made:
+            try:
+                async with asyncio.timeout(self._timeout_seconds):
+                    return await call()
+            except FAULTS as err:
+                # Where the hook works, it has counted every request that went out.
+                raise of_send(err, is_sent=made.begun > 0 or requests.seen == 0) from err
+
+    def _channel(self, place: Place) -> discord.PartialMessageable:
+        if self._client.user is None or self._client.is_closed():
+            raise PlatformBusy(sentence("Discord is not connected."), remedy=sentence("It is tried again when it is."))
+        return self._client.get_partial_messageable(place.channel, guild_id=place.guild)
+
+    def _is_ours(self, message: discord.Message) -> bool:
+        return self._client.user is not None and message.author.id == self._client.user.id
+
+    def _is(self, message: discord.Message, reply: ApprovedReply, place: Place) -> bool:
+        """Whether a message is this reply."""
+        reference = message.reference
+        if not self._is_ours(message) or reference is None or reference.message_id != place.message:
+            return False
+        key = message.nonce or self._keys.get(message.id)
+        return message.content == reply.text if key is None else key == reply.key
+
+    def _posted(self, place: Place, message: discord.Message) -> Posted:
+        return Posted(ref_of(place.guild, message), message.created_at)
+
+    def _remember(self, message: int, key: str) -> None:
+        """Keep whose message it is, of the latest ones."""
+        self._keys[message] = key
+        if len(self._keys) > _KEYS_KEPT:
+            self._keys.popitem(last=False)
+
+
+def _is_gone(error: BaseException | None) -> bool:
+    return isinstance(error, discord.NotFound) and error.code in _GONE

@@ -1,0 +1,1 @@
+"""How text is written for Discord, in which language, and how a person is answered privately."""

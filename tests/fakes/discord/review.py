@@ -1,0 +1,138 @@
+"""A server on a simulated Discord with a review channel, its people, and cards in it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import discord
+import pytest
+from simcord.env import Env
+
+from adapters.discord.connection.client import AntiphonClient, DiscordOptions
+from adapters.discord.review import DiscordReviewSurface, install
+from core.models import PostRef
+from core.moderation.cards import Card
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import Role
+from tests.fakes.discord.cards import REVIEWED, buttons_of, read_as_discord_shows, texts_of
+from tests.fakes.ports.casework import MemoryCasework
+from tests.fakes.ports.governance import FakeGovernance
+
+ROLES = {
+    "moderator": Role.MODERATOR,
+    "second": Role.MODERATOR,
+    "manager": Role.MANAGER,
+    "auditor": Role.AUDITOR,
+    "volunteer": Role.VOLUNTEER,
+    "stranger": None,
+}
+
+
+class ReviewClient(AntiphonClient):
+    """A client with the review part alone."""
+
+    def __init__(self, casework: MemoryCasework, governance: FakeGovernance) -> None:
+        super().__init__(DiscordOptions())
+        self.attach(casework, governance)
+        self.surface = DiscordReviewSurface(self)
+
+    async def setup_hook(self) -> None:
+        install(self, self.surface)
+
+
+@dataclass
+class ReviewWorld:
+    """Everything a test of the review needs: the simulated Discord, the desk, the people by name."""
+
+    env: Env
+    casework: MemoryCasework
+    governance: FakeGovernance
+    client: ReviewClient
+    channel: Any
+    people: dict[str, Any]
+
+    async def restart(self) -> None:
+        """Another process takes over; Discord and the desk are as they were."""
+        self.client = ReviewClient(self.casework, self.governance)
+        await self.env.restart_bot(self.client)
+
+    async def show(self, card: Card = REVIEWED, **changes: Any) -> PostRef:
+        """Keep a case, and show its card in the review channel."""
+        spoken = self.governance.policies.get(self.community, CommunityPolicy()).language
+        card = replace(card, community=self.community, community_language=spoken)
+        kept = self.casework.put(replace(card, **changes))
+        return await self.client.surface.show(kept, str(self.channel.id), None)
+
+    async def show_again(self) -> None:
+        """Bring the card in the channel up to date, as the board does after every change."""
+        (card,) = self.casework.cases.values()
+        place = PostRef("discord", card.community, str(self.channel.id), str(self.message.id))
+        await self.client.surface.update(card, place)
+
+    def speak(self, language: str | None) -> None:
+        """The community chooses its language."""
+        self.governance.policies[self.community] = CommunityPolicy(language=language)
+
+    @property
+    def community(self) -> str:
+        """The server's id, as ``Card.community``."""
+        return str(self.channel.guild.id)
+
+    @property
+    def message(self) -> discord.Message:
+        """The last message that everybody in the channel sees."""
+        return cast("discord.Message", self.channel.last_message)
+
+    def card_text(self) -> str:
+        """All text of the card in the channel."""
+        return "\n".join(map(read_as_discord_shows, texts_of(self.message_components())))
+
+    def message_components(self) -> list[dict[str, Any]]:
+        """The components of the card, as Discord keeps them."""
+        stored = self.env.backend.get_message(self.channel.id, self.message.id)
+        return stored.components
+
+    async def click(self, who: str, label: str) -> Any:
+        """Somebody presses a button of the card in the channel."""
+        return await self.people[who].click(self.message, custom_id=buttons_of(self.message_components())[label])
+
+    async def press(self, who: str, answer: Any, label: str) -> Any:
+        """Somebody presses a button of a private answer."""
+        return await self.people[who].click(answer, custom_id=buttons_of(answer.components)[label])
+
+
+def said_in(result: Any) -> str:
+    """Everything that a press was answered with in words, the first answer and those after it."""
+    answers = [*([result.response] if result.response is not None else []), *result.followups]
+    return "\n".join(read_as_discord_shows(text) for answer in answers for text in texts_of(answer.components))
+
+
+@asynccontextmanager
+async def review_world() -> AsyncIterator[ReviewWorld]:
+    """A connected client, and one person for each role."""
+    casework, governance = MemoryCasework(), FakeGovernance()
+    client = ReviewClient(casework, governance)
+    env = Env(client, shard_count=1)
+    await env.start()
+    try:
+        guild = env.create_guild()
+        channel = guild.create_text_channel("review")
+        people = {name: guild.add_member(env.create_user(name)) for name in ROLES}
+        casework.roles.update({str(people[name].id): role for name, role in ROLES.items() if role is not None})
+        yield ReviewWorld(env, casework, governance, client, channel, people)
+        env.raise_errors()
+    finally:
+        await env.shutdown()
+
+
+@asynccontextmanager
+async def quiet_review_world(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewWorld]:
+    """The same for a fixture; whatever is logged as an error, in the test or as it ends, fails the test."""
+    async with review_world() as made:
+        yield made
+    logged = [*caplog.get_records("call"), *caplog.get_records("teardown")]
+    assert [record.getMessage() for record in logged if record.levelno >= logging.ERROR] == []

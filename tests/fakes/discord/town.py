@@ -1,0 +1,138 @@
+"""A Discord server in SimCord with Antiphon in it: channels, people of every role, and what was offered."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any, cast
+
+import discord
+import simcord
+
+from adapters.discord.capture import Capture
+from adapters.discord.capture import install as install_capture
+from adapters.discord.connection.client import AntiphonClient, DiscordOptions
+from adapters.discord.manage import install as install_manage
+from adapters.discord.manage import sync_commands
+from core.errors import ScorerUnavailable
+from core.models import FlaggedPost
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.desk_ports import Casework
+from core.moderation.roles import Role
+from tests.fakes.ports.flag_desk import FlagDesk
+from tests.fakes.ports.governance import FakeGovernance
+
+HATE = "they are vermin and should go"
+"""A post that ``WordDetector`` is sure of."""
+
+
+class Memory(dict[str, str]):
+    """Implements ``CommandMemory``."""
+
+    def set(self, key: str, value: str) -> None:
+        """Keep a text."""
+        self[key] = value
+
+    def known(self) -> list[str]:
+        """All keys."""
+        return list(self)
+
+    def forget(self, key: str) -> None:
+        """Keep it no longer."""
+        del self[key]
+
+
+class WordDetector:
+    """A ``HateDetector`` that is sure of the word "vermin"."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+        self.is_broken = False
+        self.slow_seconds = 0.0
+
+    async def score(self, text: str) -> float:
+        """0.95 with the word, 0.1 without."""
+        if self.slow_seconds:
+            await asyncio.sleep(self.slow_seconds)
+        if self.is_broken:
+            raise ScorerUnavailable("The filter is broken.", remedy="Mend it.")
+        self.read.append(text)
+        return 0.95 if "vermin" in text else 0.1
+
+
+class TownClient(AntiphonClient):
+    """The client with capture and management installed, as the integrator does it."""
+
+    def __init__(self, world: World, options: DiscordOptions) -> None:
+        super().__init__(options)
+        self._world = world
+        self.capture: Capture | None = None
+        self.attach(cast(Casework, world.desk), world.governance)
+
+    async def setup_hook(self) -> None:
+        """Install everything and tell Discord of the commands."""
+        self.capture = install_capture(self, offer=self._world.offered.append, detector=self._world.detector)
+        capture = self.capture
+        install_manage(self, left_out=lambda: capture.left_out)
+        await sync_commands(self, self._world.memory)
+
+
+class World:
+    """What outlives a client: the desk, the governance, what was offered, and which commands Discord knows."""
+
+    def __init__(self) -> None:
+        self.desk = FlagDesk()
+        self.governance = FakeGovernance()
+        self.detector = WordDetector()
+        self.offered: list[FlaggedPost] = []
+        self.memory = Memory()
+
+    def client(self, *, reads_messages: bool = False, command_guild: int | None = None) -> TownClient:
+        """A new client, as after a start of the process."""
+        return TownClient(self, DiscordOptions(reads_messages, command_guild))
+
+    def run(self, client: TownClient) -> Any:
+        """SimCord around a client."""
+        return simcord.run(client, shard_count=1)
+
+
+class Town:
+    """A server: an open channel, a closed one, a review channel, and a person of each role."""
+
+    def __init__(self, env: simcord.Env, world: World) -> None:
+        self.env = env
+        self.guild = guild = env.create_guild()
+        hidden = discord.PermissionOverwrite(view_channel=False)
+        seen = discord.PermissionOverwrite(view_channel=True)
+        self.staff = guild.create_role("Staff", permissions=discord.Permissions(manage_messages=True))
+        self.square = guild.create_text_channel("square")
+        us = env.bot.user
+        assert us is not None
+        closed: Any = {guild.default_role: hidden, self.staff: seen, us: seen}
+        self.backroom = guild.create_text_channel("backroom", overwrites=closed)
+        self.review = guild.create_text_channel("review", overwrites=closed)
+        self.author = self._person("author")
+        self.stranger = self._person("stranger")
+        self.volunteer = self._person("volunteer", world, Role.VOLUNTEER)
+        self.moderator = self._person("moderator", world, Role.MODERATOR, is_staff=True)
+        self.manager = self._person("manager", world, Role.MANAGER, is_staff=True)
+        self.admin = self._person("admin", world, Role.ADMIN, is_staff=True)
+
+    @property
+    def community(self) -> str:
+        """``PostRef.community``."""
+        return str(self.guild.id)
+
+    def _person(
+        self, name: str, world: World | None = None, role: Role | None = None, *, is_staff: bool = False
+    ) -> Any:
+        member = self.guild.add_member(self.env.create_user(name), roles=[self.staff] if is_staff else [])
+        if world is not None and role is not None:
+            world.governance.grant(member.id, role)
+        return member
+
+
+async def watch(world: World, town: Town, **changes: object) -> None:
+    """Watch the square."""
+    policy = CommunityPolicy(watched_channels=(str(town.square.id),))
+    world.governance.policies[town.community] = replace(policy, **changes)  # type: ignore[arg-type]  # fields by name

@@ -1,0 +1,67 @@
+"""A platform that is connected to Discord on loopback, and what a test does in its world."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import discord
+
+from adapters.discord import DiscordOptions, DiscordPlatform
+from core.models import PostRef
+from tests.fakes.discord.server import DiscordServer, LoopbackClient, World, connected
+from tests.fakes.discord.server.faults import Fault
+from tests.fakes.discord.server.world import CHANNEL_ID, GUILD_ID
+from tests.fakes.machine.clock import FakeClock
+
+MESSAGES = r"/channels/\d+/messages"
+"""The paths under which messages are sent and read."""
+
+
+class Scene:
+    """A connected platform, and the world that it is connected to."""
+
+    def __init__(self, server: DiscordServer, client: LoopbackClient, clock: FakeClock) -> None:
+        self.server, self.world, self.client, self.clock = server, server.world, client, clock
+        self.platform = DiscordPlatform(client)
+        self.heard: list[str] = []
+
+    def written(self, text: str = "They do not belong here.") -> PostRef:
+        """Somebody writes a post."""
+        message = self.world.write(self.world.user("slate_roof"), CHANNEL_ID, text)
+        return PostRef("discord", str(GUILD_ID), str(CHANNEL_ID), message["id"])
+
+    def standing(self, ref: PostRef) -> list[str]:
+        """What stands under a post."""
+        return [message["content"] for message in self.world.replies_to(int(ref.message))]
+
+    def fail(self, status: int, code: int = 0, *, arrives: bool = False) -> None:
+        """Let Discord answer the next send otherwise."""
+        self.server.faults.add(Fault("POST", MESSAGES, status, arrives, {"message": "No.", "code": code}))
+
+    def installs_listener(self, client: LoopbackClient) -> None:
+        """Hear the messages of the gateway."""
+
+        async def on_message(message: discord.Message) -> None:
+            self.heard.append(message.content)
+
+        client.event(on_message)
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Wait until something comes true."""
+        async with asyncio.timeout(20):
+            while not is_so():  # noqa: ASYNC110 - whatever it is, it tells nobody
+                await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def connected_scene() -> AsyncIterator[Scene]:
+    """A scene on a world that shows what people wrote; no request may go against Discord's description."""
+    clock = FakeClock()
+    client = LoopbackClient(DiscordOptions(reads_messages=True))
+    async with DiscordServer(World(clock)).running() as server, connected(client):
+        scene = Scene(server, client, clock)
+        scene.installs_listener(client)
+        yield scene
+        assert server.complaints == []

@@ -1,6 +1,0 @@
-"""Discord on loopback: its gateway and its HTTP API, as far as Antiphon uses them, with every request checked."""
-
-from tests.fakes.discord_server.server import TOKEN, DiscordServer, LoopbackClient, connected
-from tests.fakes.discord_server.world import BOT_ID, World
-
-__all__ = ["BOT_ID", "TOKEN", "DiscordServer", "LoopbackClient", "World", "connected"]

@@ -1,0 +1,105 @@
+"""Edits and deletions of flagged posts on Discord, and what the desk is told of them, in SimCord."""
+
+from __future__ import annotations
+
+import pytest
+from simcord.backend import serializers
+
+from core.errors import StoreUnavailable
+from tests.fakes.discord.town import HATE, Town, World, watch
+
+
+@pytest.fixture
+def world() -> World:
+    """A desk and a governance that outlive clients."""
+    return World()
+
+
+async def test_edits_and_deletions_of_flagged_posts_reach_the_desk(world):
+    """Of posts that somebody asked about, and of those that were offered."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town)
+        post = await town.author.send(town.square, "rather rude")
+        await town.volunteer.context_menu(town.square, "Flag for moderators", post)
+        found = await town.author.send(town.square, HATE)
+        await town.author.edit(post, "very polite")
+        await town.author.delete(found)
+        assert world.desk.changes == [(world.desk.flagged[0].ref, "very polite"), (world.offered[0].ref, None)]
+
+
+async def test_of_other_messages_the_desk_is_not_asked(world):
+    """A large server edits and deletes thousands that nobody flagged."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await env.advance_time(5)
+        post = await town.author.send(town.square, "good morning")
+        await town.author.edit(post, "good evening")
+        await town.author.delete(post)
+        assert world.desk.changes == []
+
+
+async def test_after_a_restart_changes_of_older_messages_are_still_told(world):
+    """Nobody knows any more which were flagged, so the desk is asked."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        post = await town.author.send(town.square, HATE)
+        await town.volunteer.context_menu(town.square, "Flag for moderators", post)
+        await env.advance_time(60)
+        await env.restart_bot(world.client(reads_messages=True))
+        await town.author.delete(post)
+        assert world.desk.changes == [(world.desk.flagged[0].ref, None)]
+
+
+async def test_a_purge_and_a_deleted_channel_tell_of_every_flagged_post(world):
+    """Moderators delete in bulk, and whole channels."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        channel = town.guild.create_text_channel("short-lived")
+        posts = [await town.author.send(where, HATE) for where in (town.square, town.square, channel)]
+        for post in posts:
+            await town.moderator.context_menu(
+                channel if post.channel.id == channel.id else town.square, "Flag for moderators", post
+            )
+        env.backend.bulk_delete_messages(town.square.id, [post.id for post in posts[:2]])
+        await env.settle()
+        env.backend.delete_channel(channel.id)
+        await env.settle()
+        assert {ref.message for ref, text in world.desk.changes if text is None} == {str(post.id) for post in posts}
+
+
+async def test_without_the_intent_an_edit_is_told_without_its_words(world):
+    """That it was edited is enough to look again; what Discord hides is not invented."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        post = await town.author.send(town.square, HATE)
+        await town.volunteer.context_menu(town.square, "Flag for moderators", post)
+        await town.author.edit(post, "very polite")
+        assert world.desk.changes == [(world.desk.flagged[0].ref, "")]
+
+
+async def test_a_preview_that_discord_adds_is_no_edit(world):
+    """A link that unfolds, or a pin, changes no word."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        post = await town.author.send(town.square, HATE)
+        await town.volunteer.context_menu(town.square, "Flag for moderators", post)
+        stored = env.backend.get_message(town.square.id, post.id)
+        payload = {**serializers.message_payload(env.backend, stored), "edited_timestamp": None}
+        env.backend.emit("MESSAGE_UPDATE", payload)
+        await env.settle()
+        assert world.desk.changes == []
+
+
+async def test_a_change_is_told_again_where_the_database_was_away(world, caplog):
+    """A deletion noticed is not lost for a moment's failure."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        post = await town.author.send(town.square, HATE)
+        await town.volunteer.context_menu(town.square, "Flag for moderators", post)
+        away = StoreUnavailable("The database does not answer.", remedy="Wait.")
+        world.desk.errors.extend([away, away])
+        await town.author.delete(post)
+        await env.advance_time(10)
+        assert world.desk.changes == [(world.desk.flagged[0].ref, None)]
+        assert "could not be told yet" in caplog.text

@@ -1,0 +1,112 @@
+"""Posts that a flag reaction or an alert of AutoMod points at, in SimCord."""
+
+from __future__ import annotations
+
+import discord
+import pytest
+import simcord
+
+from core.models import Priority
+from core.moderation.community_policy import CommunityPolicy
+from tests.fakes.discord.town import HATE, Town, World
+
+
+@pytest.fixture
+def world() -> World:
+    """A desk and a governance that outlive clients."""
+    return World()
+
+
+async def alert(env: simcord.Env, town: Town, message: discord.Message | None, trigger: int = 1) -> None:
+    """AutoMod says that a rule fired; without a message it took it away. SimCord never names the message itself."""
+    payload = {
+        "guild_id": town.community,
+        "action": {"type": 2, "metadata": {"channel_id": str(town.review.id)}},
+        "rule_id": "77",
+        "rule_trigger_type": trigger,
+        "user_id": str(town.author.id),
+        "channel_id": str(town.square.id),
+        "content": HATE,
+        "matched_keyword": "vermin",
+        "matched_content": "vermin",
+    }
+    if message is not None:
+        payload["message_id"] = str(message.id)
+    env.backend.emit("AUTO_MODERATION_ACTION_EXECUTION", payload)
+    await env.settle()
+
+
+# The flag reaction
+
+
+async def test_the_flag_reaction_of_who_may_flag_offers_the_post(world):
+    """Another emoji, or another person's, does nothing."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        world.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
+        post = await town.author.send(town.square, HATE)
+        await town.volunteer.react(post, "👍")
+        await town.stranger.react(post, "🚩")
+        assert world.offered == [] and env.bot.capture.watching.seen.refused == 1
+        await town.volunteer.react(post, "🚩")
+        [offered] = world.offered
+        assert (offered.text, offered.flagged_by, offered.flagged_how) == (HATE, str(town.volunteer.id), "reaction")
+        assert offered.priority is Priority.FLAGGED
+
+
+async def test_the_flag_reaction_takes_nothing_from_private_channels(world):
+    """Nor is the message there read."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        world.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
+        post = await town.moderator.send(town.backroom, HATE)
+        await town.moderator.react(post, "🚩")
+        assert world.offered == []
+
+
+async def test_without_the_intent_nothing_is_watched(world):
+    """Reactions, AutoMod and watched channels need Discord to show words."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        world.governance.policies[town.community] = CommunityPolicy(
+            reaction="🚩", watched_channels=(str(town.square.id),), review_channel=str(town.review.id)
+        )
+        post = await town.author.send(town.square, HATE)
+        await town.volunteer.react(post, "🚩")
+        await alert(env, town, post)
+        assert world.offered == [] and world.detector.read == []
+
+
+# AutoMod
+
+
+async def test_an_alert_of_automod_offers_the_post_that_still_stands(world):
+    """It was flagged by nobody but us, and waits behind people's flags."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        world.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
+        post = await town.author.send(town.square, HATE)
+        await alert(env, town, post)
+        [offered] = world.offered
+        assert (offered.text, offered.flagged_how, offered.priority) == (HATE, "AutoMod", Priority.DETECTED)
+        assert offered.flagged_by == str(env.bot.user.id)
+
+
+async def test_what_automod_took_away_needs_no_reply_and_spam_is_no_hate(world):
+    """Nobody could read a blocked message; it is counted. Rules against spam are not ours."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        world.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
+        post = await town.author.send(town.square, HATE)
+        await alert(env, town, None)
+        await alert(env, town, post, trigger=3)
+        assert world.offered == [] and env.bot.capture.watching.seen.blocked == 1
+
+
+async def test_automod_is_not_listened_to_where_antiphon_was_not_set_up(world):
+    """Being invited is no leave to look."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        post = await town.author.send(town.square, HATE)
+        await alert(env, town, post)
+        assert world.offered == []

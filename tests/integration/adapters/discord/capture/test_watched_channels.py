@@ -1,0 +1,205 @@
+"""Posts found in watched channels, in SimCord: which are read, which are offered, and what is too much at once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import discord
+import pytest
+import simcord
+from simcord.backend import serializers
+
+from core.models import Priority, TargetGroup
+from tests.fakes.discord.town import HATE, Town, World, watch
+
+
+@pytest.fixture
+def world() -> World:
+    """A desk and a governance that outlive clients."""
+    return World()
+
+
+# What is offered
+
+
+async def test_only_watched_channels_are_read_and_only_what_is_surely_hateful_is_offered(world):
+    """The other channel's words never reach the filter."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town)
+        other = town.guild.create_text_channel("other")
+        await town.author.send(other, HATE)
+        await town.author.send(town.square, "good morning")
+        await town.author.send(town.square, HATE)
+        assert world.detector.read == ["good morning", HATE]
+        [offered] = world.offered
+        assert (offered.text, offered.flagged_how, offered.priority) == (HATE, "watched channel", Priority.DETECTED)
+
+
+@pytest.mark.parametrize(("threshold", "count"), [(0.94, 1), (0.95, 0), (1.0, 0)])
+async def test_the_communitys_threshold_decides(world, threshold, count):
+    """What is not above it is left alone."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town, threshold=threshold)
+        await town.author.send(town.square, HATE)
+        assert len(world.offered) == count
+
+
+async def test_a_keyword_flags_whatever_the_score(world):
+    """Also where there is no filter, or it is broken; disguised, too."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town, keywords=("scrubwort",))
+        world.detector.is_broken = True
+        await town.author.send(town.square, "all SCRUBW\u200bORT here")
+        assert [post.flagged_how for post in world.offered] == ["keyword"]
+
+
+async def test_only_the_groups_that_are_looked_out_for_count(world):
+    """A post that names another group is left to the others' filters; "other" takes what names none."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town, groups=(TargetGroup.MIGRANTS,))
+        await town.author.send(town.square, "women are vermin")
+        await town.author.send(town.square, "migrants are vermin")
+        assert [post.text for post in world.offered] == ["migrants are vermin"]
+        await watch(world, town, groups=(TargetGroup.OTHER,))
+        env.bot.policies.forget(town.guild.id)
+        await town.author.send(town.square, "women are vermin")
+        await town.author.send(town.square, "those folk are vermin")
+        assert [post.text for post in world.offered][1:] == ["those folk are vermin"]
+
+
+async def test_threads_of_a_watched_channel_are_watched(world):
+    """People argue in threads."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town)
+        channel = env.backend.create_thread(town.square.id, "open", town.moderator.id)
+        await env.settle()
+        thread = simcord.builders.ChannelHandle(env, town.guild, channel)
+        await town.author.send(thread, HATE)
+        assert [post.ref.channel for post in world.offered] == [str(thread.id)]
+
+
+async def test_a_watched_channel_that_was_closed_later_is_read_no_more(world):
+    """The rule about private places holds at every message."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town, watched_channels=(str(town.backroom.id),))
+        await town.moderator.send(town.backroom, HATE)
+        assert world.offered == [] and world.detector.read == []
+
+
+async def test_bots_and_webhooks_are_not_looked_at(world):
+    """Their messages could not be answered."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town)
+        bot = town.guild.add_member(env.create_user("other_bot", bot=True))
+        await bot.send(town.square, HATE)
+        await town.guild.create_webhook(town.square).send(HATE)
+        assert world.offered == [] and world.detector.read == []
+
+
+# Edited posts
+
+
+async def test_a_harmless_post_that_is_edited_into_hate_is_found(world):
+    """Looked at again, in the same lanes; with its new words, and once."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town)
+        post = await town.author.send(town.square, "good morning")
+        await town.author.edit(post, "good evening")
+        assert world.offered == []
+        await town.author.edit(post, HATE)
+        [offered] = world.offered
+        assert (offered.ref.message, offered.text, offered.revision != "") == (str(post.id), HATE, True)
+        assert world.detector.read == ["good morning", "good evening", HATE]
+        await town.author.edit(post, HATE + " truly")
+        assert len(world.offered) == 1 and len(world.detector.read) == 3
+        assert [text for _, text in world.desk.changes] == [HATE + " truly"], "it has a case: the desk is told"
+
+
+async def test_an_edit_in_a_channel_that_is_not_watched_is_not_read(world):
+    """Nor a bot's, wherever it stands."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        post = await town.author.send(town.square, "good morning")
+        await town.author.edit(post, HATE)
+        await watch(world, town, watched_channels=(str(town.backroom.id),))
+        env.bot.policies.forget(town.guild.id)
+        hidden = await town.moderator.send(town.backroom, "good morning")
+        await town.moderator.edit(hidden, HATE)
+        assert world.offered == [] and world.detector.read == []
+
+
+@pytest.mark.parametrize("is_remembered", [True, False])
+async def test_an_update_that_changes_no_word_of_an_edited_post_is_no_edit(world, is_remembered):
+    """A link that unfolds in a message that was edited once, whether discord.py still remembers the message or not."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        post = await town.author.send(town.square, HATE)
+        await watch(world, town)
+        env.bot.policies.forget(town.guild.id)
+        stored = env.backend.get_message(town.square.id, post.id)
+        moment = (discord.utils.utcnow() - timedelta(hours=1)).isoformat()
+        payload = {**serializers.message_payload(env.backend, stored), "edited_timestamp": moment}
+        if not is_remembered:
+            env.bot._connection._messages.clear()
+        env.backend.emit("MESSAGE_UPDATE", payload)
+        await env.settle()
+        assert world.offered == [] and world.detector.read == []
+        payload["edited_timestamp"] = discord.utils.utcnow().isoformat()
+        env.backend.emit("MESSAGE_UPDATE", {**payload, "content": HATE + " now"})
+        await env.settle()
+        assert [one.text for one in world.offered] == [HATE + " now"], "an edit just now is one"
+
+
+# Too much at once, and a filter that is broken
+
+
+async def test_edits_that_are_too_much_are_left_out_as_new_messages_are(world):
+    """The same bound holds for both together."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town)
+        post = await town.author.send(town.square, "good morning")
+        lanes = env.bot.capture.watching.lanes
+        lanes._most_waiting = 0
+        await town.author.edit(post, HATE)
+        assert (lanes.left_out, env.bot.capture.left_out, world.offered) == (1, 1, [])
+
+
+async def test_a_broken_filter_is_logged_and_the_next_message_is_looked_at(world, caplog):
+    """One failure does not end the watch, and no word of a post is in the log."""
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        await watch(world, town)
+        world.detector.is_broken = True
+        await town.author.send(town.square, HATE)
+        world.detector.is_broken = False
+        await town.author.send(town.square, HATE)
+        assert len(world.offered) == 1
+        assert "The filter is broken." in caplog.text and "vermin" not in caplog.text
+
+
+async def test_a_raid_holds_up_neither_people_who_ask_nor_other_channels_and_what_is_too_much_is_counted(world, caplog):
+    """The filter is slow; a hundred posts of the raided channel wait, the rest is left out and said so."""
+    world.detector.slow_seconds = 60.0
+    async with world.run(world.client(reads_messages=True)) as env:
+        town = Town(env, world)
+        calm = town.guild.create_text_channel("calm")
+        await watch(world, town, watched_channels=(str(town.square.id), str(calm.id)))
+        posts = [await town.author.send(town.square, f"{HATE} {number}") for number in range(110)]
+        assert env.bot.capture.left_out == 9  # one is read, a hundred wait
+        assert "too many at once" in caplog.text
+        asked = await town.volunteer.context_menu(town.square, "Flag for moderators", posts[-1])
+        assert "case1" in asked.response.content
+        await town.author.send(calm, HATE)
+        await env.advance_time(61)
+        assert {post.ref.channel for post in world.offered} == {str(town.square.id), str(calm.id)}
+        said = (await town.moderator.slash(town.square, "antiphon status")).response.content
+        assert "9 messages were not looked at" in said

@@ -1,0 +1,163 @@
+"""``/antiphon`` in SimCord: who may give each command, and what status, statistics, pause, export and help answer."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import discord
+import pytest
+
+from core.moderation.cards import CardTrouble
+from core.moderation.community_policy import CommunityPolicy
+from tests.fakes.discord.panels import opened
+from tests.fakes.discord.town import Town, World
+
+
+@pytest.fixture
+def world() -> World:
+    """A governance that outlives clients."""
+    return World()
+
+
+# Who may
+
+
+@pytest.mark.parametrize(
+    ("command", "allowed"),
+    [
+        ("setup", {"manager", "admin", "owner"}),
+        ("targets", {"manager", "admin", "owner"}),
+        ("status", {"moderator", "manager", "admin"}),
+        ("stats", {"moderator", "manager", "admin"}),
+        ("pause", {"moderator", "manager", "admin"}),
+        ("resume", {"manager", "admin"}),
+        ("export", {"manager", "admin"}),
+        ("help", {"volunteer", "moderator", "manager", "admin", "owner", "stranger"}),
+    ],
+)
+async def test_every_command_asks_for_the_persons_rights_itself(world, command, allowed):
+    """Discord's own default is lifted here for everybody, as an administrator can do; ours holds all the same."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        rights = discord.Permissions(administrator=True)
+        owner = town.guild.add_member(
+            env.create_user("boss"), roles=[town.guild.create_role("Boss", permissions=rights)]
+        )
+        people = {
+            "stranger": town.stranger,
+            "volunteer": town.volunteer,
+            "moderator": town.moderator,
+            "manager": town.manager,
+            "admin": town.admin,
+            "owner": owner,
+        }
+        allow_everybody(env, town)
+        for name, person in people.items():
+            result = await person.slash(town.square, f"antiphon {command}")
+            assert result.response.ephemeral
+            refused = "You may not" in result.response.content
+            assert refused is (name not in allowed), (name, result.response.content)
+
+
+def allow_everybody(env: Any, town: Town) -> None:
+    """Let an administrator of the server show the commands to everybody."""
+    for command in env.backend.visible_commands(user_id=town.admin.id, channel_id=town.square.id):
+        if command["name"] == "antiphon":
+            everybody = {"id": str(town.guild.id), "type": 1, "permission": True}
+            env.backend.set_command_permissions(town.guild.id, int(command["id"]), [everybody])
+
+
+async def test_by_default_discord_shows_the_commands_to_staff_only_and_counter_to_all(world):
+    """A default for the eye; the callbacks check again."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        assert town.stranger.available_commands(town.square) == ("counter",)
+        assert {"antiphon setup", "antiphon help", "counter"} <= set(town.moderator.available_commands(town.square))
+
+
+# What they answer
+
+
+async def test_the_status_says_the_mode_the_queue_the_wait_and_what_the_bot_lacks(world):
+    """The mode first, in words; what to mend by its name."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        mute = discord.PermissionOverwrite(send_messages=False)
+        silent = town.guild.create_text_channel("silent", overwrites={env.bot.user: mute})
+        world.governance.policies[town.community] = CommunityPolicy(
+            review_channel=str(town.review.id), watched_channels=(str(silent.id), "999")
+        )
+        said = (await opened(town, town.moderator, "status")).response.content
+        assert said.index("Shadow mode") < said.index("Waiting for a draft: 2.")
+        assert "In review: 3." in said and "has a draft in 45 seconds" in said
+        assert f"In {silent.mention} the bot lacks: Send Messages." in said and "number 999 is gone" in said
+        assert "The bot may not read messages" in said
+
+
+async def test_the_status_says_why_moderators_see_no_cards(world):
+    """The review channel was deleted, say: in plain words, since when, and with the remedy."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        since = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
+        gone = CardTrouble("The review channel is gone.", "A manager chooses another one with /antiphon setup.", since)
+        world.governance.standing = replace(world.governance.standing, card_trouble=gone)
+        said = (await opened(town, town.moderator, "status")).response.content
+        assert f"**Moderators see no new cards** since <t:{int(since.timestamp())}:f>. {gone.message}" in said
+        assert gone.remedy in said
+
+
+async def test_pausing_stops_posting_and_is_said_in_the_status(world):
+    """A moderator may pause; going on is for managers. Said twice, it says so."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        first = await town.moderator.slash(town.square, "antiphon pause", note="a raid")
+        assert "Paused" in first.response.content and world.governance.done == [("pause", "a raid")]
+        again = await town.moderator.slash(town.square, "antiphon pause")
+        assert "paused already" in again.response.content
+        assert "**Paused** in this server" in (await opened(town, town.moderator, "status")).response.content
+        gone_on = await town.manager.slash(town.square, "antiphon resume")
+        assert "goes on" in gone_on.response.content
+        again = await town.manager.slash(town.square, "antiphon resume")
+        assert "was not paused" in again.response.content
+
+
+@pytest.mark.parametrize(("days", "flagged"), [(7, 14), (28, 56)])
+async def test_statistics_are_of_seven_or_twenty_eight_days(world, days, flagged):
+    """What cannot be told from few cases is left out, not made up."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        said = (await town.moderator.slash(town.square, "antiphon stats", days=days)).response.content
+        assert f"The last {days} days" in said and f"Flagged: {flagged}." in said
+        assert "migrants 5, women 2" in said and "preachy 1" in said
+        assert "Half of the drafts were there in 40 seconds." in said
+        assert "decisions were made" not in said and "Edited before approval: 50 %." in said
+
+
+async def test_the_export_is_a_file_for_the_manager_alone(world):
+    """As a table or as JSON lines."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        for suffix in ("csv", "jsonl"):
+            result = await town.manager.slash(town.square, "antiphon export", format=suffix)
+            answer = result.response
+            assert answer.ephemeral and "2 cases" in answer.content
+            [attached] = answer.attachments
+            assert attached.filename == f"antiphon-cases.{suffix}"
+            text = (await attached.read()).decode()
+            rows = (
+                list(csv.DictReader(io.StringIO(text))) if suffix == "csv" else list(map(json.loads, text.splitlines()))
+            )
+            assert rows == [{"case": "a1", "state": "posted"}, {"case": "b2", "state": "declined"}]
+
+
+async def test_help_says_how_to_flag_and_what_is_never_read(world):
+    """In one message."""
+    async with world.run(world.client()) as env:
+        town = Town(env, world)
+        said = (await opened(town, town.moderator, "help")).response.content
+        assert "“Draft a reply”" in said and "/counter" in said and "never read" in said
