@@ -11,10 +11,9 @@ from typing import Any
 
 from babel import Locale
 
-from adapters.common.decisions.proposals import proposal_layout
 from adapters.discord.review.layout import card_layout
 from core.i18n.catalogs import LANGUAGES
-from tests.fakes.discord.cards import PROPOSAL, REVIEWED, read_as_discord_shows, samples
+from tests.fakes.discord.cards import PROPOSAL, REVIEWED, proposal_layout, read_as_discord_shows, samples
 
 PAGE = Path(__file__).parent.parent / "docs" / "discord-cards.md"
 _HEAD = """# The cards of Discord

@@ -15,8 +15,9 @@ from typing import Any, Final
 import discord
 
 from adapters.discord import AntiphonClient, DiscordOptions, DiscordPlatform, DiscordRoles, capture, manage, review
-from adapters.discord.connection.client import NAME, Installer
+from adapters.discord.connection.client import Installer
 from adapters.discord.connection.events import listen
+from adapters.discord.connection.refs import NAME
 from bot.compose.application import Application, open_application, serve, worker_name
 from bot.compose.command_file import CommandFile
 from bot.compose.engine import make_folder

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from adapters.discord.speech.private_answers import MAX_CHARACTERS, shortened
+from adapters.common.words.fitting import shortened
+from adapters.common.words.labels import duration_in_words, reply_kind_in_words
+from adapters.common.words.markup import Markup, Reader
 from core.i18n.catalogs import gettext
-from core.models import Draft, Intent, Verdict
+from core.models import Draft, Verdict
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card
-from core.wording.text import clean
 
 _RESERVE: Final = 150
 """Room for the sentence that says that there are more drafts, in any language."""
@@ -25,42 +26,39 @@ def is_decided(card: Card) -> bool:
     return card.state not in _WAITING and not card.is_preview
 
 
-def taken_in(card: Card, locale: str, *, channel: str, is_followed: bool) -> str:
-    """What who flagged a post is told at once.
+def taken_in(card: Card, locale: str, limit: int, *, channel: str = "", promise: str = "") -> str:
+    """What who flagged a post is told at once, in at most ``limit`` characters.
 
     Args:
         channel: a mention of the review channel, if the reader may see it; "" if they may not, or there is none.
-        is_followed: this answer will be changed when the drafts are ready.
+        promise: when and where the drafts appear, if they will; "" where this person is not told again.
     """
     lines = [gettext("Thank you. Case {case}.", locale, case=card.case_id), _state(card, locale)]
     if channel:
         lines.append(gettext("Moderators review it in {channel}.", locale, channel=channel))
-    lines.extend(_next(card, locale))
-    if is_followed:
-        lines.append(
-            gettext("The drafts appear here when they are ready, within 14 minutes. Only you see this.", locale)
-        )
-    return shortened("\n".join(line for line in lines if line))
+    lines += [*_next(card, locale), promise]
+    return shortened("\n".join(line for line in lines if line), limit)
 
 
-def with_drafts(card: Card, locale: str) -> str:
-    """The drafts, best first, as many as fit into a message."""
+def with_drafts(card: Card, reader: Reader, limit: int) -> str:
+    """The drafts, best first, as many as fit into ``limit`` characters."""
+    locale = reader.locale
     lines = [gettext("Drafts for case {case}:", locale, case=card.case_id)]
     end = "\n".join(_next(card, locale))
-    room = MAX_CHARACTERS - len(end) - len(lines[0]) - _RESERVE
+    room = limit - len(end) - len(lines[0]) - _RESERVE
     for draft in card.drafts:
-        forms = (_draft(card, draft, locale), _words(draft, locale))
+        forms = (_draft(card, draft, reader), _words(draft, reader))
         block = next((form for form in forms if len(form) < room), None)
         if block is None:
             lines.append(gettext("The others are too long for one message; moderators see them.", locale))
             break
         lines.append(block)
         room -= len(block) + 1
-    return shortened("\n".join([*lines, end]))
+    return shortened("\n".join([*lines, end]), limit)
 
 
 def too_late(card: Card, locale: str) -> str:
-    """What is said when Discord lets this answer be changed no longer."""
+    """What is said when this answer can be changed no longer."""
     return gettext(
         "Case {case} is still being worked on. Moderators get the drafts; ask again for the same post to see them.",
         locale,
@@ -68,21 +66,9 @@ def too_late(card: Card, locale: str) -> str:
     )
 
 
-def intent_words(intent: Intent, locale: str) -> str:
-    """What kind of reply it is, in the reader's language."""
-    words = {
-        Intent.INFORMATIVE: gettext("gives facts", locale),
-        Intent.EMPATHETIC: gettext("shows empathy", locale),
-        Intent.QUESTIONING: gettext("asks a question", locale),
-        Intent.DENOUNCING: gettext("says that it is wrong", locale),
-        Intent.POSITIVE: gettext("stays positive", locale),
-    }
-    return words[intent]
-
-
-def ended(card: Card, locale: str) -> str:
+def ended(card: Card, locale: str, limit: int) -> str:
     """What became of a case that has no drafts to show."""
-    return shortened(f"{gettext('Case {case}.', locale, case=card.case_id)} {_state(card, locale)}")
+    return shortened(f"{gettext('Case {case}.', locale, case=card.case_id)} {_state(card, locale)}", limit)
 
 
 def _state(card: Card, locale: str) -> str:
@@ -108,16 +94,9 @@ def _wait(card: Card, locale: str) -> str:
             "{ahead} cases come first; a draft is expected in {time}.",
             locale,
             ahead=waiting.ahead,
-            time=duration(waiting.expected_seconds, locale),
+            time=duration_in_words(waiting.expected_seconds, locale),
         )
-    return gettext("A draft is expected in {time}.", locale, time=duration(waiting.expected_seconds, locale))
-
-
-def duration(seconds: float, locale: str) -> str:
-    """A time in words that promise no more than is known: seconds up to a minute and a half, then minutes."""
-    if seconds <= 90:
-        return gettext("{seconds} seconds", locale, seconds=max(1, round(seconds)))
-    return gettext("{minutes} minutes", locale, minutes=round(seconds / 60))
+    return gettext("A draft is expected in {time}.", locale, time=duration_in_words(waiting.expected_seconds, locale))
 
 
 def _next(card: Card, locale: str) -> list[str]:
@@ -135,23 +114,23 @@ def _next(card: Card, locale: str) -> list[str]:
     return said
 
 
-def _draft(card: Card, draft: Draft, locale: str) -> str:
-    lines = [_words(draft, locale)]
+def _draft(card: Card, draft: Draft, reader: Reader) -> str:
+    locale, markup = reader.locale, reader.markup
     cited = {receipt.evidence_id for receipt in draft.receipts if receipt.verdict is Verdict.SUPPORTED}
-    lines += [
-        f"-# {_plain(source.publisher)}, {_plain(source.title)}: <{source.url}>"
-        for source in (evidence.source for evidence in card.evidence if evidence.id in cited)
+    sources = [evidence.source for evidence in card.evidence if evidence.id in cited]
+    lines = [
+        f"{_on_a_line(source.publisher, markup)}, {_on_a_line(source.title, markup)}: {markup.address(source.url)}"
+        for source in sources
     ]
-    lines += [f"-# {gettext('Look at: {warning}', locale, warning=_plain(warning))}" for warning in draft.warnings]
-    return "\n".join(lines)
+    lines += [gettext("Look at: {warning}", locale, warning=_on_a_line(said, markup)) for said in draft.warnings]
+    return "\n".join([_words(draft, reader), *map(markup.small, lines)])
 
 
-def _words(draft: Draft, locale: str) -> str:
-    """A draft without its sources, in a frame that nothing in it can leave."""
-    plain = clean(draft.text)[0].replace("`", "'")
-    return f"**{draft.rank}.** {intent_words(draft.intent, locale)}\n```\n{plain}\n```"
+def _words(draft: Draft, reader: Reader) -> str:
+    """A draft without its sources."""
+    rank = reader.markup.ours(f"**{draft.rank}.**")
+    return f"{rank} {reply_kind_in_words(draft.intent, reader.locale)}\n{reader.markup.framed(draft.text)}"
 
 
-def _plain(text: str) -> str:
-    """A text on one line in which Discord reads no markup."""
-    return " ".join("".join(f"\\{sign}" if sign in "\\*_~|`<>[]()#@-" else sign for sign in text).split())
+def _on_a_line(text: str, markup: Markup) -> str:
+    return " ".join(markup.inert(text).split())

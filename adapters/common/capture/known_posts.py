@@ -1,4 +1,4 @@
-"""Which messages have a case, as far as this process knows: so that not every edit in a server asks the database.
+"""Which messages have a case, as far as this process knows: so that not every edit asks the database.
 
 Owns that bounded memory. It may forget and it begins empty; ``may_have_case`` says yes where it cannot know.
 """
@@ -6,10 +6,8 @@ Owns that bounded memory. It may forget and it begins empty; ``may_have_case`` s
 from __future__ import annotations
 
 from collections import OrderedDict
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
-
-import discord
 
 from core.models import PostRef
 
@@ -17,35 +15,36 @@ MOST_KEPT: Final = 20_000
 
 
 class KnownPosts:
-    """Flagged messages by their id, the latest ``most`` of them.
+    """Flagged posts, the latest ``most`` of them.
 
     Args:
-        since: when this process began to listen. Of older messages others may have flagged some.
-        most: how many are remembered. When one is forgotten, all up to it count as old.
+        since: when this process began to listen, as exact as the platform says when posts were written. Of older posts
+            others may have flagged some.
+        most: how many are remembered. When one is forgotten, all that were written before it count as old.
     """
 
     def __init__(self, since: datetime, *, most: int = MOST_KEPT) -> None:
-        self._blind_up_to = discord.utils.time_snowflake(since)
+        self._since = since
+        self._last_forgotten = datetime.min.replace(tzinfo=UTC)
         self._most = most
-        self._posts: OrderedDict[int, PostRef] = OrderedDict()
+        self._posts: OrderedDict[PostRef, datetime] = OrderedDict()
 
-    def add(self, ref: PostRef) -> None:
-        """Remember that a message has a case, or is about to."""
-        message = int(ref.message)
-        self._posts[message] = ref
-        self._posts.move_to_end(message)
+    def add(self, ref: PostRef, written_at: datetime) -> None:
+        """Remember that a post has a case, or is about to."""
+        self._posts[ref] = written_at
+        self._posts.move_to_end(ref)
         if len(self._posts) > self._most:
-            forgotten, _ = self._posts.popitem(last=False)
-            self._blind_up_to = max(self._blind_up_to, forgotten)
+            _, forgotten = self._posts.popitem(last=False)
+            self._last_forgotten = max(self._last_forgotten, forgotten)
 
-    def is_known(self, message_id: int) -> bool:
-        """Whether the message is known to have a case."""
-        return message_id in self._posts
+    def is_known(self, ref: PostRef) -> bool:
+        """Whether the post is known to have a case."""
+        return ref in self._posts
 
-    def may_have_case(self, message_id: int) -> bool:
-        """Whether the message has a case, or is so old that it may have one that was opened before we looked."""
-        return message_id in self._posts or message_id <= self._blind_up_to
+    def may_have_case(self, ref: PostRef, written_at: datetime) -> bool:
+        """Whether the post has a case, or is so old that it may have one that was opened before we looked."""
+        return ref in self._posts or written_at < self._since or written_at <= self._last_forgotten
 
-    def in_channel(self, channel_id: int) -> list[PostRef]:
+    def in_channel(self, community: str, channel: str) -> list[PostRef]:
         """The known posts of a channel or thread."""
-        return [ref for ref in self._posts.values() if ref.channel == str(channel_id)]
+        return [ref for ref in self._posts if (ref.community, ref.channel) == (community, channel)]

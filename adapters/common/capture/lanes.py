@@ -1,4 +1,4 @@
-"""Work for Discord's events, in lanes that cannot stall each other or the connection.
+"""Work for a platform's events, in lanes that cannot stall each other or the connection.
 
 Owns the bounds: how much may wait in all and in each lane, and how much runs at once. What is over a bound is not
 done, and is counted and logged. Must never log what a piece of work is about.

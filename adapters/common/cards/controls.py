@@ -1,18 +1,17 @@
-"""Which buttons a card offers: those that the case's state allows, and no others.
+"""Which decisions a card offers: those that the case's state allows, and no others.
 
-Owns that choice, read from ``core.moderation.approval.TRANSITIONS``. Who may press one is never decided here: the desk
-asks for the role at each press.
+Owns that choice, read from ``core.moderation.approval.TRANSITIONS``, and their labels. Who may decide is never settled
+here: the desk asks for the role at each press. How a control looks is the platform's business.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
-from discord import ButtonStyle
-
-from adapters.discord.review.ids import Act
+from adapters.common.cards.acts import Act, Target
 from core.i18n.catalogs import gettext
 from core.models import Draft
 from core.moderation.approval import TRANSITIONS, CaseState
@@ -25,14 +24,27 @@ _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState
 _REOPENED: Final = frozenset({CaseState.NEEDS_PERSON, CaseState.FAILED})
 
 
+class Weight(StrEnum):
+    """How much a control matters among its neighbours; its words alone must say what it does."""
+
+    PLAIN = "plain"
+    FIRST = "first"
+    FINAL = "final"
+    GRAVE = "grave"
+
+
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One button; ``extra`` is what its custom id carries beside case and version."""
+    """One thing to press; ``extra`` is what it carries beside case and version."""
 
     act: Act
     label: str
-    style: ButtonStyle = ButtonStyle.secondary
+    weight: Weight = Weight.PLAIN
     extra: str = ""
+
+    def target(self, case_id: str, version: int) -> Target:
+        """What it does to a case that was seen at a version."""
+        return Target(self.act, case_id, version, self.extra)
 
 
 def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
@@ -42,7 +54,7 @@ def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
     rank = str(draft.rank)
     approve = gettext("Approve draft {rank}…", locale, rank=rank)
     edit = gettext("Edit draft {rank}…", locale, rank=rank)
-    return [Control(Act.APPROVE, approve, ButtonStyle.primary, rank), Control(Act.EDIT, edit, extra=rank)]
+    return [Control(Act.APPROVE, approve, Weight.FIRST, rank), Control(Act.EDIT, edit, extra=rank)]
 
 
 def for_first(card: Card, number: int, key: str, locale: str) -> list[Control]:
@@ -55,7 +67,7 @@ def for_first(card: Card, number: int, key: str, locale: str) -> list[Control]:
     if not _may_be_answered(card) or card.is_preview:
         return []
     label = gettext("Approve text {number}…", locale, number=number)
-    return [Control(Act.APPROVE, label, ButtonStyle.primary, key)]
+    return [Control(Act.APPROVE, label, Weight.FIRST, key)]
 
 
 def _may_be_answered(card: Card) -> bool:
@@ -63,18 +75,18 @@ def _may_be_answered(card: Card) -> bool:
 
 
 def for_case(card: Card, locale: str) -> list[Control]:
-    """The buttons under the card, five at most."""
+    """What stands under the card, five at most."""
     return [*_first(card, locale), *_closing(card, locale), Control(Act.MORE, gettext("More…", locale))][:5]
 
 
 def _first(card: Card, locale: str) -> Iterator[Control]:
     if card.state in _HELD:
         release, claim = gettext("Release", locale), gettext("Claim", locale)
-        yield Control(Act.RELEASE, release) if card.holder else Control(Act.CLAIM, claim, ButtonStyle.primary)
+        yield Control(Act.RELEASE, release) if card.holder else Control(Act.CLAIM, claim, Weight.FIRST)
     if card.state is CaseState.APPROVED:
-        yield Control(Act.UNDO, gettext("Undo", locale), ButtonStyle.danger)
+        yield Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE)
     if card.state is CaseState.POSTED and (card.is_original_gone or card.is_original_edited):
-        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), ButtonStyle.danger)
+        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), Weight.GRAVE)
     if card.state is CaseState.IN_REVIEW:
         yield Control(Act.REDRAFT, gettext("Regenerate…", locale))
 
@@ -119,6 +131,6 @@ def _deciding(card: Card, locale: str) -> Iterator[Control]:
     if card.state is CaseState.FOLDED:
         yield Control(Act.SPLIT, gettext("Draft this post on its own", locale))
     if CaseState.RETRACTED in TRANSITIONS[card.state]:
-        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), ButtonStyle.danger)
+        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), Weight.GRAVE)
     if CaseState.WITHDRAWN in TRANSITIONS[card.state]:
-        yield Control(Act.WITHDRAW, gettext("Withdraw the case…", locale), ButtonStyle.danger)
+        yield Control(Act.WITHDRAW, gettext("Withdraw the case…", locale), Weight.GRAVE)

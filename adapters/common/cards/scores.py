@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from adapters.common.words.labels import verdict_in_words
-from adapters.discord.speech.markup import inert, link
+from adapters.common.words.markup import Markup, Reader
 from core.i18n.catalogs import gettext
 from core.models import Draft, Evidence, Receipt, Scores, Source
 
@@ -70,20 +70,21 @@ def _judge(scores: Scores, locale: str) -> str:
     return gettext("the judge was unsure", locale) if is_unsure else ""
 
 
-def receipts_in_words(receipts: Iterable[Receipt], evidence: Mapping[str, Evidence], locale: str) -> list[str]:
+def receipts_in_words(receipts: Iterable[Receipt], evidence: Mapping[str, Evidence], reader: Reader) -> list[str]:
     """One line for each factual sentence: its beginning, the verdict, and the source as a link."""
-    return [_receipt(receipt, evidence.get(receipt.evidence_id or ""), locale) for receipt in receipts]
+    return [_receipt(receipt, evidence.get(receipt.evidence_id or ""), reader) for receipt in receipts]
 
 
-def _receipt(receipt: Receipt, passage: Evidence | None, locale: str) -> str:
+def _receipt(receipt: Receipt, passage: Evidence | None, reader: Reader) -> str:
+    inert, locale = reader.markup.inert, reader.locale
     said = f"- “{inert(receipt.sentence, _SENTENCE)}”: {verdict_in_words(receipt.verdict, locale)}"
     if passage is None:
         return f"{said}; {gettext('no source', locale)}"
     caution = f" {gettext('Caution:', locale)} {inert(passage.caution, _CAUTION)}" if passage.caution else ""
-    return f"{said}; {source_link(passage.source)}.{caution}"
+    return f"{said}; {source_link(passage.source, reader.markup)}.{caution}"
 
 
-def source_link(source: Source) -> str:
+def source_link(source: Source, markup: Markup) -> str:
     """Publisher, title and year, as a link where the source has an address of the web."""
     parts = (source.publisher, source.title, str(source.year) if source.year else "")
-    return link(inert(", ".join(part for part in parts if part), _TITLE), source.url)
+    return markup.link(markup.inert(", ".join(part for part in parts if part), _TITLE), source.url)

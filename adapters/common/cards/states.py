@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from babel.dates import format_timedelta
-from discord.utils import format_dt
 
 from adapters.common.cards.first_texts import chosen
-from adapters.discord.speech.markup import inert, link
+from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext, language_of
 from core.models import PostRef
 from core.moderation.approval import CaseState
@@ -21,12 +20,13 @@ from core.moderation.cards import Card, Waiting
 _NAME, _REASON, _NAMES = 40, 200, 5
 
 
-def state_in_words(card: Card, locale: str) -> str:
+def state_in_words(card: Card, reader: Reader) -> str:
     """One sentence about the state."""
+    locale = reader.locale
     if card.state is CaseState.APPROVED and card.is_shadow:
         return gettext("Approved. In shadow mode nothing is sent; it can still be taken back.", locale)
     if card.state is CaseState.APPROVED and card.send_at is not None:
-        when = format_dt(card.send_at, "R")
+        when = reader.markup.from_now(card.send_at)
         return gettext("Approved. It is sent {when}; until then it can be taken back.", locale, when=when)
     return _states(locale)[card.state]
 
@@ -53,12 +53,14 @@ def _states(locale: str) -> dict[CaseState, str]:
     }
 
 
-def standing(card: Card, locale: str) -> list[tuple[str, ...]]:
+def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:
     """All that is to be said of where a case stands, the state first; each as it is in full, and as short as can be."""
-    said = [(f"**{gettext('State', locale)}:** {state_in_words(card, locale)}",)]
-    found: list[tuple[str, ...]] = [*said, *_reason(card, locale), *_holder(card, locale)]
+    locale = reader.locale
+    title = reader.markup.ours(f"**{gettext('State', locale)}:**")
+    found: list[tuple[str, ...]] = [(f"{title} {state_in_words(card, reader)}",)]
+    found += [*_reason(card, reader), *_holder(card, reader)]
     if card.waiting is not None:
-        found += _waiting(card.waiting, locale)
+        found += _waiting(card.waiting, reader)
     if card.is_shadow:
         found.append((gettext("Shadow mode: nothing is posted in this community.", locale),))
     if card.is_paused:
@@ -71,30 +73,32 @@ def paused(locale: str) -> str:
     return gettext("Posting is paused: an approved reply waits until it is resumed.", locale)
 
 
-def _reason(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
+def _reason(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
     if card.closed_because:
-        yield gettext("Reason: {reason}", locale, reason=inert(card.closed_because, _REASON)), ""
+        yield gettext("Reason: {reason}", reader.locale, reason=reader.markup.inert(card.closed_because, _REASON)), ""
 
 
-def _holder(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
+def _holder(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
     if card.holder is not None:
-        name, until = inert(card.holder.name, _NAME), format_dt(card.holder.until, "R")
-        yield (gettext("{name} looks at it; the hold ends {until}.", locale, name=name, until=until),)
+        name, until = reader.markup.inert(card.holder.name, _NAME), reader.markup.from_now(card.holder.until)
+        yield (gettext("{name} looks at it; the hold ends {until}.", reader.locale, name=name, until=until),)
 
 
-def _waiting(waiting: Waiting, locale: str) -> Iterator[tuple[str, ...]]:
+def _waiting(waiting: Waiting, reader: Reader) -> Iterator[tuple[str, ...]]:
+    locale = reader.locale
     if waiting.stage:
-        yield gettext("Antiphon is at: {stage}.", locale, stage=_stage(waiting.stage, locale)), ""
+        yield gettext("Antiphon is at: {stage}.", locale, stage=_stage(waiting.stage, reader)), ""
     if waiting.ahead:
         yield gettext("Cases before it: {number}.", locale, number=waiting.ahead), ""
     if waiting.expected_seconds is not None:
         span = format_timedelta(timedelta(seconds=waiting.expected_seconds), locale=language_of(locale))
         yield (gettext("Drafts are expected in about {span}.", locale, span=span),)
     if waiting.error:
-        yield gettext("The last attempt failed: {error}", locale, error=inert(waiting.error, _REASON)), ""
+        yield gettext("The last attempt failed: {error}", locale, error=reader.markup.inert(waiting.error, _REASON)), ""
 
 
-def _stage(stage: str, locale: str) -> str:
+def _stage(stage: str, reader: Reader) -> str:
+    locale = reader.locale
     names = {
         "reading": gettext("reading the post", locale),
         "claims": gettext("choosing what to argue", locale),
@@ -104,12 +108,13 @@ def _stage(stage: str, locale: str) -> str:
         "anneal": gettext("improving the drafts", locale),
         "judge": gettext("comparing the drafts", locale),
     }
-    return names.get(stage, inert(stage, _NAME))
+    return names.get(stage, reader.markup.inert(stage, _NAME))
 
 
-def alerts(card: Card, locale: str) -> list[tuple[str, ...]]:
+def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
     """What somebody must know before they decide: a changed post, a campaign, two persons; each full and short."""
-    said: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, locale)]
+    locale = reader.locale
+    said: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, reader.locale)]
     if card.post.is_from_elsewhere:
         said.append((nowhere_to_post(locale),))
     if card.campaign_posts > 1:
@@ -117,15 +122,15 @@ def alerts(card: Card, locale: str) -> list[tuple[str, ...]]:
         said.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
     if card.why_two:
         rule = gettext("Two persons must approve a reply.", locale)
-        reasons = " ".join(inert(reason, _REASON) for reason in card.why_two[:_NAMES])
+        reasons = " ".join(reader.markup.inert(reason, _REASON) for reason in card.why_two[:_NAMES])
         said.append((f"{rule} {reasons}", rule))
     if card.first_approvals:
         approvers = list(dict.fromkeys(card.first_approvals))
-        names = ", ".join(inert(name, _NAME) for name in approvers[:_NAMES])
+        names = ", ".join(reader.markup.inert(name, _NAME) for name in approvers[:_NAMES])
         rule = gettext("One person approved a text; a second one must approve the same.", locale)
         full = gettext("Approved by {names}; a second person must approve the same text.", locale, names=names)
         said.append((full, rule))
-        said += [(_choice(name, rank, locale), "") for name, rank in chosen(card)[:_NAMES]]
+        said += [(_choice(name, rank, reader), "") for name, rank in chosen(card)[:_NAMES]]
     return said
 
 
@@ -134,8 +139,8 @@ def nowhere_to_post(locale: str) -> str:
     return gettext("These words stand in no message here, so nothing can be posted: copy what you can use.", locale)
 
 
-def _choice(name: str, rank: int, locale: str) -> str:
-    return gettext("{name} approved draft {rank}.", locale, name=inert(name, _NAME), rank=rank)
+def _choice(name: str, rank: int, reader: Reader) -> str:
+    return gettext("{name} approved draft {rank}.", reader.locale, name=reader.markup.inert(name, _NAME), rank=rank)
 
 
 def _original(card: Card, locale: str) -> Iterator[str]:
@@ -149,19 +154,14 @@ def _original(card: Card, locale: str) -> Iterator[str]:
         yield gettext("Look whether the reply still makes sense. You can take it back below.", locale)
 
 
-def places(card: Card, locale: str) -> str:
-    """Links to the post and to the reply, as far as they stand on Discord."""
+def places(card: Card, reader: Reader) -> str:
+    """Links to the post and to the reply, as far as they stand on the platform."""
     stands = not (card.is_original_gone or card.post.is_from_elsewhere)
-    found = [_place(gettext("Go to the post", locale), card.post.ref if stands else None)]
-    found.append(_place(gettext("Go to the reply", locale), card.reply))
+    found = [_place(gettext("Go to the post", reader.locale), card.post.ref if stands else None, reader)]
+    found.append(_place(gettext("Go to the reply", reader.locale), card.reply, reader))
     return " · ".join(place for place in found if place)
 
 
-def _place(label: str, ref: PostRef | None) -> str:
-    if ref is None or ref.platform != "discord" or not all(map(_is_id, (ref.community, ref.channel, ref.message))):
-        return ""
-    return link(label, f"https://discord.com/channels/{ref.community}/{ref.channel}/{ref.message}")
-
-
-def _is_id(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+def _place(label: str, ref: PostRef | None, reader: Reader) -> str:
+    url = "" if ref is None else reader.markup.post_url(ref)
+    return reader.markup.link(label, url) if url else ""

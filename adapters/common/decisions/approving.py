@@ -9,27 +9,24 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-import discord
-from discord import ButtonStyle
-from discord.utils import format_dt
-
-from adapters.common.cards.controls import OWN_TEXT, Control
+from adapters.common.cards.acts import Act
+from adapters.common.cards.controls import OWN_TEXT, Control, Weight
 from adapters.common.cards.first_texts import is_key, text_named
 from adapters.common.cards.states import paused, state_in_words
-from adapters.common.decisions.proposals import proposal_layout
-from adapters.discord.review.dialogs import TEXT, edit_dialog
-from adapters.discord.review.ids import Act
-from adapters.discord.review.items import layout, rows, said, with_file
-from adapters.discord.review.press import Press
-from adapters.discord.speech.markup import exact_block, inert
+from adapters.common.decisions.dialogs import edit_dialog
+from adapters.common.decisions.press import TEXT, Press, Screen, TextFile
+from adapters.common.decisions.proposals import proposal_screen
+from adapters.common.words.markup import Reader
 from core.errors import AntiphonError, BadInput, Conflict
 from core.i18n.catalogs import gettext
 from core.moderation.approval import CaseState
-from core.moderation.cards import Approval, Card
+from core.moderation.cards import Approval, Card, ProposedReply
 
 READ_SECONDS: Final = 1.5
-"""How long the desk may take before a modal is opened: Discord waits three seconds for it and for the language it is in
-(``policies.HURRY_SECONDS``), and a modal cannot be deferred."""
+"""How long the desk may take before a dialog is opened. The strictest platform waits three seconds for it, and for the
+language that it is in (``policy_memory.HURRY_SECONDS``)."""
+_CONFIRMED: Final = 100
+"""What is left free beside a proposal."""
 
 
 async def approve(press: Press) -> None:
@@ -41,8 +38,11 @@ async def approve(press: Press) -> None:
         proposal = await press.casework.propose(target.case_id, target.version, press.by, text=text)
     else:
         proposal = await press.casework.propose(target.case_id, target.version, press.by, rank=_rank(press))
-    view, files = proposal_layout(proposal, press.locale)
-    await press.answer(view, *files)
+    await _show(press, proposal)
+
+
+async def _show(press: Press, proposal: ProposedReply) -> None:
+    await press.answer(proposal_screen(proposal, press.reader, press.room - _CONFIRMED))
 
 
 async def _first_text(press: Press) -> str:
@@ -69,7 +69,7 @@ async def edit(press: Press) -> None:
     if rank is not None and rank not in texts:
         raise Conflict(gettext("This draft is not there any more.", press.locale))
     text = "" if rank is None else texts[rank]
-    await press.interaction.response.send_modal(edit_dialog(press.target, text, press.locale))
+    await press.ask(edit_dialog(press.target, text, press.locale))
 
 
 async def propose_edited(press: Press) -> None:
@@ -81,46 +81,40 @@ async def propose_edited(press: Press) -> None:
     except AntiphonError:
         await _give_back(press, text)
         raise
-    view, files = proposal_layout(proposal, press.locale)
-    await press.answer(view, *files)
+    await _show(press, proposal)
 
 
 async def _give_back(press: Press, text: str) -> None:
     kept = gettext("This is what you wrote, so that nothing is lost:", press.locale)
-    block = exact_block(text)
+    block = press.reader.markup.exact(text)
     if block is not None:
         await press.say(kept, block)
     elif text:
-        view, files = with_file(kept, text, "reply.txt")
-        await press.answer(view, *files)
+        await press.answer(Screen((kept, TextFile("reply.txt", text))))
 
 
 async def confirm(press: Press) -> None:
     """Approve what was shown."""
     await press.hold()
     approval = await press.casework.approve(press.target.extra, press.by)
-    await press.replace(_approved(approval, press.locale))
+    await press.replace(_approved(approval, press.reader))
 
 
-def _approved(approval: Approval, locale: str) -> discord.ui.LayoutView:
-    card = approval.card
+def _approved(approval: Approval, reader: Reader) -> Screen:
+    card, locale = approval.card, reader.locale
     if approval.waits_for_second is not None:
-        until = format_dt(approval.waits_for_second, "R")
-        reasons = " ".join(inert(reason, 300) for reason in approval.why_two[:5])
-        return said(
-            gettext(
-                "Your approval is kept and ends {until}. A second person must approve the same text.",
-                locale,
-                until=until,
-            ),
-            reasons,
+        reasons = " ".join(reader.markup.inert(reason, 300) for reason in approval.why_two[:5])
+        said = gettext(
+            "Your approval is kept and ends {until}. A second person must approve the same text.",
+            locale,
+            until=reader.markup.from_now(approval.waits_for_second),
         )
-    text = state_in_words(card, locale)
+        return Screen((f"{said}\n{reasons}".strip(),))
+    text = state_in_words(card, reader)
     if card.state is not CaseState.APPROVED:
-        return said(text)
+        return Screen((text,))
     text = f"{text} {paused(locale)}" if card.is_paused else text
-    undo = Control(Act.UNDO, gettext("Undo", locale), ButtonStyle.danger)
-    return layout(discord.ui.TextDisplay(text), *rows([undo], card.case_id, card.version))
+    return Screen((text,), (Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE),), card.case_id, card.version)
 
 
 async def undo(press: Press) -> None:

@@ -6,20 +6,14 @@ is one call of ``Casework`` with the version that the person saw.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
-import discord
-from discord import ui
-from discord.utils import format_dt
-
+from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.states import state_in_words
 from adapters.common.decisions.approving import require_current
+from adapters.common.decisions.dialogs import note_dialog
+from adapters.common.decisions.press import NOTE, Flow, Options, Press, Screen
 from adapters.common.words.labels import intent_in_words, reason_in_words
-from adapters.discord.review.dialogs import NOTE, note_dialog
-from adapters.discord.review.ids import Act, Target
-from adapters.discord.review.items import choice, layout
-from adapters.discord.review.press import Flow, Press
-from adapters.discord.speech.markup import inert
 from core.errors import BadInput, Conflict
 from core.i18n.catalogs import gettext
 from core.models import Intent
@@ -29,7 +23,7 @@ from core.moderation.decline import DeclineReason
 from core.moderation.roles import Person
 
 _ANY = "any"
-_OPTION, _OPTIONS, _NOTE = 100, 25, 500
+_NOTE = 500
 
 
 async def claim(press: Press) -> None:
@@ -39,7 +33,7 @@ async def claim(press: Press) -> None:
     if card.holder is None:
         await press.conclude(card, gettext("You look at this case now.", press.locale))
         return
-    until = format_dt(card.holder.until, "R")
+    until = press.reader.markup.from_now(card.holder.until)
     await press.conclude(card, gettext("You look at this case now; your hold ends {until}.", press.locale, until=until))
 
 
@@ -53,8 +47,8 @@ async def release(press: Press) -> None:
 async def ask_redraft(press: Press) -> None:
     """Which drafts to ask for."""
     await press.think()
-    others = discord.SelectOption(label=gettext("Others, of any kind", press.locale), value=_ANY)
-    intents = [discord.SelectOption(label=intent_in_words(one, press.locale), value=one.value) for one in Intent]
+    others = (_ANY, gettext("Others, of any kind", press.locale))
+    intents = [(one.value, intent_in_words(one, press.locale)) for one in Intent]
     question = gettext("Which drafts do you want instead?", press.locale)
     await _choose(press, Act.REDRAFT_AS, question, [others, *intents])
 
@@ -78,13 +72,8 @@ async def ask_claim(press: Press) -> None:
     require_current(card, press)
     if len(card.claims) < 2:
         raise BadInput(gettext("There is no other claim to argue.", press.locale))
-    options = [_numbered(number, claim) for number, claim in enumerate(card.claims[:_OPTIONS]) if number]
-    await _choose(press, Act.CLAIM_AS, gettext("What should the drafts argue instead?", press.locale), options)
-
-
-def _numbered(number: int, claim: str) -> discord.SelectOption:
-    label = f"{number}. {' '.join(claim.split())}"
-    return discord.SelectOption(label=label if len(label) <= _OPTION else f"{label[: _OPTION - 1]}…", value=str(number))
+    rows = [(str(number), f"{number}. {' '.join(claim.split())}") for number, claim in enumerate(card.claims) if number]
+    await _choose(press, Act.CLAIM_AS, gettext("What should the drafts argue instead?", press.locale), rows)
 
 
 async def argue(press: Press) -> None:
@@ -103,8 +92,8 @@ async def argue(press: Press) -> None:
 async def ask_decline(press: Press) -> None:
     """Why no draft will do."""
     await press.think()
-    options = [discord.SelectOption(label=reason_in_words(one, press.locale), value=one.name) for one in DeclineReason]
-    await _choose(press, Act.DECLINE_AS, gettext("Why will no draft do?", press.locale), options)
+    rows = [(one.name, reason_in_words(one, press.locale)) for one in DeclineReason]
+    await _choose(press, Act.DECLINE_AS, gettext("Why will no draft do?", press.locale), rows)
 
 
 async def decline(press: Press) -> None:
@@ -120,11 +109,11 @@ async def decline(press: Press) -> None:
 
 
 async def ask_note(press: Press) -> None:
-    """Open the modal that asks why; what is submitted comes back under the same act."""
+    """Open the dialog that asks why; what is written comes back under the same act."""
     acts = {Act.DECLINE_AS: Act.DECLINE}
     target = press.target
     asked = Target(acts.get(target.act, target.act), target.case_id, target.version)
-    await press.interaction.response.send_modal(note_dialog(asked, press.locale))
+    await press.ask(note_dialog(asked, press.locale))
 
 
 async def decline_with_note(press: Press) -> None:
@@ -155,7 +144,7 @@ async def retract(press: Press) -> None:
         await press.conclude(card, gettext("The reply is taken back.", press.locale))
     else:
         stands = gettext("The reply could not be taken back yet; it may still stand.", press.locale)
-        await press.say(stands, *(inert(note, _NOTE) for note in card.notes[-1:]))
+        await press.say(stands, *(press.reader.markup.inert(note, _NOTE) for note in card.notes[-1:]))
 
 
 async def _with_note(press: Press, decide: Callable[[str, int, Person, str], Awaitable[Card]], done: str) -> None:
@@ -191,9 +180,9 @@ def settle(*, is_posted: bool) -> Flow:
 
 
 async def _note(press: Press, card: Card) -> None:
-    await press.conclude(card, f"{gettext('Noted.', press.locale)} {state_in_words(card, press.locale)}")
+    await press.conclude(card, f"{gettext('Noted.', press.locale)} {state_in_words(card, press.reader)}")
 
 
-async def _choose(press: Press, act: Act, question: str, options: list[discord.SelectOption]) -> None:
+async def _choose(press: Press, act: Act, question: str, rows: Iterable[tuple[str, str]]) -> None:
     target = Target(act, press.target.case_id, press.target.version)
-    await press.answer(layout(ui.TextDisplay(question), choice(target, question, options)))
+    await press.answer(Screen((question,), options=Options(target, question, tuple(rows))))

@@ -1,4 +1,4 @@
-"""What ``/antiphon status``, ``stats`` and ``help`` say.
+"""How the desk stands and what happened lately, in words.
 
 Owns these texts. Shows counts and times, never a post.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import discord
-
-from adapters.common.capture.answers import duration, intent_words
-from adapters.common.manage.targets import group_words
+from adapters.common.words.labels import (
+    counted_reason_in_words,
+    duration_in_words,
+    listed_group_in_words,
+    reply_kind_in_words,
+)
+from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext, translated
 from core.models import Intent
 from core.moderation.approval import CaseState
@@ -20,31 +23,24 @@ from core.moderation.decline import DeclineReason
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What capture does in this process: whether it may read messages, and what it had to leave out."""
+    """What capture does in this process: what it may not read, in a sentence, and what it had to leave out."""
 
-    reads_messages: bool
+    unread: str = ""
     left_out: int = 0
 
 
-def status_text(status: DeskStatus, watch: Watch, lacking: list[str], locale: str) -> str:
+def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Reader) -> str:
     """How the desk stands, the mode first."""
-    lines = [f"## {gettext('Antiphon in this server', locale)}", _mode(status, locale), *lacking]
+    locale = reader.locale
+    lines = [reader.markup.heading(gettext("Antiphon in this server", locale))]
+    lines += [reader.markup.ours(_mode(status, locale)), *lacking]
     if status.card_trouble is not None:
-        lines.append(_cards(status.card_trouble, locale))
+        lines.append(_cards(status.card_trouble, reader))
     lines.append(_queue(status, locale))
     if status.oldest_in_review is not None:
-        moment = discord.utils.format_dt(status.oldest_in_review, "R")
+        moment = reader.markup.from_now(status.oldest_in_review)
         lines.append(gettext("The oldest case in review is from {moment}.", locale, moment=moment))
-    lines.append(_expected(status, locale))
-    lines.append(_model(status, locale))
-    if not watch.reads_messages:
-        lines.append(
-            gettext(
-                "The bot may not read messages: posts are flagged by their menu and by /counter, not by reaction, "
-                "AutoMod or filter.",
-                locale,
-            )
-        )
+    lines += [_expected(status, locale), _model(status, locale), *([watch.unread] if watch.unread else [])]
     if watch.left_out:
         lines.append(
             gettext(
@@ -66,14 +62,16 @@ def _mode(status: DeskStatus, locale: str) -> str:
     return gettext("**Posting** what moderators approve, each with a line that says who drafted it.", locale)
 
 
-def _cards(trouble: CardTrouble, locale: str) -> str:
-    return gettext(
+def _cards(trouble: CardTrouble, reader: Reader) -> str:
+    locale = reader.locale
+    said = gettext(
         "**Moderators see no new cards** since {moment}. {message} {remedy}",
         locale,
-        moment=discord.utils.format_dt(trouble.since, "f"),
+        moment=reader.markup.date(trouble.since),
         message=translated(trouble.message, locale),
         remedy=translated(trouble.remedy, locale),
-    ).strip()
+    )
+    return reader.markup.ours(said.strip())
 
 
 def _queue(status: DeskStatus, locale: str) -> str:
@@ -92,7 +90,9 @@ def _queue(status: DeskStatus, locale: str) -> str:
 def _expected(status: DeskStatus, locale: str) -> str:
     if status.expected_seconds is None:
         return gettext("Nobody can tell yet how long the first draft takes.", locale)
-    return gettext("A post flagged now has a draft in {time}.", locale, time=duration(status.expected_seconds, locale))
+    return gettext(
+        "A post flagged now has a draft in {time}.", locale, time=duration_in_words(status.expected_seconds, locale)
+    )
 
 
 def _model(status: DeskStatus, locale: str) -> str:
@@ -101,10 +101,11 @@ def _model(status: DeskStatus, locale: str) -> str:
     return gettext("The engine works; processes with work in hand: {workers}.", locale, workers=status.workers)
 
 
-def statistics_text(found: Statistics, days: int, locale: str) -> str:
+def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
     """What happened in so many days; what nobody can tell from fewer than five cases is left out."""
+    locale = reader.locale
     lines = [
-        f"## {gettext('The last {days} days', locale, days=days)}",
+        reader.markup.heading(gettext("The last {days} days", locale, days=days)),
         gettext("Flagged: {count}.", locale, count=found.flagged),
         gettext(
             "Posted: {posted}. Declined: {declined}. Left without a reply: {silent}. Shadowed: {shadowed}.",
@@ -114,7 +115,9 @@ def statistics_text(found: Statistics, days: int, locale: str) -> str:
             silent=found.by_state.get(CaseState.NO_REPLY, 0),
             shadowed=found.by_state.get(CaseState.SHADOWED, 0),
         ),
-        _counts(gettext("Groups", locale), {group_words(key, locale): n for key, n in found.by_group.items()}),
+        _counts(
+            gettext("Groups", locale), {listed_group_in_words(key, locale): n for key, n in found.by_group.items()}
+        ),
         _counts(gettext("Kinds of reply", locale), {_intent(key, locale): n for key, n in found.by_intent.items()}),
         _counts(
             gettext("Why drafts were declined", locale),
@@ -131,28 +134,20 @@ def _counts(title: str, by_name: dict[str, int]) -> str:
 
 
 def _intent(name: str, locale: str) -> str:
-    return intent_words(Intent(name), locale) if name in set(Intent) else name
+    return reply_kind_in_words(Intent(name), locale) if name in set(Intent) else name
 
 
 def _reason(name: str, locale: str) -> str:
-    words = {
-        DeclineReason.WRONG_FACT.value: gettext("wrong fact", locale),
-        DeclineReason.PREACHY.value: gettext("preachy", locale),
-        DeclineReason.OFF_TONE.value: gettext("off tone", locale),
-        DeclineReason.REPEATS_SLUR.value: gettext("repeats the slur", locale),
-        DeclineReason.UNSAFE.value: gettext("unsafe", locale),
-        DeclineReason.OTHER.value: gettext("other", locale),
-    }
-    return words.get(name, name)
+    return counted_reason_in_words(DeclineReason(name), locale) if name in set(DeclineReason) else name
 
 
 def _medians(found: Statistics, locale: str) -> list[str]:
     said: list[str] = []
     if found.median_seconds_to_draft is not None:
-        time = duration(found.median_seconds_to_draft, locale)
+        time = duration_in_words(found.median_seconds_to_draft, locale)
         said.append(gettext("Half of the drafts were there in {time}.", locale, time=time))
     if found.median_seconds_to_decision is not None:
-        time = duration(found.median_seconds_to_decision, locale)
+        time = duration_in_words(found.median_seconds_to_decision, locale)
         said.append(gettext("Half of the decisions were made in {time}.", locale, time=time))
     if found.share_edited is not None:
         said.append(gettext("Edited before approval: {share} %.", locale, share=round(found.share_edited * 100)))
@@ -160,21 +155,3 @@ def _medians(found: Statistics, locale: str) -> list[str]:
         share = round(found.share_first_rank * 100)
         said.append(gettext("The first draft was chosen: {share} %.", locale, share=share))
     return said or [gettext("Fewer than five cases: not enough data for times and shares.", locale)]
-
-
-def help_text(locale: str) -> str:
-    """Who can do what, and what never happens."""
-    return "\n".join(
-        [
-            f"## {gettext('Antiphon', locale)}",
-            gettext("It drafts replies to hateful posts. People review them; nothing is posted by itself.", locale),
-            gettext("**To flag a post**: hold or right-click it, Apps, then “Draft a reply”.", locale),
-            gettext("**/counter**: the same with a link to a message, or with words from anywhere.", locale),
-            gettext("**/antiphon setup**: review channel, roles, watched channels, shadow mode.", locale),
-            gettext("**/antiphon targets**: groups, keywords, kinds of reply, tone, evidence.", locale),
-            gettext("**/antiphon status** and **stats**: how it stands, and what happened.", locale),
-            gettext("**/antiphon pause** and **resume**: stop all posting at once, and go on.", locale),
-            gettext("**/antiphon export**: the cases as a file, without names.", locale),
-            gettext("Private channels and direct messages are never read.", locale),
-        ]
-    )

@@ -1,6 +1,7 @@
-"""Groups, intents, severities and reasons in the reader's language.
+"""Groups, intents, severities, reasons and times in the reader's language.
 
-Owns one sentence or word for each value of ``core.models`` that a card names. Knows no layout.
+Owns one sentence or word for each value that people read: as a card names it, as a panel or a report lists it, and as
+somebody asks for it. Knows no layout.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ def group_in_words(group: TargetGroup | None, locale: str) -> str:
     return gettext("not known", locale) if group is None else names[group]
 
 
+def listed_group_in_words(group: TargetGroup, locale: str) -> str:
+    """A target group where several are listed."""
+    return gettext("other groups", locale) if group is TargetGroup.OTHER else group_in_words(group, locale)
+
+
 def severity_in_words(severity: int | None, locale: str) -> str:
     """How bad a post is, from 1 to 5."""
     names = {
@@ -50,6 +56,28 @@ def intent_in_words(intent: Intent, locale: str) -> str:
     }[intent]
 
 
+def reply_kind_in_words(intent: Intent, locale: str) -> str:
+    """What a reply does, where kinds of reply are listed."""
+    return {
+        Intent.INFORMATIVE: gettext("gives facts", locale),
+        Intent.EMPATHETIC: gettext("shows empathy", locale),
+        Intent.QUESTIONING: gettext("asks a question", locale),
+        Intent.DENOUNCING: gettext("says that it is wrong", locale),
+        Intent.POSITIVE: gettext("stays positive", locale),
+    }[intent]
+
+
+def wish_in_words(intent: Intent, locale: str) -> str:
+    """How somebody asks for a kind of reply."""
+    return {
+        Intent.INFORMATIVE: gettext("Give facts", locale),
+        Intent.EMPATHETIC: gettext("Show empathy", locale),
+        Intent.QUESTIONING: gettext("Ask a question", locale),
+        Intent.DENOUNCING: gettext("Say that it is wrong", locale),
+        Intent.POSITIVE: gettext("Stay positive", locale),
+    }[intent]
+
+
 def reason_in_words(reason: DeclineReason, locale: str) -> str:
     """Why no draft will do."""
     return {
@@ -59,6 +87,18 @@ def reason_in_words(reason: DeclineReason, locale: str) -> str:
         DeclineReason.REPEATS_SLUR: gettext("They repeat the slur", locale),
         DeclineReason.UNSAFE: gettext("They could put somebody in danger", locale),
         DeclineReason.OTHER: gettext("Something else (asks you for a note)", locale),
+    }[reason]
+
+
+def counted_reason_in_words(reason: DeclineReason, locale: str) -> str:
+    """Why drafts were declined, where reasons are counted."""
+    return {
+        DeclineReason.WRONG_FACT: gettext("wrong fact", locale),
+        DeclineReason.PREACHY: gettext("preachy", locale),
+        DeclineReason.OFF_TONE: gettext("off tone", locale),
+        DeclineReason.REPEATS_SLUR: gettext("repeats the slur", locale),
+        DeclineReason.UNSAFE: gettext("unsafe", locale),
+        DeclineReason.OTHER: gettext("other", locale),
     }[reason]
 
 
@@ -90,3 +130,10 @@ def language_in_words(code: str | None, locale: str) -> str:
         return Locale.parse(code).get_display_name(language_of(locale)) or code
     except (UnknownLocaleError, ValueError):
         return code
+
+
+def duration_in_words(seconds: float, locale: str) -> str:
+    """A time in words that promise no more than is known: seconds up to a minute and a half, then minutes."""
+    if seconds <= 90:
+        return gettext("{seconds} seconds", locale, seconds=max(1, round(seconds)))
+    return gettext("{minutes} minutes", locale, minutes=round(seconds / 60))

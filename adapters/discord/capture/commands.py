@@ -7,27 +7,28 @@ The message menu needs no privileged intent: Discord hands over the message that
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 import discord
 from discord import app_commands
 from discord.app_commands import Choice, locale_str
 
-from adapters.common.capture.answers import is_decided, taken_in, with_drafts
+from adapters.common.capture.answers import ended, is_decided, taken_in, too_late, with_drafts
+from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.common.capture.following import Following
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.policy_memory import Policies
+from adapters.common.words.labels import wish_in_words
 from adapters.discord.capture.message_links import MessageLink, message_link
-from adapters.discord.capture.places import Readable, is_private, place_of
-from adapters.discord.capture.posts import (
-    Flag,
-    check_capturable,
-    flagged_post,
-    post_from_elsewhere,
-)
-from adapters.discord.connection.client import NAME, AntiphonClient
+from adapters.discord.capture.posts import check_capturable, flagged_post
+from adapters.discord.capture.sightings import written_at
+from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient
+from adapters.discord.connection.places import Readable, is_private, place_of
+from adapters.discord.connection.refs import NAME, ref_of
+from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.languages import reader_language
-from adapters.discord.speech.private_answers import Interaction, answer, defer, speak
+from adapters.discord.speech.markup import reader_of
+from adapters.discord.speech.private_answers import Interaction, answer, change_answer, defer, speak
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
 from core.models import FlaggedPost, Intent, Priority, Wish
@@ -35,9 +36,9 @@ from core.moderation.cards import Card
 from core.moderation.community_policy import MAX_TONE, CommunityPolicy
 from core.moderation.roles import OnCase, Person
 
-IN_SERVERS: Final = app_commands.AppCommandContext(guild=True, dm_channel=False, private_channel=False)
-INSTALLED_IN_SERVERS: Final = app_commands.AppInstallationType(guild=True, user=False)
 _MAX_WORDS: Final = 4000
+_FOLLOWED: Final = timedelta(minutes=14)
+"""How long an answer is changed; Discord allows fifteen minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,8 @@ class Asker:
 class Asking:
     """What happens between a command and its answer."""
 
-    def __init__(self, client: AntiphonClient, policies: Policies, known: KnownPosts, following: Following) -> None:
+    def __init__(self, client: AntiphonClient, known: KnownPosts, following: Following) -> None:
         self._client = client
-        self._policies = policies
         self._known = known
         self._following = following
 
@@ -76,7 +76,7 @@ class Asking:
         link = message_link(text)
         if link is None:
             flag = Flag(asker.person.user, "words from elsewhere", Priority.ASKED, wish)
-            post = post_from_elsewhere(asker.guild.id, interaction.channel_id or 0, interaction.id, text, flag)
+            post = post_from_elsewhere(ref_of(asker.guild.id, interaction.channel_id or 0, interaction.id), text, flag)
         else:
             message = await self._linked(link, interaction, asker)
             post = await self._post_of(message, asker, Flag(asker.person.user, "/counter", Priority.ASKED, wish))
@@ -96,10 +96,10 @@ class Asking:
                 remedy=gettext("Use the command in a server that Antiphon was added to.", locale),
             )
         person = Person(NAME, str(interaction.user.id), interaction.user.display_name)
-        policy = await self._policies.of(guild.id)
+        policy = await self._client.desk.policies.of(str(guild.id))
         locale = reader_language(interaction.locale.value, policy.language)
         speak(interaction, locale)
-        await self._client.governance.require(NAME, str(guild.id), person, OnCase.FLAG)
+        await self._client.desk.governance.require(NAME, str(guild.id), person, OnCase.FLAG)
         return Asker(guild, person, locale, policy)
 
     async def _post_of(self, message: discord.Message, asker: Asker, flag: Flag) -> FlaggedPost:
@@ -140,19 +140,33 @@ class Asking:
     async def _take_in(self, interaction: Interaction, asker: Asker, post: FlaggedPost, *, is_followed: bool) -> None:
         """Commit the flag, then say what happens."""
         if not post.is_from_elsewhere:
-            self._known.add(post.ref)
-        card = await self._client.casework.flag(post)
+            self._known.add(post.ref, written_at(post.ref))
+        card = await self._client.desk.casework.flag(post)
         if is_followed and card.drafts and is_decided(card):
-            await answer(interaction, with_drafts(card, asker.locale))
+            await answer(interaction, with_drafts(card, reader_of(asker.locale), MAX_CHARACTERS))
             return
         is_followed = is_followed and not is_decided(card) and self._following.has_room
-        channel = _review_channel(interaction, asker)
-        await answer(interaction, taken_in(card, asker.locale, channel=channel, is_followed=is_followed))
+        channel, promise = _review_channel(interaction, asker), _promise(asker.locale) if is_followed else ""
+        await answer(interaction, taken_in(card, asker.locale, MAX_CHARACTERS, channel=channel, promise=promise))
         if is_followed:
             self._follow(interaction, card, asker)
 
     def _follow(self, interaction: Interaction, card: Card, asker: Asker) -> None:
-        self._following.follow(interaction, card, asker.person, asker.locale)
+        async def show(card: Card) -> None:
+            await change_answer(interaction, _followed(card, asker.locale))
+
+        self._following.follow(card, asker.person, interaction.created_at + _FOLLOWED, show)
+
+
+def _promise(locale: str) -> str:
+    return gettext("The drafts appear here when they are ready, within 14 minutes. Only you see this.", locale)
+
+
+def _followed(card: Card, locale: str) -> str:
+    """What the answer says at last."""
+    if card.drafts:
+        return with_drafts(card, reader_of(locale), MAX_CHARACTERS)
+    return ended(card, locale, MAX_CHARACTERS) if is_decided(card) else too_late(card, locale)
 
 
 def _private(locale: str) -> NotAllowed:
@@ -230,13 +244,8 @@ def _counter(asking: Asking) -> app_commands.Command[Any, ..., None]:
 
 
 def _intents() -> list[Choice[str]]:
-    return [
-        Choice(name=locale_str("Give facts"), value=Intent.INFORMATIVE.value),
-        Choice(name=locale_str("Show empathy"), value=Intent.EMPATHETIC.value),
-        Choice(name=locale_str("Ask a question"), value=Intent.QUESTIONING.value),
-        Choice(name=locale_str("Say that it is wrong"), value=Intent.DENOUNCING.value),
-        Choice(name=locale_str("Stay positive"), value=Intent.POSITIVE.value),
-    ]
+    """The kinds of reply; ``CommandTranslator`` finds their English words in the catalogs."""
+    return [Choice(name=locale_str(wish_in_words(intent, "en")), value=intent.value) for intent in Intent]
 
 
 def _languages() -> list[Choice[str]]:

@@ -1,53 +1,17 @@
-"""The conversation around a flagged message: what it answers, and what was said just before.
+"""Reading the conversation around a flagged message on Discord.
 
-Owns how far one looks: six messages, and no more requests than that. Messages whose words Discord does not show to us
-are left out; the flagged message itself is not repeated.
+Owns the requests: no more than there are messages to keep. Messages whose words Discord does not show to us are left
+out. Which are kept, ``adapters.common.capture.conversations`` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable
 
 import discord
 
-from adapters.discord.capture.places import Place, Readable, has_history
-from core.models import ThreadMessage
-
-MAX_MESSAGES: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One message of a conversation; ids grow with time."""
-
-    id: int
-    author: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """What travels with a flagged post: the messages around it, oldest first, and the id of where it began."""
-
-    thread: tuple[ThreadMessage, ...] = ()
-    root: str = ""
-
-
-def arranged(flagged: int, parents: Sequence[Turn], before: Sequence[Turn]) -> tuple[ThreadMessage, ...]:
-    """The messages to keep, oldest first: what is answered comes before what merely stood there.
-
-    Args:
-        flagged: the id of the flagged message.
-        parents: what it answers, the nearest first.
-        before: the messages before it in the channel, the latest first.
-    """
-    kept: dict[int, Turn] = {}
-    for turn in (*parents, *before):
-        if len(kept) < MAX_MESSAGES and turn.id != flagged and turn.text.strip():
-            kept.setdefault(turn.id, turn)
-    return tuple(ThreadMessage(turn.author, turn.text) for _, turn in sorted(kept.items()))
+from adapters.common.capture.conversations import MAX_MESSAGES, Conversation, Remark, arranged
+from adapters.discord.connection.places import Place, Readable, has_history
 
 
 async def conversation_of(message: discord.Message, place: Place, *, reads_messages: bool) -> Conversation:
@@ -64,11 +28,11 @@ async def conversation_of(message: discord.Message, place: Place, *, reads_messa
     if not reads_messages:
         return Conversation(root=root)
     before = await _before(message, place) if is_open else []
-    return Conversation(arranged(message.id, _turns(parents), _turns(before)), root)
+    return Conversation(arranged(message.id, _remarks(parents), _remarks(before)), root)
 
 
-def _turns(messages: Iterable[discord.Message]) -> list[Turn]:
-    return [Turn(message.id, str(message.author.id), message.content) for message in messages]
+def _remarks(messages: Iterable[discord.Message]) -> list[Remark]:
+    return [Remark(message.id, str(message.author.id), message.content) for message in messages]
 
 
 async def _parents(message: discord.Message, place: Readable, *, is_open: bool) -> tuple[list[discord.Message], str]:

@@ -1,6 +1,6 @@
-"""How posts of Discord reach the desk: asked for, flagged, or found.
+"""How the parts of capture are put together on one client.
 
-Owns how the parts of capture are put together. Posts nothing and decides nothing.
+Posts nothing and decides nothing.
 """
 
 from __future__ import annotations
@@ -9,27 +9,31 @@ import asyncio
 
 import discord
 
+from adapters.common.capture.changes import Changes
 from adapters.common.capture.following import Following
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.discord.capture.changes import Changes
+from adapters.common.capture.watching import Offer, Watching
+from adapters.discord.capture.change_events import ChangeEvents
 from adapters.discord.capture.commands import Asking, add_commands
-from adapters.discord.capture.watching import Offer, Seen, Watching
+from adapters.discord.capture.sightings import now
+from adapters.discord.capture.watched_events import WatchedEvents
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.speech.private_answers import answer_command_errors
 from core.ports import HateDetector
-
-__all__ = ["Capture", "Offer", "Seen", "install"]
 
 
 class Capture:
     """All that takes posts in from one client; ``close`` ends its work."""
 
     def __init__(self, client: AntiphonClient, offer: Offer, detector: HateDetector | None) -> None:
-        known = KnownPosts(discord.utils.utcnow())
-        self.following = Following(client)
-        self.watching = Watching(client, client.policies, known, offer, detector)
-        self.changes = Changes(client, known)
-        self.asking = Asking(client, client.policies, known, self.following)
+        known = KnownPosts(now())
+        self.following = Following(client.desk, discord.utils.utcnow)
+        self.watching = Watching(client.desk, known, client.own_id, offer, detector)
+        self.changes = Changes(client.desk, known)
+        add_commands(client.tree, Asking(client, known, self.following))
+        answer_command_errors(client.tree)
+        WatchedEvents(client, self.watching, known).listen()
+        ChangeEvents(self.changes).listen(client)
 
     @property
     def left_out(self) -> int:
@@ -50,9 +54,4 @@ def install(client: AntiphonClient, *, offer: Offer, detector: HateDetector | No
         offer: takes a post that a person did not ask about by command (``DiscordPlatform.offer``).
         detector: how likely a text is hateful; ``None`` leaves watched channels with their keywords.
     """
-    capture = Capture(client, offer, detector)
-    add_commands(client.tree, capture.asking)
-    answer_command_errors(client.tree)
-    capture.watching.listen()
-    capture.changes.listen()
-    return capture
+    return Capture(client, offer, detector)

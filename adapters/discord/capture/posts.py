@@ -6,26 +6,15 @@ post is compared with it again before a reply is sent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import discord
 
+from adapters.common.capture.flags import Flag
 from adapters.discord.capture.conversations import conversation_of
-from adapters.discord.capture.places import Place, is_private, ref_of
-from adapters.discord.connection.refs import revision_of
+from adapters.discord.connection.places import Place, is_private
+from adapters.discord.connection.refs import ref_of, revision_of
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
-from core.models import FlaggedPost, Priority, Wish
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """Who flags a post, by their id on Discord, how, how soon, and what they wish for."""
-
-    by: str
-    how: str
-    priority: Priority
-    wish: Wish = field(default_factory=Wish)
+from core.models import FlaggedPost
 
 
 async def flagged_post(message: discord.Message, place: Place, flag: Flag, *, reads_messages: bool) -> FlaggedPost:
@@ -47,17 +36,6 @@ async def flagged_post(message: discord.Message, place: Place, flag: Flag, *, re
         wish=flag.wish,
         revision=revision_of(message),
     )
-
-
-def post_from_elsewhere(guild_id: int, channel_id: int, interaction_id: int, text: str, flag: Flag) -> FlaggedPost:
-    """Words that somebody typed, as a post of its own, which stands in no message (``is_from_elsewhere``).
-
-    Its place is where the command was given, under the interaction's id, which Discord never gives to a message. Its
-    author is nobody known: the id again, so that two such posts are not taken for one person's.
-    """
-    ref = ref_of(guild_id, channel_id, interaction_id)
-    nobody = f"unknown {interaction_id}"
-    return FlaggedPost(ref, text, nobody, flag.by, flag.how, (), flag.priority, wish=flag.wish, is_from_elsewhere=True)
 
 
 def check_capturable(message: discord.Message, place: Place | None, own_id: int, locale: str) -> Place:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,16 +19,18 @@ import discord
 from discord import app_commands
 from discord.utils import MISSING
 
-from adapters.common.policy_memory import Policies
+from adapters.common.desk import DeskAccess
+from adapters.common.words.errors import log_failure
 from adapters.discord.connection.error_meanings import FAULTS, PORTAL, is_passing, of_connection
 from adapters.discord.connection.refs import NAME
 from adapters.discord.connection.requests import Requests
 from core.errors import AntiphonError, BadSettings
 from core.moderation.desk_ports import Casework, Governance
 
-__all__ = ["NAME", "AntiphonClient", "AntiphonTree", "DiscordOptions", "Installer", "log_failure"]
-
 _LOG = logging.getLogger(__name__)
+IN_SERVERS: Final = app_commands.AppCommandContext(guild=True, dm_channel=False, private_channel=False)
+INSTALLED_IN_SERVERS: Final = app_commands.AppInstallationType(guild=True, user=False)
+"""Where our commands can be given: in servers that installed the bot."""
 _LONGEST_WAIT_SECONDS: Final = 60.0
 _LIBRARY_LOGGERS: Final = ("discord.http", "discord.gateway", "discord.client", "discord.state", "discord.webhook")
 
@@ -89,9 +90,7 @@ class AntiphonClient(discord.AutoShardedClient):
         self.options = options
         self.tree = AntiphonTree(self)
         self._installers = tuple(installers)
-        self._casework: Casework | None = None
-        self._governance: Governance | None = None
-        self.policies = Policies(lambda: self.governance)
+        self.desk = DeskAccess(NAME)
         self._fatal: AntiphonError | None = None
         self._closing: asyncio.Task[None] | None = None
         parsers = self._connection.parsers
@@ -100,21 +99,11 @@ class AntiphonClient(discord.AutoShardedClient):
 
     def attach(self, casework: Casework, governance: Governance) -> None:
         """Say where decisions go."""
-        self._casework, self._governance = casework, governance
+        self.desk.attach(casework, governance)
 
-    @property
-    def casework(self) -> Casework:
-        """What people can do with cases."""
-        if self._casework is None:
-            raise BadSettings("The Discord client has no desk.", remedy="Call attach before it connects.")
-        return self._casework
-
-    @property
-    def governance(self) -> Governance:
-        """What people can do with communities."""
-        if self._governance is None:
-            raise BadSettings("The Discord client has no desk.", remedy="Call attach before it connects.")
-        return self._governance
+    def own_id(self) -> str:
+        """Our account's id; "" before the login."""
+        return "" if self.user is None else str(self.user.id)
 
     async def run_until(self, stop: asyncio.Event, token: str, *, first_wait_seconds: float = 2.0) -> None:
         """Be connected until ``stop`` is set; lost connections are opened again, and missed events asked for.
@@ -188,13 +177,6 @@ class AntiphonClient(discord.AutoShardedClient):
             )
             if not self.is_closed():
                 self._closing = asyncio.get_running_loop().create_task(self.close())
-
-
-def log_failure(what: str, error: BaseException) -> None:
-    """Log an error by its kind and place: what it says may quote somebody."""
-    places = traceback.extract_tb(error.__traceback__)
-    where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"
-    _LOG.error("%s failed: %s at %s", what, type(error).__name__, where)
 
 
 def _guarded(name: str, parse: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -22,7 +22,7 @@ _UNEDITED: Final = "unedited"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MessageNumbers:
     """A message as Discord numbers it: in a server, and a channel or thread of it."""
 
     guild: int
@@ -30,17 +30,17 @@ class Place:
     message: int
 
 
-def place_of(ref: PostRef) -> Place:
+def numbers_of(ref: PostRef) -> MessageNumbers:
     """Where a post stands; ``PlatformUnavailable`` if it is none of Discord's."""
     numbers = (ref.community, ref.channel, ref.message)
     if ref.platform != NAME or not all(number.isascii() and number.isdecimal() for number in numbers):
         raise PlatformUnavailable(sentence("This is no message on Discord."), remedy=sentence("Flag the post again."))
-    return Place(int(ref.community), int(ref.channel), int(ref.message))
+    return MessageNumbers(int(ref.community), int(ref.channel), int(ref.message))
 
 
-def ref_of(guild: int, message: discord.Message | discord.PartialMessage) -> PostRef:
+def ref_of(guild_id: int, channel_id: int, message_id: int) -> PostRef:
     """How a message of a server is named."""
-    return PostRef(NAME, str(guild), str(message.channel.id), str(message.id))
+    return PostRef(NAME, str(guild_id), str(channel_id), str(message_id))
 
 
 def revision_of(message: discord.Message) -> str:

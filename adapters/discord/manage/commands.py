@@ -18,12 +18,14 @@ import discord
 from discord import app_commands
 from discord.app_commands import Choice, locale_str
 
-from adapters.common.manage.reports import Watch, help_text, statistics_text, status_text
-from adapters.discord.capture.commands import IN_SERVERS, INSTALLED_IN_SERVERS
-from adapters.discord.connection.client import NAME, AntiphonClient
-from adapters.discord.manage import setup_panel, targets_panel
+from adapters.common.manage import setup, targets
+from adapters.common.manage.managers import require
+from adapters.common.manage.reports import Watch, statistics_text, status_text
+from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient
+from adapters.discord.connection.refs import NAME
+from adapters.discord.manage.help import help_text, may_not_read
 from adapters.discord.manage.panel_actions import PanelActions
-from adapters.discord.manage.servers import Manager, lacking, manager_of, require
+from adapters.discord.manage.servers import Server, ServerManager, manager_of
 from adapters.discord.speech.private_answers import Interaction, answer, defer
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
@@ -53,17 +55,18 @@ class Commands:
     async def status(self, interaction: Interaction) -> None:
         """Say how the desk stands."""
         manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
-        governance = self._client.governance
+        governance = self._client.desk.governance
         found = await governance.status(NAME, manager.community, manager.person)
         policy = await governance.policy(NAME, manager.community)
-        watch = Watch(self._client.options.reads_messages, self._left_out())
-        wanting = lacking(manager.guild, policy, manager.locale)
-        await answer(interaction, status_text(found, watch, wanting, manager.locale))
+        reads = self._client.options.reads_messages
+        watch = Watch("" if reads else may_not_read(manager.locale), self._left_out())
+        wanting = Server(manager.guild, reads).lacking(policy, manager.locale)
+        await answer(interaction, status_text(found, watch, wanting, manager.reader))
 
     async def pause(self, interaction: Interaction, note: str) -> None:
         """Stop all posting here at once."""
         manager = await self._begin(interaction, OnCommunity.PAUSE)
-        is_new = await self._client.governance.pause(NAME, manager.community, manager.person, note)
+        is_new = await self._client.desk.governance.pause(NAME, manager.community, manager.person, note)
         if is_new:
             said = gettext("Paused: nothing is posted here until /antiphon resume.", manager.locale)
         else:
@@ -73,7 +76,7 @@ class Commands:
     async def resume(self, interaction: Interaction, note: str) -> None:
         """Allow posting again."""
         manager = await self._begin(interaction, OnCommunity.RESUME)
-        is_new = await self._client.governance.resume(NAME, manager.community, manager.person, note)
+        is_new = await self._client.desk.governance.resume(NAME, manager.community, manager.person, note)
         if is_new:
             said = gettext("Posting goes on: what moderators approve is sent.", manager.locale)
         else:
@@ -83,8 +86,10 @@ class Commands:
     async def statistics(self, interaction: Interaction, days: int) -> None:
         """Say what happened lately."""
         manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
-        found = await self._client.governance.statistics(NAME, manager.community, manager.person, timedelta(days=days))
-        await answer(interaction, statistics_text(found, days, manager.locale))
+        found = await self._client.desk.governance.statistics(
+            NAME, manager.community, manager.person, timedelta(days=days)
+        )
+        await answer(interaction, statistics_text(found, days, manager.reader))
 
     async def export(self, interaction: Interaction, suffix: str) -> None:
         """Hand over the cases as a file."""
@@ -105,17 +110,17 @@ class Commands:
         manager = await manager_of(self._client, interaction)
         await answer(interaction, help_text(manager.locale))
 
-    async def _begin(self, interaction: Interaction, action: OnCommunity) -> Manager:
+    async def _begin(self, interaction: Interaction, action: OnCommunity) -> ServerManager:
         await defer(interaction)
         manager = await manager_of(self._client, interaction)
-        await require(self._client, manager, action)
+        await require(self._client.desk, manager, action)
         return manager
 
-    async def _exported(self, manager: Manager, suffix: str) -> tuple[int, bytes]:
+    async def _exported(self, manager: ServerManager, suffix: str) -> tuple[int, bytes]:
         folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="antiphon-export-")
         try:
             file = Path(folder.name) / f"cases.{suffix}"
-            rows = await self._client.governance.export(NAME, manager.community, manager.person, file)
+            rows = await self._client.desk.governance.export(NAME, manager.community, manager.person, file)
             return rows, await asyncio.to_thread(file.read_bytes)
         finally:
             await asyncio.to_thread(folder.cleanup)
@@ -138,14 +143,14 @@ def group_of(commands: Commands) -> app_commands.Group:
 
 def _add_panels(group: app_commands.Group, commands: Commands) -> None:
     @group.command(name=locale_str("setup"), description=locale_str("Review channel, roles, watched channels, posting"))
-    async def setup(interaction: _In) -> None:
-        await commands.show_panel(interaction, setup_panel.PANEL)
+    async def show_setup(interaction: _In) -> None:
+        await commands.show_panel(interaction, setup.PANEL)
 
     @group.command(
         name=locale_str("targets"), description=locale_str("Groups, keywords, kinds of reply, tone, evidence")
     )
-    async def targets(interaction: _In) -> None:
-        await commands.show_panel(interaction, targets_panel.PANEL)
+    async def show_targets(interaction: _In) -> None:
+        await commands.show_panel(interaction, targets.PANEL)
 
 
 def _add_switches(group: app_commands.Group, commands: Commands) -> None:

@@ -1,7 +1,4 @@
-"""What managers do with Antiphon in their server: ``/antiphon``.
-
-Owns how these parts are put together, and when Discord is told of our commands. Decides nothing.
-"""
+"""How the parts of ``/antiphon`` are put together on one client. Decides nothing."""
 
 from __future__ import annotations
 
@@ -11,10 +8,7 @@ from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.events import listen
 from adapters.discord.manage.commands import Commands, group_of
 from adapters.discord.manage.panel_actions import PanelActions
-from adapters.discord.manage.syncing import CommandMemory, sync_commands
 from adapters.discord.speech.private_answers import answer_command_errors
-
-__all__ = ["CommandMemory", "install", "sync_commands"]
 
 
 def _nothing() -> int:

@@ -1,18 +1,22 @@
-"""The pieces that the panels of ``/antiphon`` are built of, and the names by which they come back.
+"""The panels of ``/antiphon`` as messages and forms of Discord, and the names by which their choices come back.
 
-Owns custom ids and the form of an interaction's data. A panel keeps nothing in memory: whatever is chosen in it says
-which panel and which field it is, so that panels work after a restart.
+Owns custom ids and the form of an interaction's data. Whatever is chosen in a panel says which panel and which field it
+is, so that panels work after a restart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import discord
 from discord import ui
 
+from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice
+
 PREFIX: Final = "antiphon:manage:"
+_WATCHED: Final = [discord.ChannelType.text, discord.ChannelType.news, discord.ChannelType.forum]
+_TITLE, _LABEL, _DESCRIPTION = 45, 45, 100
 
 
 def custom_id(panel: str, field: str) -> str:
@@ -26,28 +30,26 @@ def field_of(raw: object) -> tuple[str, str] | None:
     return (parts[0], parts[1]) if str(raw).startswith(PREFIX) and len(parts) == 2 else None
 
 
-def still(view: ui.LayoutView) -> ui.LayoutView:
-    """The panel, not to be kept by discord.py: its choices are heard by their custom ids alone."""
+def panel_layout(panel: Panel, guild: discord.Guild) -> ui.LayoutView:
+    """A panel as a message; discord.py keeps nothing of it, since its choices are heard by their custom ids alone."""
+    view = ui.LayoutView(timeout=None)
+    for part in panel.parts:
+        if isinstance(part, PanelChoice):
+            view.add_item(ui.TextDisplay(part.title))
+            view.add_item(ui.ActionRow(_select(panel.name, part, guild)))
+        else:
+            view.add_item(ui.TextDisplay(part))
+    view.add_item(ui.ActionRow(*(_button(panel.name, button) for button in panel.buttons)))
     view.stop()
     return view
 
 
-def panel(*items: ui.Item[Any]) -> ui.LayoutView:
-    """A message made of these items."""
-    view = ui.LayoutView(timeout=None)
-    for item in items:
-        view.add_item(item)
-    return still(view)
-
-
-def labelled(text: str, item: ui.Item[Any]) -> tuple[ui.Item[Any], ui.Item[Any]]:
-    """A choice below the words that say what it is."""
-    return ui.TextDisplay(text), ui.ActionRow(item)
-
-
-def options(rows: Iterable[tuple[str, str]], chosen: Sequence[str]) -> list[discord.SelectOption]:
-    """Options from values and words, of which some are chosen."""
-    return [discord.SelectOption(label=words, value=value, default=value in chosen) for value, words in rows]
+def modal_of(form: Form) -> ui.Modal:
+    """A form that is heard by its custom id when it is sent, restart or not."""
+    modal = ui.Modal(title=form.title[:_TITLE], custom_id=custom_id(form.panel, form.field), timeout=60)
+    for field in form.fields:
+        modal.add_item(_typed(field))
+    return modal
 
 
 def form_values(data: Any) -> dict[str, str]:
@@ -59,27 +61,49 @@ def form_values(data: Any) -> dict[str, str]:
     return typed
 
 
-def form(panel_name: str, field: str, title: str, *inputs: ui.Label[Any]) -> ui.Modal:
-    """A form that is heard by its custom id when it is sent, restart or not."""
-    modal = ui.Modal(title=title[:45], custom_id=custom_id(panel_name, field), timeout=60)
-    for item in inputs:
-        modal.add_item(item)
-    return modal
+def _button(panel: str, button: PanelButton) -> ui.Button[Any]:
+    style = discord.ButtonStyle.primary if button.is_first else discord.ButtonStyle.secondary
+    return ui.Button(label=button.label, style=style, custom_id=custom_id(panel, button.field))
 
 
-def typed(
-    name: str,
-    label: str,
-    value: str,
-    *,
-    limit: int,
-    description: str = "",
-    is_long: bool = False,
-    is_needed: bool = False,
-) -> ui.Label[Any]:
-    """A field of a form, with what stands there now."""
-    style = discord.TextStyle.paragraph if is_long else discord.TextStyle.short
-    written: ui.TextInput[Any] = ui.TextInput(
-        custom_id=name, style=style, default=value or None, required=is_needed, max_length=limit
+def _select(panel: str, choice: PanelChoice, guild: discord.Guild) -> ui.Item[Any]:
+    named = custom_id(panel, choice.field)
+    if choice.among is ChoiceOf.ROWS:
+        options = [
+            discord.SelectOption(label=words, value=value, default=value in choice.chosen)
+            for value, words in choice.rows
+        ]
+        return ui.Select(custom_id=named, options=options, min_values=choice.least, max_values=choice.most)
+    if choice.among is ChoiceOf.ROLES:
+        standing = _standing(choice, guild.get_role, discord.SelectDefaultValueType.role)
+        return ui.RoleSelect(custom_id=named, min_values=choice.least, max_values=choice.most, default_values=standing)
+    standing = _standing(choice, guild.get_channel, discord.SelectDefaultValueType.channel)
+    types = [discord.ChannelType.text] if choice.among is ChoiceOf.REVIEW_CHANNELS else _WATCHED
+    return ui.ChannelSelect(
+        custom_id=named,
+        channel_types=types,
+        min_values=choice.least,
+        max_values=choice.most,
+        default_values=standing,
     )
-    return ui.Label(text=label[:45], description=description[:100] or None, component=written)
+
+
+def _standing(
+    choice: PanelChoice, find: Callable[[int], object | None], kind: discord.SelectDefaultValueType
+) -> list[discord.SelectDefaultValue]:
+    """What is chosen now, less what the server has no more, as many as Discord takes."""
+    ids: Iterable[str] = choice.chosen
+    known = [int(key) for key in ids if key.isdecimal() and find(int(key)) is not None]
+    return [discord.SelectDefaultValue(id=key, type=kind) for key in known[: choice.most]]
+
+
+def _typed(field: FormField) -> ui.Label[Any]:
+    """A field of a form, with what stands there now."""
+    written: ui.TextInput[Any] = ui.TextInput(
+        custom_id=field.name,
+        style=discord.TextStyle.paragraph if field.is_long else discord.TextStyle.short,
+        default=field.value or None,
+        required=field.is_needed,
+        max_length=field.limit,
+    )
+    return ui.Label(text=field.label[:_LABEL], description=field.description[:_DESCRIPTION] or None, component=written)

@@ -1,4 +1,4 @@
-"""Who a manager is on Discord, and what our bot account may do in the channels that it needs.
+"""Who a manager is on Discord, and what only Discord knows of a server: its channels, roles and our rights there.
 
 Owns these questions. Every right is asked anew at each use: that a command was shown to somebody says nothing.
 """
@@ -10,14 +10,18 @@ from typing import Final
 
 import discord
 
-from adapters.discord.capture.places import is_private
-from adapters.discord.connection.client import NAME, AntiphonClient
+from adapters.common.manage.managers import Manager
+from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.connection.places import is_private
+from adapters.discord.connection.refs import NAME
+from adapters.discord.speech.emojis import is_emoji
 from adapters.discord.speech.languages import reader_language
+from adapters.discord.speech.markup import reader_of
 from adapters.discord.speech.private_answers import Interaction, speak
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
 from core.moderation.community_policy import CommunityPolicy
-from core.moderation.roles import OnCommunity, Person
+from core.moderation.roles import Person, Role
 
 FOR_REVIEW: Final = ("view_channel", "send_messages", "embed_links", "read_message_history")
 """What the bot needs in the review channel, by Discord's names."""
@@ -26,21 +30,13 @@ FOR_REPLIES: Final = ("view_channel", "send_messages", "read_message_history")
 
 
 @dataclass(frozen=True, slots=True)
-class Manager:
-    """Who manages, where, and in which language they are spoken to; ``is_owner`` as Discord says it."""
+class ServerManager(Manager):
+    """A manager, and the server in which they are one."""
 
     guild: discord.Guild
-    person: Person
-    is_owner: bool
-    locale: str
-
-    @property
-    def community(self) -> str:
-        """``PostRef.community`` of the server."""
-        return str(self.guild.id)
 
 
-async def manager_of(client: AntiphonClient, interaction: Interaction) -> Manager:
+async def manager_of(client: AntiphonClient, interaction: Interaction) -> ServerManager:
     """Who uses a command, before anything is asked about their rights.
 
     Raises:
@@ -53,19 +49,107 @@ async def manager_of(client: AntiphonClient, interaction: Interaction) -> Manage
             gettext("Antiphon is managed in a server.", locale),
             remedy=gettext("Use the command in a server that Antiphon was added to.", locale),
         )
-    language = (await client.governance.policy(NAME, str(guild.id))).language
+    language = (await client.desk.governance.policy(NAME, str(guild.id))).language
     user = interaction.user
     is_owner = guild.owner_id == user.id or interaction.permissions.administrator
     person = Person(NAME, str(user.id), user.display_name)
     locale = reader_language(interaction.locale.value, language)
     speak(interaction, locale)
-    return Manager(guild, person, is_owner, locale)
+    return ServerManager(str(guild.id), person, is_owner, reader_of(locale), guild)
 
 
-async def require(client: AntiphonClient, manager: Manager, action: OnCommunity) -> None:
-    """``NotAllowed`` where they may not do this. Who owns the server may always configure: that is how it begins."""
-    if not (manager.is_owner and action is OnCommunity.CONFIGURE):
-        await client.governance.require(NAME, manager.community, manager.person, action)
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Implements ``adapters.common.manage.managers.CommunityFacts``.
+
+    ``reads_messages`` says whether the operator asked Discord for the message-content intent.
+    """
+
+    guild: discord.Guild
+    reads_messages: bool
+
+    def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
+        """What the bot lacks in the channels that the community chose, in sentences; none if all is well."""
+        said = [_lack(self.guild, channel, FOR_REPLIES, locale) for channel in policy.watched_channels]
+        if policy.review_channel:
+            said.insert(0, _lack(self.guild, policy.review_channel, FOR_REVIEW, locale))
+        return [sentence for sentence in said if sentence]
+
+    def unread(self, locale: str) -> str:
+        """What does not work without the message-content intent, and who can change it."""
+        if self.reads_messages:
+            return ""
+        return gettext(
+            "Watched channels, the flag reaction and AutoMod do nothing yet: this bot may not read messages. Who runs "
+            "it switches on the Message Content Intent in Discord's developer portal and in config.toml.",
+            locale,
+        )
+
+    def check_review_channel(self, channel: str, locale: str) -> None:
+        """Refuse a review channel that everybody can read, or where the bot cannot work.
+
+        Raises:
+            BadInput: what is wrong with it, and how it is mended.
+        """
+        found = self.guild.get_channel(int(channel))
+        if found is not None and not is_private(found):
+            raise BadInput(
+                gettext(
+                    "Everybody can see {channel}: hateful posts and drafts would stand there.",
+                    locale,
+                    channel=found.mention,
+                ),
+                remedy=gettext(
+                    "In the channel's settings take View Channel away from @everyone, give it to the moderators and to "
+                    "this bot, and choose it again.",
+                    locale,
+                ),
+            )
+        lack = _lack(self.guild, channel, FOR_REVIEW, locale)
+        if lack:
+            raise BadInput(lack, remedy=gettext("Give the bot these permissions there, and choose it again.", locale))
+
+    def check_watched_channels(self, channels: tuple[str, ...], locale: str) -> None:
+        """Refuse channels that not everybody can read: from there nothing is taken.
+
+        Raises:
+            BadInput: which they are.
+        """
+        found = [self.guild.get_channel(int(channel)) for channel in channels]
+        private = [channel.mention for channel in found if channel is not None and is_private(channel)]
+        if private:
+            raise BadInput(
+                gettext("Not everybody can see {channels}.", locale, channels=", ".join(private)),
+                remedy=gettext("Antiphon watches only channels that @everyone can view. Choose others.", locale),
+            )
+
+    def check_roles(self, role: Role, chosen: tuple[str, ...], locale: str) -> None:
+        """Refuse to let everybody review or manage; the role of everybody has the server's own number.
+
+        Raises:
+            BadInput: everybody would be a moderator or a manager.
+        """
+        if str(self.guild.id) in chosen and role is not Role.VOLUNTEER:
+            raise BadInput(
+                gettext("@everyone cannot review replies or manage Antiphon.", locale),
+                remedy=gettext("Choose a role that only those people have.", locale),
+            )
+
+    def check_reaction(self, emoji: str, locale: str) -> None:
+        """Refuse what is not one emoji.
+
+        Raises:
+            BadInput: it is more than one, or none.
+        """
+        if not is_emoji(emoji):
+            raise BadInput(
+                gettext("This is no single emoji.", locale),
+                remedy=gettext("Type one emoji, such as 🚩, or one of this server as <:name:number>.", locale),
+            )
+
+    def reaction_hint(self, locale: str) -> str:
+        """How an emoji of Unicode, or of the server, is typed."""
+        return gettext("One emoji; empty for none. For one of this server: <:name:number>", locale)
 
 
 def permission_words(name: str, locale: str) -> str:
@@ -85,14 +169,6 @@ def missing_in(channel: discord.abc.GuildChannel, needed: tuple[str, ...]) -> li
     return [name for name in needed if not getattr(allowed, name)]
 
 
-def lacking(guild: discord.Guild, policy: CommunityPolicy, locale: str) -> list[str]:
-    """What the bot lacks in the channels that the community chose, in sentences; none if all is well."""
-    said = [_lack(guild, channel, FOR_REPLIES, locale) for channel in policy.watched_channels]
-    if policy.review_channel:
-        said.insert(0, _lack(guild, policy.review_channel, FOR_REVIEW, locale))
-    return [sentence for sentence in said if sentence]
-
-
 def _lack(guild: discord.Guild, channel_id: str, needed: tuple[str, ...], locale: str) -> str:
     channel = guild.get_channel(int(channel_id)) if channel_id.isdecimal() else None
     if channel is None:
@@ -105,43 +181,3 @@ def _lack(guild: discord.Guild, channel_id: str, needed: tuple[str, ...], locale
     if not missing:
         return ""
     return gettext("In {channel} the bot lacks: {missing}.", locale, channel=channel.mention, missing=missing)
-
-
-def check_review_channel(guild: discord.Guild, channel_id: str, locale: str) -> None:
-    """Refuse a review channel that everybody can read, or where the bot cannot work.
-
-    Raises:
-        BadInput: what is wrong with it, and how it is mended.
-    """
-    channel = guild.get_channel(int(channel_id))
-    if channel is not None and not is_private(channel):
-        raise BadInput(
-            gettext(
-                "Everybody can see {channel}: hateful posts and drafts would stand there.",
-                locale,
-                channel=channel.mention,
-            ),
-            remedy=gettext(
-                "In the channel's settings take View Channel away from @everyone, give it to the moderators and to "
-                "this bot, and choose it again.",
-                locale,
-            ),
-        )
-    lack = _lack(guild, channel_id, FOR_REVIEW, locale)
-    if lack:
-        raise BadInput(lack, remedy=gettext("Give the bot these permissions there, and choose it again.", locale))
-
-
-def check_watched_channels(guild: discord.Guild, channel_ids: tuple[str, ...], locale: str) -> None:
-    """Refuse channels that not everybody can read: from there nothing is taken.
-
-    Raises:
-        BadInput: which they are.
-    """
-    channels = [guild.get_channel(int(channel_id)) for channel_id in channel_ids]
-    private = [channel.mention for channel in channels if channel is not None and is_private(channel)]
-    if private:
-        raise BadInput(
-            gettext("Not everybody can see {channels}.", locale, channels=", ".join(private)),
-            remedy=gettext("Antiphon watches only channels that @everyone can view. Choose others.", locale),
-        )

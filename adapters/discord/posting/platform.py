@@ -24,8 +24,8 @@ from adapters.discord.connection.error_meanings import (
     of_question,
     of_send,
 )
-from adapters.discord.connection.refs import NAME, Place, place_of, ref_of, revision_of
-from adapters.discord.posting.exact_text import MAX_CHARACTERS, check_bytes
+from adapters.discord.connection.refs import NAME, MessageNumbers, numbers_of, ref_of, revision_of
+from adapters.discord.speech.exact_text import MAX_CHARACTERS, check_bytes
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, TextHidden
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Posted, PostRef
@@ -99,7 +99,7 @@ class DiscordPlatform:
             TextHidden: it stands there, and the message-content intent, which its words need, was not asked for.
             PlatformUnavailable: Discord cannot be asked.
         """
-        message = await self._message(place_of(ref))
+        message = await self._message(numbers_of(ref))
         if message is None or message.content or self._client.options.reads_messages or self._is_ours(message):
             return None if message is None else message.content
         raise TextHidden(
@@ -116,7 +116,7 @@ class DiscordPlatform:
             PlatformUnavailable: Discord refused it, or would not show exactly these bytes.
             AmbiguousSend: it may stand there, or stands there in other words.
         """
-        place = place_of(reply.in_reply_to)
+        place = numbers_of(reply.in_reply_to)
         check_bytes(reply.text)
         channel = self._channel(place)
         original = discord.MessageReference(
@@ -149,7 +149,7 @@ class DiscordPlatform:
         Raises:
             PlatformUnavailable: Discord cannot be asked, keeps the history from us, or it is too long to look through.
         """
-        place = place_of(reply.in_reply_to)
+        place = numbers_of(reply.in_reply_to)
         since = reply.approved_at - _SKEW
         before: discord.Message | None = None
         for _ in range(_PAGES):
@@ -173,7 +173,7 @@ class DiscordPlatform:
             PlatformUnavailable: it still stands, and is not ours, or Discord refused.
             AmbiguousSend: it may still stand.
         """
-        place = place_of(ref)
+        place = numbers_of(ref)
         try:
             message = await self._message(place)
         except PlatformUnavailable as err:
@@ -197,7 +197,7 @@ class DiscordPlatform:
             self._is_closed = True
             self._flagged.put_nowait(None)
 
-    async def _message(self, place: Place) -> discord.Message | None:
+    async def _message(self, place: MessageNumbers) -> discord.Message | None:
         """A message as it stands now; ``None`` if it is gone."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
@@ -208,7 +208,7 @@ class DiscordPlatform:
                 return None
             raise of_question(err) from err
 
-    async def _page(self, place: Place, before: discord.Message | None) -> list[discord.Message]:
+    async def _page(self, place: MessageNumbers, before: discord.Message | None) -> list[discord.Message]:
         """The messages of a channel before one, the latest first."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
@@ -229,7 +229,7 @@ class DiscordPlatform:
                 # Where the hook works, it has counted every request that went out.
                 raise of_send(err, is_sent=made.begun > 0 or requests.seen == 0) from err
 
-    def _channel(self, place: Place) -> discord.PartialMessageable:
+    def _channel(self, place: MessageNumbers) -> discord.PartialMessageable:
         if self._client.user is None or self._client.is_closed():
             raise PlatformBusy(sentence("Discord is not connected."), remedy=sentence("It is tried again when it is."))
         return self._client.get_partial_messageable(place.channel, guild_id=place.guild)
@@ -237,7 +237,7 @@ class DiscordPlatform:
     def _is_ours(self, message: discord.Message) -> bool:
         return self._client.user is not None and message.author.id == self._client.user.id
 
-    def _is(self, message: discord.Message, reply: ApprovedReply, place: Place) -> bool:
+    def _is(self, message: discord.Message, reply: ApprovedReply, place: MessageNumbers) -> bool:
         """Whether a message is this reply."""
         reference = message.reference
         if not self._is_ours(message) or reference is None or reference.message_id != place.message:
@@ -245,8 +245,8 @@ class DiscordPlatform:
         key = message.nonce or self._keys.get(message.id)
         return message.content == reply.text if key is None else key == reply.key
 
-    def _posted(self, place: Place, message: discord.Message) -> Posted:
-        return Posted(ref_of(place.guild, message), message.created_at)
+    def _posted(self, place: MessageNumbers, message: discord.Message) -> Posted:
+        return Posted(ref_of(place.guild, message.channel.id, message.id), message.created_at)
 
     def _remember(self, message: int, key: str) -> None:
         """Keep whose message it is, of the latest ones."""

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Protocol, Self
 from weakref import WeakKeyDictionary
 
 import discord
 from discord import ui
 
-from adapters.common.cards.controls import Control
-from adapters.discord.review.ids import TEMPLATE, Target, parse
+from adapters.common.cards.acts import Target
+from adapters.common.cards.controls import Control, Weight
+from adapters.common.decisions.press import Options, Screen, TextFile
+from adapters.common.words.fitting import shortened
+from adapters.discord.review.ids import TEMPLATE, custom_id, target_of
 
 _LABEL, _IN_A_ROW = 80, 5
+_OPTION, _OPTIONS, _PLACEHOLDER = 100, 25, 150
+_STYLES: Final = {
+    Weight.PLAIN: discord.ButtonStyle.secondary,
+    Weight.FIRST: discord.ButtonStyle.primary,
+    Weight.FINAL: discord.ButtonStyle.success,
+    Weight.GRAVE: discord.ButtonStyle.danger,
+}
 
 
 class Answerer(Protocol):
@@ -45,7 +55,7 @@ class CaseItem(ui.DynamicItem[ui.Item[Any]], template=TEMPLATE):
 
     async def callback(self, interaction: discord.Interaction[Any]) -> None:
         """Hand the press on."""
-        target, answerer = parse(self.custom_id), ANSWERERS.get(interaction.client)
+        target, answerer = target_of(self.custom_id), ANSWERERS.get(interaction.client)
         if target is not None and answerer is not None:
             data: Any = interaction.data or {}
             await answerer.press(interaction, target, tuple(data.get("values") or ()))
@@ -58,15 +68,15 @@ def rows(controls: Sequence[Control], case_id: str, version: int) -> list[ui.Act
 
 
 def _button(control: Control, case_id: str, version: int) -> CaseItem:
-    target = Target(control.act, case_id, version, control.extra)
-    return CaseItem(ui.Button(label=control.label[:_LABEL], style=control.style, custom_id=target.custom_id))
+    named = custom_id(control.target(case_id, version))
+    return CaseItem(ui.Button(label=control.label[:_LABEL], style=_STYLES[control.weight], custom_id=named))
 
 
-def choice(target: Target, placeholder: str, options: Iterable[discord.SelectOption]) -> ui.ActionRow[Any]:
+def _choice(options: Options) -> ui.ActionRow[Any]:
     """A select of one value."""
-    return ui.ActionRow(
-        CaseItem(ui.Select(custom_id=target.custom_id, placeholder=placeholder[:150], options=list(options)))
-    )
+    rows = [discord.SelectOption(label=shortened(words, _OPTION), value=value) for value, words in options.rows]
+    named, placeholder = custom_id(options.target), options.question[:_PLACEHOLDER]
+    return ui.ActionRow(CaseItem(ui.Select(custom_id=named, placeholder=placeholder, options=rows[:_OPTIONS])))
 
 
 def layout(*parts: ui.Item[Any]) -> ui.LayoutView:
@@ -79,12 +89,20 @@ def layout(*parts: ui.Item[Any]) -> ui.LayoutView:
     return view
 
 
-def said(*sentences: str) -> ui.LayoutView:
-    """A message of sentences alone."""
-    return layout(ui.TextDisplay("\n".join(sentence for sentence in sentences if sentence)))
+def screen_layout(screen: Screen) -> tuple[ui.LayoutView, list[discord.File]]:
+    """A message for one person, and its files."""
+    parts: list[ui.Item[Any]] = []
+    files: list[discord.File] = []
+    for part in screen.parts:
+        if isinstance(part, TextFile):
+            files.append(_file(part))
+            parts.append(ui.File(files[-1]))
+        else:
+            parts.append(ui.TextDisplay(part))
+    parts += rows(screen.controls, screen.case_id, screen.version)
+    return layout(*parts, *([] if screen.options is None else [_choice(screen.options)])), files
 
 
-def with_file(sentence: str, text: str, name: str) -> tuple[ui.LayoutView, list[discord.File]]:
-    """A message of a sentence and a text in a file, which shows it as it is; ``SPOILER_`` before the name covers it."""
-    file = discord.File(io.BytesIO(text.encode("utf-8", "replace")), name)
-    return layout(ui.TextDisplay(sentence), ui.File(file)), [file]
+def _file(file: TextFile) -> discord.File:
+    name = f"SPOILER_{file.name}" if file.is_covered else file.name
+    return discord.File(io.BytesIO(file.text.encode("utf-8", "replace")), name)

@@ -15,7 +15,8 @@ from typing import Final
 
 import discord
 
-from adapters.discord.connection.client import NAME, AntiphonClient
+from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.connection.refs import NAME
 from adapters.discord.review.layout import card_layout
 from adapters.discord.review.refusals import FAILURES, GONE, is_out_of_reach, translated
 from core.errors import PlatformUnavailable

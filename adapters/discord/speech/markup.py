@@ -8,38 +8,115 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from discord.utils import format_dt
+
+from adapters.common.words.markup import JOINERS, UNSEEN, Reader, hidden_in
+from adapters.discord.connection.refs import NAME
+from core.models import PostRef
+from core.wording.text import clean
+
 _ACTIVE: Final = frozenset("\\`*_~|<>#[]()-+:@/.")
 """Every ASCII character that can begin or end markup, a link, a mention or an emoji; a backslash makes it itself."""
-_UNSEEN: Final = frozenset("Cc Cf Co Cs".split())
-_JOINERS: Final = "\u200c\u200d"
 _EXACT_LIMIT: Final = 2200
 _BLOCK: Final = "```"
 _IN_ADDRESS: Final = "/:?#@!$&*+,;=%~-._"
 
 
-def units(text: str) -> int:
-    """How long a text is in UTF-16 code units, which is never less than its characters."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+@dataclass(frozen=True, slots=True)
+class DiscordMarkup:
+    """Implements ``adapters.common.words.markup.Markup``."""
+
+    platform: str = "Discord"
+
+    def units(self, text: str) -> int:
+        """How long a text is in UTF-16 code units, which is never less than its characters."""
+        return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+    def ours(self, text: str) -> str:
+        """The sentence as it is: two asterisks are Discord's own."""
+        return text
+
+    def heading(self, text: str) -> str:
+        """A heading of the second size."""
+        return f"## {text}"
+
+    def small(self, text: str) -> str:
+        """A line of subtext."""
+        return f"-# {text}"
+
+    def inert(self, text: str, limit: int | None = None) -> str:
+        """A text of others, escaped; cut so that the result has at most ``limit`` units, with an ellipsis at its end.
+
+        Characters that turn the direction of what follows, or that nobody sees, are left out, and so are empty lines.
+        """
+        found: list[str] = []
+        size = 0
+        for character in _visible(text):
+            escaped = f"\\{character}" if character in _ACTIVE else character
+            size += self.units(escaped)
+            if limit is not None and size >= limit:
+                return "".join(found).rstrip() + "…"
+            found.append(escaped)
+        return "".join(found)
+
+    def covered(self, text: str, limit: int | None = None) -> str:
+        """A text of others in a spoiler; "" where there is nothing to see."""
+        covered = self.inert(text, None if limit is None else limit - 4)
+        return f"||{covered}||" if covered else ""
+
+    def framed(self, text: str) -> str:
+        """A text of others in a block of code, without the backquotes that would end it."""
+        plain = clean(text)[0].replace("`", "'")
+        return f"{_BLOCK}\n{plain}\n{_BLOCK}"
+
+    def exact(self, text: str) -> str | None:
+        """A text as a block that shows it character for character; ``None`` where a block of Discord's cannot."""
+        cannot = _BLOCK in text or text.startswith("`") or text.endswith("`") or text != text.strip() or not text
+        if cannot or self.units(text) > _EXACT_LIMIT or hidden_in(text):
+            return None
+        return f"{_BLOCK}\n{text}\n{_BLOCK}"
+
+    def link(self, label: str, url: str) -> str:
+        """A link with an inert label; the label alone where the address is none of the web."""
+        try:
+            parts = urlsplit(url.strip())
+        except ValueError:
+            return label
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            return label
+        return f"[{label}]({quote(url.strip(), safe=_IN_ADDRESS)})"
+
+    def address(self, url: str) -> str:
+        """In angle brackets, which keep Discord from unfolding it."""
+        return f"<{url}>"
+
+    def post_url(self, ref: PostRef) -> str:
+        """Where a message of Discord can be read; "" where the reference is not one of Discord's."""
+        parts = (ref.community, ref.channel, ref.message)
+        if ref.platform != NAME or not all(part.isascii() and part.isdigit() for part in parts):
+            return ""
+        return f"https://discord.com/channels/{ref.community}/{ref.channel}/{ref.message}"
+
+    def from_now(self, moment: datetime) -> str:
+        """A timestamp that each reader's app keeps up to date."""
+        return format_dt(moment, "R")
+
+    def date(self, moment: datetime) -> str:
+        """A timestamp in each reader's own time."""
+        return format_dt(moment, "f")
 
 
-def inert(text: str, limit: int | None = None) -> str:
-    """A text of others, escaped; cut so that the result has at most ``limit`` units, with an ellipsis at its end.
+MARKUP: Final = DiscordMarkup()
 
-    Characters that turn the direction of what follows, or that nobody sees, are left out, and so are empty lines.
-    """
-    found: list[str] = []
-    size = 0
-    for character in _visible(text):
-        escaped = f"\\{character}" if character in _ACTIVE else character
-        size += units(escaped)
-        if limit is not None and size >= limit:
-            return "".join(found).rstrip() + "…"
-        found.append(escaped)
-    return "".join(found)
+
+def reader_of(locale: str) -> Reader:
+    """Who reads on Discord in a language."""
+    return Reader(locale, MARKUP)
 
 
 def _visible(text: str) -> str:
@@ -51,37 +128,5 @@ def _seen(line: str) -> str:
     return "".join(
         " " if character == "\t" else character
         for character in line
-        if character in _JOINERS or character == "\t" or unicodedata.category(character) not in _UNSEEN
+        if character in JOINERS or character == "\t" or unicodedata.category(character) not in UNSEEN
     )
-
-
-def spoiler(text: str, limit: int | None = None) -> str:
-    """A text of others that stands covered until somebody opens it; "" where there is nothing to see."""
-    covered = inert(text, None if limit is None else limit - 4)
-    return f"||{covered}||" if covered else ""
-
-
-def link(label: str, url: str) -> str:
-    """A link with an inert label; the label alone where the address is none of the web."""
-    try:
-        parts = urlsplit(url.strip())
-    except ValueError:
-        return label
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        return label
-    return f"[{label}]({quote(url.strip(), safe=_IN_ADDRESS)})"
-
-
-def exact_block(text: str) -> str | None:
-    """A text as a block that shows it character for character; ``None`` where a block of Discord's cannot."""
-    cannot = _BLOCK in text or text.startswith("`") or text.endswith("`") or text != text.strip() or not text
-    if cannot or units(text) > _EXACT_LIMIT or hidden_in(text):
-        return None
-    return f"{_BLOCK}\n{text}\n{_BLOCK}"
-
-
-def hidden_in(text: str) -> tuple[str, ...]:
-    """The names of the characters in a text that nobody sees, each once, with how often it stands there."""
-    hidden = (c for c in text if c != "\n" and c not in _JOINERS and unicodedata.category(c) in _UNSEEN)
-    counted = Counter(unicodedata.name(character, f"U+{ord(character):04X}") for character in hidden)
-    return tuple(f"{name} ({number})" for name, number in sorted(counted.items()))

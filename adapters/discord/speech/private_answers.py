@@ -1,43 +1,29 @@
 """Answers that only the person who asked can see, errors included.
 
-Owns how an error reaches people: message and remedy of ``core.errors`` in their language, and for anything else one
-sentence; and what becomes of an error that nobody can be told of any more. Must never write into a log what somebody
-wrote, nor an error's own words: only its kind and place.
+Owns how Discord is told: an interaction is acknowledged first, and answered then.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
 from typing import Any, Final, TypeAlias
 
 import discord
 from discord import app_commands
 
-from adapters.discord.connection.client import log_failure
+from adapters.common.words.errors import explain, last_said, log_failure, unforeseen
+from adapters.common.words.fitting import shortened
+from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from core.errors import AntiphonError
-from core.i18n.catalogs import gettext, translated
 
 _LOG = logging.getLogger(__name__)
-MAX_CHARACTERS: Final = 2000
-"""The longest message that Discord takes of a bot."""
 _LANGUAGE: Final = "antiphon language"
 Interaction: TypeAlias = discord.Interaction[Any]
-
-
-def explain(error: AntiphonError, locale: str) -> str:
-    """What went wrong and what to do about it, in a language, short enough for a message."""
-    return shortened(f"{translated(error.message, locale)}\n{translated(error.remedy, locale)}".strip())
 
 
 def speak(interaction: Interaction, locale: str) -> None:
     """Remember the language that who asks is spoken to in, which may be the community's, for what goes wrong later."""
     interaction.extras[_LANGUAGE] = locale
-
-
-def shortened(text: str, limit: int = MAX_CHARACTERS) -> str:
-    """A text of ``limit`` characters at most."""
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 async def defer(interaction: Interaction) -> None:
@@ -47,7 +33,7 @@ async def defer(interaction: Interaction) -> None:
 
 async def answer(interaction: Interaction, text: str) -> None:
     """Say something to the person alone, whether or not the interaction was acknowledged before."""
-    text = shortened(text)
+    text = shortened(text, MAX_CHARACTERS)
     if interaction.response.is_done():
         await interaction.followup.send(text, ephemeral=True, suppress_embeds=True)
     else:
@@ -59,24 +45,19 @@ async def answer_error(interaction: Interaction, error: BaseException) -> None:
     locale = str(interaction.extras.get(_LANGUAGE) or interaction.locale.value)
     cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
     if isinstance(cause, AntiphonError):
-        text = explain(cause, locale)
+        text = explain(cause, locale, MAX_CHARACTERS)
     else:
         log_failure("an interaction", cause)
-        text = gettext(
-            "Something went wrong in Antiphon, and nothing was changed. Try again, or tell who runs it.",
-            locale,
-        )
+        text = unforeseen(locale)
     await last_said(answer(interaction, text))
 
 
-async def last_said(saying: Awaitable[None]) -> None:
-    """Say what is left to be said after an error; where that fails as well, only the log is told."""
+async def change_answer(interaction: Interaction, text: str) -> None:
+    """Say something else in place of what was answered; what Discord refuses is logged alone."""
     try:
-        await saying
+        await interaction.edit_original_response(content=text)
     except discord.HTTPException as err:
-        _LOG.warning("An error could not be told to who asked: HTTP %s, code %s.", err.status, err.code)
-    except Exception as err:  # the connection is gone, say: there is nobody to tell
-        log_failure("telling somebody of an error", err)
+        _LOG.warning("An answer could not be changed: HTTP %s, code %s.", err.status, err.code)
 
 
 def answer_command_errors(tree: app_commands.CommandTree[Any]) -> None:

@@ -8,8 +8,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import discord
 from discord import ui
 
+from adapters.common.decisions.proposals import proposal_screen
+from adapters.discord.review.items import screen_layout
+from adapters.discord.speech.markup import reader_of
 from core.models import (
     Action,
     Draft,
@@ -148,6 +152,11 @@ def samples() -> dict[str, Card]:
         "Withdrawn": _bare(CaseState.WITHDRAWN, closed_because="withdrawn"),
         "Retracted": _bare(CaseState.RETRACTED),
     }
+
+
+def proposal_layout(proposal: ProposedReply, locale: str) -> tuple[ui.LayoutView, list[discord.File]]:
+    """What a person sees before they approve."""
+    return screen_layout(proposal_screen(proposal, reader_of(locale), 3800))
 
 
 def components_of(view: ui.LayoutView) -> list[dict[str, Any]]:

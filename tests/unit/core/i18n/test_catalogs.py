@@ -16,27 +16,32 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 from discord import app_commands
 
+from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import for_menu
 from adapters.common.decisions.deciding import ask_decline, ask_redraft
-from adapters.common.decisions.proposals import proposal_layout
-from adapters.common.manage.reports import help_text
+from adapters.common.decisions.dialogs import edit_dialog, note_dialog
+from adapters.common.decisions.press import Press, Screen
+from adapters.common.manage import setup, targets
+from adapters.common.manage.managers import CommunityFacts, Manager
 from adapters.discord.capture.commands import Asking, add_commands
 from adapters.discord.connection.client import AntiphonClient
-from adapters.discord.manage import setup_panel, targets_panel
 from adapters.discord.manage.commands import Commands, group_of
-from adapters.discord.manage.servers import FOR_REVIEW, Manager, permission_words
-from adapters.discord.posting.exact_text import MAX_CHARACTERS
-from adapters.discord.review.dialogs import edit_dialog, note_dialog
-from adapters.discord.review.ids import Act, Target
+from adapters.discord.manage.help import help_text
+from adapters.discord.manage.rendering import modal_of as form_modal
+from adapters.discord.manage.rendering import panel_layout
+from adapters.discord.manage.servers import FOR_REVIEW, Server, permission_words
+from adapters.discord.review.dialogs import modal_of
+from adapters.discord.review.items import screen_layout
 from adapters.discord.review.layout import card_layout
-from adapters.discord.review.press import Press
+from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.languages import CommandTranslator
+from adapters.discord.speech.markup import reader_of
 from core.i18n import catalogs as i18n
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import Person
-from tests.fakes.discord.cards import CASE_ID, PROPOSAL, samples
+from tests.fakes.discord.cards import CASE_ID, PROPOSAL, proposal_layout, samples
 from tools.catalogs import FOLDER, TRANSLATED, catalog, collected, main, uncollectable, updated
 
 SENTENCES = collected()
@@ -77,9 +82,9 @@ def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
     assert uncollectable(tmp_path) == ["adapters/said.py"]
 
 
-def test_only_the_translator_of_commands_asks_for_what_is_no_literal() -> None:
-    """Whatever else did could not be collected, and would stay English."""
-    assert uncollectable() == ["adapters/discord/speech/languages.py"]
+def test_only_commands_and_their_translator_ask_for_what_is_no_literal() -> None:
+    """Whatever else did could not be collected, and would stay English; choices of commands are collected as words."""
+    assert uncollectable() == ["adapters/discord/capture/commands.py", "adapters/discord/speech/languages.py"]
     assert len(SENTENCES) > 300
 
 
@@ -257,32 +262,34 @@ class Asked:
     async def think(self) -> None:
         """Nobody waits."""
 
-    async def answer(self, view: discord.ui.LayoutView) -> None:
-        self.views.append(view)
+    async def answer(self, screen: Screen) -> None:
+        self.views.append(screen_layout(screen)[0])
 
 
 def panels(locale: str) -> Iterator[discord.ui.LayoutView]:
     """The panels of managers, however things stand."""
     guild = cast("discord.Guild", SimpleNamespace(id=1, get_channel=lambda _: None, get_role=lambda _: None))
-    manager = Manager(guild, Person("discord", "1", "Ane"), True, locale)
+    manager = Manager("1", Person("discord", "1", "Ane"), True, reader_of(locale))
+    facts: CommunityFacts = Server(guild, reads_messages=False)
     policy = CommunityPolicy(review_channel="2", watched_channels=tuple("3456789"), reaction="🚩")
     status = DeskStatus({}, None, 0, "", False, True, False, False)
     for shown in (None, status, replace(status, is_posting=True, discloses=False)):
-        yield setup_panel.setup_panel(manager, policy, shown, reads_messages=False)
-    yield setup_panel.confirm_panel(locale)
-    yield targets_panel.targets_panel(policy, locale)
+        yield panel_layout(setup.setup_panel(manager, policy, shown, facts), guild)
+    yield panel_layout(setup.confirm_panel(reader_of(locale)), guild)
+    yield panel_layout(targets.targets_panel(policy, reader_of(locale)), guild)
 
 
 def forms(locale: str) -> Iterator[discord.ui.Modal]:
     """Every form."""
     policy = CommunityPolicy()
-    yield setup_panel.disclosure_form(locale)
-    yield setup_panel.reaction_form(policy, locale)
-    yield targets_panel.keywords_form(policy, locale)
-    yield targets_panel.voice_form(policy, locale)
-    yield edit_dialog(Target(Act.EDIT, CASE_ID, 3), "", locale)
+    facts: CommunityFacts = Server(cast("discord.Guild", None), reads_messages=False)
+    yield form_modal(setup.disclosure_form(locale))
+    yield form_modal(setup.reaction_form(policy, facts, locale))
+    yield form_modal(targets.keywords_form(policy, locale))
+    yield form_modal(targets.voice_form(policy, locale))
+    yield modal_of(edit_dialog(Target(Act.EDIT, CASE_ID, 3), "", locale))
     for act in (Act.DECLINE, Act.SILENT, Act.WITHDRAW, Act.RETRACT):
-        yield note_dialog(Target(act, CASE_ID, 3), locale)
+        yield modal_of(note_dialog(Target(act, CASE_ID, 3), locale))
 
 
 async def answers(locale: str) -> list[discord.ui.LayoutView]:
@@ -313,7 +320,7 @@ async def test_no_label_title_or_option_is_cut(language: str) -> None:
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_nothing_that_is_shown_stayed_english(language: str) -> None:
     """A form, for one: its title and its labels are the catalog's."""
-    form = targets_panel.voice_form(CommunityPolicy(), language).to_dict()
+    form = form_modal(targets.voice_form(CommunityPolicy(), language)).to_dict()
     labels = [text for kind, text in parts_of(form) if kind != "description"]
     wanted = ("Tone and evidence", "Tone, in a few words", "Whose documents come first", "Evidence not older than")
     assert labels == [translations(language)[sentence] for sentence in wanted]

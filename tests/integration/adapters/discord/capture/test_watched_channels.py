@@ -65,7 +65,7 @@ async def test_only_the_groups_that_are_looked_out_for_count(world):
         await town.author.send(town.square, "migrants are vermin")
         assert [post.text for post in world.offered] == ["migrants are vermin"]
         await watch(world, town, groups=(TargetGroup.OTHER,))
-        env.bot.policies.forget(town.guild.id)
+        env.bot.desk.policies.forget(town.community)
         await town.author.send(town.square, "women are vermin")
         await town.author.send(town.square, "those folk are vermin")
         assert [post.text for post in world.offered][1:] == ["those folk are vermin"]
@@ -130,7 +130,7 @@ async def test_an_edit_in_a_channel_that_is_not_watched_is_not_read(world):
         post = await town.author.send(town.square, "good morning")
         await town.author.edit(post, HATE)
         await watch(world, town, watched_channels=(str(town.backroom.id),))
-        env.bot.policies.forget(town.guild.id)
+        env.bot.desk.policies.forget(town.community)
         hidden = await town.moderator.send(town.backroom, "good morning")
         await town.moderator.edit(hidden, HATE)
         assert world.offered == [] and world.detector.read == []
@@ -143,7 +143,7 @@ async def test_an_update_that_changes_no_word_of_an_edited_post_is_no_edit(world
         town = Town(env, world)
         post = await town.author.send(town.square, HATE)
         await watch(world, town)
-        env.bot.policies.forget(town.guild.id)
+        env.bot.desk.policies.forget(town.community)
         stored = env.backend.get_message(town.square.id, post.id)
         moment = (discord.utils.utcnow() - timedelta(hours=1)).isoformat()
         payload = {**serializers.message_payload(env.backend, stored), "edited_timestamp": moment}

@@ -100,7 +100,7 @@ async def test_a_community_that_changes_its_language_is_answered_in_the_new_one(
     await world.show()
     assert "¿Qué borradores quieres en su lugar?" in said_in(await world.click("moderator", "Regenerate…"))
     world.speak("eu")
-    world.client.policies.forget(world.channel.guild.id)
+    world.client.desk.policies.forget(world.community)
     assert "Zer zirriborro nahi dituzu" in said_in(await world.click("moderator", "Regenerate…"))
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.common.decisions import approving
 from adapters.common.policy_memory import HURRY_SECONDS
-from adapters.discord.review import approving
 from core.errors import StoreUnavailable
 from core.moderation.approval import CaseState
 from tests.fakes.discord.cards import CASE_ID, POST_TEXT, buttons_of

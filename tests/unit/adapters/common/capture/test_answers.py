@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.common.capture.answers import is_decided, taken_in, with_drafts
-from adapters.discord.speech.private_answers import MAX_CHARACTERS, explain
-from core.errors import BadInput, NotAllowed
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
-from core.moderation.approval import CaseState, check_transition
+from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Waiting
+from tests.fakes.plain_markup import plain_reader
 
+LIMIT = 2000
 POST = FlaggedPost(PostRef("discord", "1", "2", "3"), "they are vermin", "4", "5", "message menu: draft")
 CARD = Card("a1", 1, CaseState.QUEUED, "1", POST, datetime(2026, 3, 2, tzinfo=UTC), waiting=Waiting(ahead=2))
 
@@ -36,9 +36,9 @@ def drafted(*texts: str, title: str = "Outlook") -> Card:
         (Waiting(ahead=0, expected_seconds=0.0), "A draft is expected in 1 seconds."),
     ],
 )
-def test_the_wait_is_said_as_far_as_it_is_known(waiting, said):
+def test_the_wait_is_said_as_far_as_it_is_known(waiting: Waiting | None, said: str) -> None:
     """No number is made up."""
-    assert said in taken_in(replace(CARD, waiting=waiting), "en", channel="", is_followed=True)
+    assert said in taken_in(replace(CARD, waiting=waiting), "en", LIMIT)
 
 
 @pytest.mark.parametrize(
@@ -51,66 +51,49 @@ def test_the_wait_is_said_as_far_as_it_is_known(waiting, said):
         (CaseState.IN_REVIEW, "It is with the moderators."),
     ],
 )
-def test_a_case_that_is_further_on_is_said_to_be(state, said):
+def test_a_case_that_is_further_on_is_said_to_be(state: CaseState, said: str) -> None:
     """A post flagged before keeps its case."""
-    assert said in taken_in(replace(CARD, state=state, waiting=None), "en", channel="", is_followed=False)
+    assert said in taken_in(replace(CARD, state=state, waiting=None), "en", LIMIT)
 
 
-def test_what_holds_back_a_reply_is_said():
+def test_what_holds_back_a_reply_is_said() -> None:
     """Shadow mode and a pause; closed cases promise nothing."""
-    assert "only practises" in taken_in(replace(CARD, is_shadow=True), "en", channel="", is_followed=False)
-    assert "paused" in taken_in(replace(CARD, is_paused=True), "en", channel="", is_followed=False)
-    closed = taken_in(replace(CARD, state=CaseState.DECLINED), "en", channel="", is_followed=False)
+    assert "only practises" in taken_in(replace(CARD, is_shadow=True), "en", LIMIT)
+    assert "paused" in taken_in(replace(CARD, is_paused=True), "en", LIMIT)
+    closed = taken_in(replace(CARD, state=CaseState.DECLINED), "en", LIMIT)
     assert "Nothing is posted" not in closed
 
 
-def test_no_answer_repeats_the_posts_words():
+def test_no_answer_repeats_the_posts_words() -> None:
     """They stay in the channel where they stand, and behind the card's cover."""
-    answers = [taken_in(CARD, "en", channel="<#9>", is_followed=True), with_drafts(drafted("A reply."), "en")]
+    answers = [taken_in(CARD, "en", LIMIT, channel="<#9>"), with_drafts(drafted("A reply."), plain_reader(), LIMIT)]
     assert not any("vermin" in answer for answer in answers)
 
 
-def test_nothing_in_a_draft_or_a_title_is_markup_a_mention_or_a_link():
-    """Backquotes cannot close the frame, hidden characters are gone, and a title is words only."""
-    said = with_drafts(drafted("```@everyone``` \u202e**x** https://a.b", title="[x](https://evil.example) <@1>"), "en")
-    assert said.count("```") == 2 and "\u202e" not in said
-    outside = said.split("```")[0] + said.split("```")[2]
-    assert "@everyone" not in outside and "<@1>" not in outside and "](" not in outside
-    assert "<https://example.org/a>" in outside
-
-
-def test_drafts_fit_into_one_message_the_best_first_and_whole():
+def test_drafts_fit_into_one_message_the_best_first_and_whole() -> None:
     """What does not fit is not cut in the middle of a sentence; a long title is left out before a draft is."""
-    said = with_drafts(drafted("a" * 900, "b" * 900, "c" * 900), "en")
-    assert len(said) <= MAX_CHARACTERS
+    said = with_drafts(drafted("a" * 900, "b" * 900, "c" * 900), plain_reader(), LIMIT)
+    assert len(said) <= LIMIT
     assert "a" * 900 in said and "c" * 10 not in said and "others are too long" in said
-    titled = with_drafts(drafted("a" * 900, title="t" * 1200), "en")
-    assert "a" * 900 in titled and "ttt" not in titled and len(titled) <= MAX_CHARACTERS
+    titled = with_drafts(drafted("a" * 900, title="t" * 1200), plain_reader(), LIMIT)
+    assert "a" * 900 in titled and "ttt" not in titled and len(titled) <= LIMIT
 
 
-def test_drafts_for_words_from_elsewhere_say_that_they_cannot_be_posted():
+def test_drafts_for_words_from_elsewhere_say_that_they_cannot_be_posted() -> None:
     """There is no message that they could answer."""
     card = drafted("A reply.")
     elsewhere = replace(card, post=replace(POST, is_from_elsewhere=True))
-    assert "nothing can be posted" in with_drafts(elsewhere, "en")
-    assert "nothing can be posted" not in with_drafts(card, "en")
+    assert "nothing can be posted" in with_drafts(elsewhere, plain_reader(), LIMIT)
+    assert "nothing can be posted" not in with_drafts(card, plain_reader(), LIMIT)
 
 
-def test_a_preview_is_not_the_end():
+def test_a_preview_is_not_the_end() -> None:
     """Better drafts may come; a case without any more to come is decided."""
     assert not is_decided(replace(drafted("A reply."), is_preview=True))
     assert not is_decided(CARD)
     assert is_decided(drafted("A reply.")) and is_decided(replace(CARD, state=CaseState.NEEDS_PERSON))
 
 
-def test_an_error_is_its_message_and_its_remedy():
-    """Each on its line, in the reader's language, never longer than a message."""
-    assert explain(BadInput("Wrong.", remedy="Mend it."), "es") == "Wrong.\nMend it."
-    assert explain(BadInput("Wrong."), "en") == "Wrong."
-    assert len(explain(BadInput("x" * 3000), "en")) == MAX_CHARACTERS
-    with pytest.raises(NotAllowed) as caught:
-        check_transition(CaseState.POSTED, CaseState.IN_REVIEW)
-    assert explain(caught.value, "en") == ("A case that is posted cannot become in review.\nIt can become: retracted.")
-    assert explain(caught.value, "es-419") == (
-        "Un caso que está «publicado» no puede pasar a «en revisión».\nPuede pasar a: retirado."
-    )
+def test_what_is_promised_stands_at_the_end() -> None:
+    """Only an adapter knows whether it can tell this person again, and for how long."""
+    assert taken_in(CARD, "en", LIMIT, promise="Wait here.").endswith("\nWait here.")

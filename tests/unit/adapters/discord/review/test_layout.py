@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.common.cards.controls import for_menu
-from adapters.common.decisions.proposals import proposal_layout
 from adapters.discord.review.layout import MAX_TEXT, card_layout
 from core.i18n.catalogs import LANGUAGES
 from core.models import Action, Draft, Evidence, Intent, PostRef, Receipt, Scores, Source, TargetGroup, Verdict
@@ -25,6 +24,7 @@ from tests.fakes.discord.cards import (
     REVIEWED,
     buttons_of,
     components_of,
+    proposal_layout,
     read_as_discord_shows,
     samples,
     texts_of,

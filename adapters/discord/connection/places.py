@@ -10,9 +10,6 @@ from typing import TypeAlias
 
 import discord
 
-from adapters.discord.connection.client import NAME
-from core.models import PostRef
-
 Place: TypeAlias = discord.abc.GuildChannel | discord.Thread
 Readable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 
@@ -49,8 +46,3 @@ def has_history(place: Place) -> bool:
     """Whether we may read what was written there before."""
     allowed = place.permissions_for(place.guild.me)
     return allowed.view_channel and allowed.read_message_history
-
-
-def ref_of(guild_id: int, channel_id: int, message_id: int) -> PostRef:
-    """A message's place, as Antiphon keeps it."""
-    return PostRef(NAME, str(guild_id), str(channel_id), str(message_id))

@@ -1,0 +1,46 @@
+"""The conversation around a flagged post: what it answers, and what was said just before.
+
+Owns how far one looks: six messages. Messages without words are left out; the flagged one is not repeated. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.models import ThreadMessage
+
+MAX_MESSAGES: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One message of a conversation; ids grow with time."""
+
+    id: int
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What travels with a flagged post: the messages around it, oldest first, and the id of where it began."""
+
+    thread: tuple[ThreadMessage, ...] = ()
+    root: str = ""
+
+
+def arranged(flagged: int, parents: Sequence[Remark], before: Sequence[Remark]) -> tuple[ThreadMessage, ...]:
+    """The messages to keep, oldest first: what is answered comes before what merely stood there.
+
+    Args:
+        flagged: the id of the flagged message.
+        parents: what it answers, the nearest first.
+        before: the messages before it in the channel, the latest first.
+    """
+    kept: dict[int, Remark] = {}
+    for remark in (*parents, *before):
+        if len(kept) < MAX_MESSAGES and remark.id != flagged and remark.text.strip():
+            kept.setdefault(remark.id, remark)
+    return tuple(ThreadMessage(remark.author, remark.text) for _, remark in sorted(kept.items()))

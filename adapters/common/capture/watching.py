@@ -1,0 +1,182 @@
+"""Posts that nobody flagged by name: watched channels, the flag reaction and a platform's own alerts.
+
+Owns what is looked at and what is let through. Looks only where a manager said so. What it finds is offered; the
+application takes it in. Which events say so, and how a post is read, is the platform's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Protocol, TypeAlias
+
+from adapters.common.capture.flags import Flag
+from adapters.common.capture.keywords import has_keyword
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.lanes import Lanes
+from adapters.common.desk import DeskAccess
+from core.errors import NotAllowed
+from core.models import FlaggedPost, PostRef, Priority, TargetGroup
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import OnCase, Person
+from core.ports import HateDetector
+from core.wording.targets.groups import groups_named
+
+Offer: TypeAlias = Callable[[FlaggedPost], None]
+
+
+class Sighting(Protocol):
+    """A message that somebody wrote, or that something pointed at."""
+
+    @property
+    def ref(self) -> PostRef:
+        """Where it stands."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """Its words, as far as the platform shows them."""
+        ...
+
+    @property
+    def written_at(self) -> datetime:
+        """When it was written."""
+        ...
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether a person wrote it who can be told from others: no bot, no hook, nothing of the platform's own."""
+        ...
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only some people of the community can read it there."""
+        ...
+
+    async def post(self, flag: Flag) -> FlaggedPost:
+        """The message as a flagged post, with the conversation around it."""
+        ...
+
+
+Find: TypeAlias = Callable[[], Awaitable[Sighting | None]]
+"""Reads a message that was pointed at; ``None`` where it is private or cannot be read."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was looked at since the start, for the status.
+
+    Attributes:
+        looked_at: messages of watched channels that the filter read, and edits of them.
+        offered: posts that were let through, of all three kinds.
+        blocked: messages that the platform took away before anybody could read them; they need no reply.
+        unreadable: flags and alerts whose words the platform did not show.
+        refused: reactions of people who may not flag.
+    """
+
+    looked_at: int = 0
+    offered: int = 0
+    blocked: int = 0
+    unreadable: int = 0
+    refused: int = 0
+
+
+class Watching:
+    """Looks, each channel in its turn.
+
+    Args:
+        own_id: our account's id on the platform: what a machine found is flagged by us.
+        offer: takes what was found, at once.
+        detector: tells how likely a text is hateful; ``None`` leaves keywords alone.
+    """
+
+    def __init__(
+        self,
+        desk: DeskAccess,
+        known: KnownPosts,
+        own_id: Callable[[], str],
+        offer: Offer,
+        detector: HateDetector | None,
+    ) -> None:
+        self._desk = desk
+        self._known = known
+        self._own_id = own_id
+        self._offer = offer
+        self._detector = detector
+        self.lanes = Lanes("posts to look at")
+        self.seen = Seen()
+
+    async def written(self, sighting: Sighting, watched_as: str) -> None:
+        """Look at a new message, or one with new words, if its channel is watched.
+
+        Args:
+            watched_as: the id by which a community watches the channel; a thread is watched with its channel.
+        """
+        if not sighting.is_by_person or not sighting.text or self._known.is_known(sighting.ref):
+            return
+        policy = await self._desk.policies.of(sighting.ref.community)
+        if watched_as in policy.watched_channels:
+            self.lanes.submit(sighting.ref.channel, partial(self._look, sighting, policy))
+
+    def reacted(self, community: str, channel: str, by: Person, find: Find) -> None:
+        """Flag the message that somebody marked with the community's emoji, if they may."""
+        self.lanes.submit(channel, partial(self._look_at_reaction, community, by, find))
+
+    async def alerted(self, community: str, channel: str, how: str, find: Find) -> None:
+        """Flag a message of which the platform's own filter says that it is hateful, where there are moderators."""
+        policy = await self._desk.policies.of(community)
+        if policy.review_channel:
+            self.lanes.submit(channel, partial(self._look_at_alert, how, find))
+
+    async def _look(self, sighting: Sighting, policy: CommunityPolicy) -> None:
+        if sighting.is_private or self._known.is_known(sighting.ref):
+            return
+        self.seen.looked_at += 1
+        if has_keyword(sighting.text, policy.keywords):
+            await self._found(sighting, Flag(self._own_id(), "keyword", Priority.DETECTED))
+        elif await self._is_hateful(sighting.text, policy):
+            await self._found(sighting, Flag(self._own_id(), "watched channel", Priority.DETECTED))
+
+    async def _is_hateful(self, text: str, policy: CommunityPolicy) -> bool:
+        """Whether the filter is surer than the community wants it to be, and of a group that it looks out for."""
+        if self._detector is None or not is_about(text, policy.groups):
+            return False
+        return await self._detector.score(text) > policy.threshold
+
+    async def _look_at_reaction(self, community: str, by: Person, find: Find) -> None:
+        try:
+            await self._desk.governance.require(self._desk.platform, community, by, OnCase.FLAG)
+        except NotAllowed:
+            self.seen.refused += 1
+            return
+        await self._look_at_what_was_named(Flag(by.user, "reaction", Priority.FLAGGED), find)
+
+    async def _look_at_alert(self, how: str, find: Find) -> None:
+        await self._look_at_what_was_named(Flag(self._own_id(), how, Priority.DETECTED), find)
+
+    async def _look_at_what_was_named(self, flag: Flag, find: Find) -> None:
+        sighting = await find()
+        if sighting is not None:
+            await self._found(sighting, flag)
+
+    async def _found(self, sighting: Sighting, flag: Flag) -> None:
+        """Offer a post, unless no person wrote it or it has no words."""
+        if not sighting.is_by_person:
+            return
+        if not sighting.text.strip():
+            self.seen.unreadable += 1
+            return
+        post = await sighting.post(flag)
+        self._known.add(post.ref, sighting.written_at)
+        self._offer(post)
+        self.seen.offered += 1
+
+
+def is_about(text: str, groups: tuple[TargetGroup, ...]) -> bool:
+    """Whether a text names one of the groups, or, where others are looked out for as well, none that is known."""
+    if not groups:
+        return True
+    named = groups_named(text)
+    return bool(named & set(groups)) or (TargetGroup.OTHER in groups and not named)

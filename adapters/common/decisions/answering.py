@@ -1,0 +1,72 @@
+"""How a person who pressed something is answered, whatever happens.
+
+Owns the one place where everything that goes wrong under a button becomes a sentence for the person and a line in the
+log. Must never log words of a post, of a draft or of a person: the kind of an error and where it arose, no more.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from adapters.common.cards.acts import Act
+from adapters.common.decisions.press import Flow, Press
+from adapters.common.words.errors import last_said, log_failure
+from adapters.common.words.markup import Reader
+from core.errors import AntiphonError, Conflict
+from core.i18n.catalogs import gettext, translated
+
+_ERROR: Final = 1500
+_OF_REVIEWERS: Final = frozenset({Act.CLAIM, Act.RELEASE, Act.APPROVE, Act.UNDO, Act.SILENT, Act.RETRACT})
+"""What the desk refuses to all but reviewers, before it compares versions. Who only flagged a post may read its case,
+too, but less of it: what they see must never be put on the card that all see."""
+
+
+async def answered(press: Press, flow: Flow) -> None:
+    """Run what a press asks for; whatever it raises is said to the person, and what is not theirs is logged."""
+    try:
+        await press.listen()
+        await flow(press)
+    except AntiphonError as err:
+        await _explain(press, err)
+    except Exception as err:  # whatever it is, somebody waits for an answer
+        _log(press, err)
+        await last_said(press.say(_trouble(press)))
+
+
+def in_words(err: AntiphonError, reader: Reader) -> tuple[str, str]:
+    """An error and its remedy, as a person reads them."""
+    inert, locale = reader.markup.inert, reader.locale
+    return inert(translated(err.message, locale), _ERROR), inert(translated(err.remedy, locale), _ERROR)
+
+
+async def _explain(press: Press, err: AntiphonError) -> None:
+    """Say what is wrong; where even that fails, say it in the plainest way."""
+    try:
+        await (_outdated(press, err) if isinstance(err, Conflict) else press.say(*in_words(err, press.reader)))
+    except AntiphonError as another:
+        await last_said(press.say("\n".join((*in_words(err, press.reader), *in_words(another, press.reader)))))
+    except Exception as another:
+        _log(press, another)
+        await last_said(press.say(_trouble(press)))
+
+
+async def _outdated(press: Press, err: Conflict) -> None:
+    """Say what is new, and show the case as it stands: on the card, or to a mere reader as they may see it."""
+    card = await press.casework.card(press.target.case_id, press.by)
+    if press.is_on_card and press.target.act in _OF_REVIEWERS:
+        await press.show(card)
+        await press.say(*in_words(err, press.reader), gettext("The card now shows the case as it is.", press.locale))
+    else:
+        await press.say(*in_words(err, press.reader), gettext("This is the case as it is now:", press.locale))
+        await press.answer_card(card)
+
+
+def _trouble(press: Press) -> str:
+    return gettext(
+        "Antiphon could not finish this. Look at the card before you try again; if it goes on, tell whoever runs it.",
+        press.locale,
+    )
+
+
+def _log(press: Press, err: Exception) -> None:
+    log_failure(f"{press.target.act} of a case", err)

@@ -1,0 +1,23 @@
+"""What a person is asked to write: a reply, or a reason."""
+
+from __future__ import annotations
+
+from adapters.common.cards.acts import Act, Target
+from adapters.common.decisions.press import NOTE, TEXT, Dialog
+from core.i18n.catalogs import gettext
+
+
+def edit_dialog(target: Target, text: str, locale: str) -> Dialog:
+    """A reply to be written, beginning with a text."""
+    return Dialog(target, gettext("Edit the reply", locale), gettext("Reply", locale), TEXT, text)
+
+
+def note_dialog(target: Target, locale: str) -> Dialog:
+    """A reason to be written down for what the target does."""
+    titles = {
+        Act.DECLINE: gettext("Why will no draft do?", locale),
+        Act.SILENT: gettext("Why no reply?", locale),
+        Act.WITHDRAW: gettext("Why withdraw this case?", locale),
+        Act.RETRACT: gettext("Why take the reply back?", locale),
+    }
+    return Dialog(target, titles[target.act], gettext("Reason", locale), NOTE)

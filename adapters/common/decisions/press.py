@@ -1,0 +1,160 @@
+"""Somebody pressed something: what every decision knows of that, and how it answers, on any platform.
+
+Owns the port that a platform implements, and the messages as data. Knows no layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from adapters.common.cards.acts import Target
+from adapters.common.cards.controls import Control
+from adapters.common.words.markup import Reader
+from core.moderation.cards import Card
+from core.moderation.desk_ports import Casework
+from core.moderation.roles import Person
+
+TEXT: Final = "text"
+NOTE: Final = "note"
+"""The two things that dialogs ask for: a reply to be written, and a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A text in a file, which shows it as it is; with ``is_covered`` a reader opens it first."""
+
+    name: str
+    text: str
+    is_covered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A question with answers to choose one from: values, and their words."""
+
+    target: Target
+    question: str
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A message for one person.
+
+    Attributes:
+        parts: texts, marked up, and files, under each other.
+        controls: what can be pressed, of the case and version that ``case_id`` and ``version`` name.
+        options: what can be chosen.
+    """
+
+    parts: tuple[str | TextFile, ...]
+    controls: tuple[Control, ...] = ()
+    case_id: str = ""
+    version: int = 0
+    options: Options | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """A text to be written and sent back under ``target``: ``field`` is ``TEXT`` or ``NOTE``, ``text`` the start."""
+
+    target: Target
+    title: str
+    label: str
+    field: str
+    text: str = ""
+
+
+class Press(Protocol):
+    """Somebody pressed a button, chose in a select or sent a dialog; one object for each time."""
+
+    @property
+    def target(self) -> Target:
+        """What it does, to which case."""
+        ...
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What was chosen."""
+        ...
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """What was written, by ``TEXT`` and ``NOTE``."""
+        ...
+
+    @property
+    def casework(self) -> Casework:
+        """Where the decision goes."""
+        ...
+
+    @property
+    def by(self) -> Person:
+        """Who it was."""
+        ...
+
+    @property
+    def reader(self) -> Reader:
+        """How to speak to them."""
+        ...
+
+    @property
+    def locale(self) -> str:
+        """The language to answer them in; the community's counts after ``listen``."""
+        ...
+
+    @property
+    def room(self) -> int:
+        """How many units the texts of one private answer may take."""
+        ...
+
+    @property
+    def is_on_card(self) -> bool:
+        """Whether it happened on the card that all moderators see, not in a private answer."""
+        ...
+
+    async def listen(self) -> None:
+        """Find out which language the community speaks, fast enough for an answer in time."""
+        ...
+
+    async def think(self) -> None:
+        """Say in time that a private answer follows."""
+        ...
+
+    async def hold(self) -> None:
+        """Say in time that it was seen; what was pressed stays as it is until ``replace``."""
+        ...
+
+    async def answer(self, screen: Screen) -> None:
+        """Show this person, and nobody else, a message."""
+        ...
+
+    async def answer_card(self, card: Card) -> None:
+        """Show this person, and nobody else, a card."""
+        ...
+
+    async def replace(self, screen: Screen) -> None:
+        """Show a message in place of the one that was pressed, so that nothing in it can be pressed again."""
+        ...
+
+    async def ask(self, dialog: Dialog) -> None:
+        """Let this person write something."""
+        ...
+
+    async def say(self, *sentences: str) -> None:
+        """Answer with sentences, marked up."""
+        ...
+
+    async def show(self, card: Card) -> None:
+        """Bring the card that was pressed up to date, if it was one. Only with what a reviewer sees of the case."""
+        ...
+
+    async def conclude(self, card: Card, sentence: str) -> None:
+        """Say what came of it, and show the card as it is now."""
+        ...
+
+
+Flow: TypeAlias = Callable[[Press], Awaitable[None]]
+"""What a press does."""

@@ -1,0 +1,49 @@
+"""What an adapter reaches of the application: the desk, the governance, and what communities want.
+
+Owns that link. An adapter is built before the desk, so it is given the desk afterwards, by ``attach``.
+"""
+
+from __future__ import annotations
+
+from adapters.common.policy_memory import PolicyMemory
+from core.errors import BadSettings
+from core.moderation.desk_ports import Casework, Governance
+
+
+class DeskAccess:
+    """The application as one platform sees it.
+
+    Args:
+        platform: ``PostRef.platform`` of its posts.
+    """
+
+    def __init__(self, platform: str) -> None:
+        self.platform = platform
+        self.policies = PolicyMemory(platform, lambda: self.governance)
+        self._casework: Casework | None = None
+        self._governance: Governance | None = None
+
+    def attach(self, casework: Casework, governance: Governance) -> None:
+        """Say where decisions go."""
+        self._casework, self._governance = casework, governance
+
+    @property
+    def casework(self) -> Casework:
+        """What people can do with cases.
+
+        Raises:
+            BadSettings: nothing is attached yet.
+        """
+        if self._casework is None:
+            raise self._missing()
+        return self._casework
+
+    @property
+    def governance(self) -> Governance:
+        """What people can do with communities; raises as ``casework``."""
+        if self._governance is None:
+            raise self._missing()
+        return self._governance
+
+    def _missing(self) -> BadSettings:
+        return BadSettings(f"The adapter of {self.platform} has no desk.", remedy="Call attach before it connects.")

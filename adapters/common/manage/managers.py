@@ -1,0 +1,67 @@
+"""Who manages a community, and what only the platform knows of the community.
+
+Owns the port through which the panels ask the platform. Every right is asked anew at each use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from adapters.common.desk import DeskAccess
+from adapters.common.words.markup import Reader
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import OnCommunity, Person, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Manager:
+    """Who manages, where, and how they are spoken to; ``is_owner`` as the platform says it."""
+
+    community: str
+    person: Person
+    is_owner: bool
+    reader: Reader
+
+    @property
+    def locale(self) -> str:
+        """The language to speak to them in."""
+        return self.reader.locale
+
+
+class CommunityFacts(Protocol):
+    """What a platform knows of one community; each ``check`` raises ``BadInput`` with what is wrong."""
+
+    def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
+        """What our account lacks in the channels that the community chose, in sentences; none if all is well."""
+        ...
+
+    def unread(self, locale: str) -> str:
+        """What does not work because our account may not read messages; "" where it may."""
+        ...
+
+    def check_review_channel(self, channel: str, locale: str) -> None:
+        """Refuse one that everybody can read, or where our account cannot work."""
+        ...
+
+    def check_watched_channels(self, channels: tuple[str, ...], locale: str) -> None:
+        """Refuse channels that not everybody can read."""
+        ...
+
+    def check_roles(self, role: Role, chosen: tuple[str, ...], locale: str) -> None:
+        """Refuse to give a role to everybody."""
+        ...
+
+    def check_reaction(self, emoji: str, locale: str) -> None:
+        """Refuse what nobody can react with."""
+        ...
+
+    def reaction_hint(self, locale: str) -> str:
+        """How an emoji is typed."""
+        ...
+
+
+async def require(desk: DeskAccess, manager: Manager, action: OnCommunity) -> None:
+    """``NotAllowed`` where they may not do this. Who owns a community may always configure: that is how it begins."""
+    if not (manager.is_owner and action is OnCommunity.CONFIGURE):
+        await desk.governance.require(desk.platform, manager.community, manager.person, action)

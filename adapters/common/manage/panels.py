@@ -1,0 +1,80 @@
+"""A panel of settings as data: what it says, what can be chosen in it, and what can be typed.
+
+Owns these shapes. A panel keeps nothing in memory: whatever is chosen in it names the panel and the field.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ChoiceOf(StrEnum):
+    """What a choice is made among; a platform offers its own channels and roles."""
+
+    ROWS = "rows"
+    REVIEW_CHANNELS = "review channels"
+    WATCHED_CHANNELS = "watched channels"
+    ROLES = "roles"
+
+
+@dataclass(frozen=True, slots=True)
+class PanelChoice:
+    """A choice with the words above it.
+
+    Attributes:
+        field: what it sets.
+        title: the words, marked up.
+        rows: values and their words, where the platform does not bring its own.
+        chosen: the values that are set now.
+        least, most: how many can be chosen.
+    """
+
+    field: str
+    title: str
+    among: ChoiceOf = ChoiceOf.ROWS
+    rows: tuple[tuple[str, str], ...] = ()
+    chosen: tuple[str, ...] = ()
+    least: int = 0
+    most: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PanelButton:
+    """A button of a panel; ``is_first`` is the one that most people want."""
+
+    field: str
+    label: str
+    is_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel from top to bottom: texts, marked up, and choices, and below them its buttons."""
+
+    name: str
+    parts: tuple[str | PanelChoice, ...]
+    buttons: tuple[PanelButton, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """A field to type in, with what stands there now."""
+
+    name: str
+    label: str
+    value: str
+    limit: int
+    description: str = ""
+    is_long: bool = False
+    is_needed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Fields to type in; what is sent comes back as ``field`` of the panel."""
+
+    panel: str
+    field: str
+    title: str
+    fields: tuple[FormField, ...]

@@ -1,0 +1,41 @@
+"""How an error is told to the person it happened to, and to the log.
+
+Owns both. Must never write into a log what somebody wrote, nor an error's own words: only its kind and place.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Awaitable
+
+from adapters.common.words.fitting import shortened
+from core.errors import AntiphonError
+from core.i18n.catalogs import gettext, translated
+
+_LOG = logging.getLogger(__name__)
+
+
+def explain(error: AntiphonError, locale: str, limit: int) -> str:
+    """What went wrong and what to do about it, in a language, in at most ``limit`` characters."""
+    return shortened(f"{translated(error.message, locale)}\n{translated(error.remedy, locale)}".strip(), limit)
+
+
+def unforeseen(locale: str) -> str:
+    """What is said of an error that is none of ``core.errors``."""
+    return gettext("Something went wrong in Antiphon, and nothing was changed. Try again, or tell who runs it.", locale)
+
+
+def log_failure(what: str, error: BaseException) -> None:
+    """Log an error by its kind and place: what it says may quote somebody."""
+    places = traceback.extract_tb(error.__traceback__)
+    where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"
+    _LOG.error("%s failed: %s at %s", what, type(error).__name__, where)
+
+
+async def last_said(saying: Awaitable[None]) -> None:
+    """Say what is left to be said after an error; where that fails as well, only the log is told."""
+    try:
+        await saying
+    except Exception as err:  # the connection is gone, say: there is nobody to tell
+        _LOG.warning("An error could not be told to who asked: %s", type(err).__name__)

@@ -1,0 +1,58 @@
+"""Discord's events of messages that were edited or deleted.
+
+Owns what they say of a message. Whether the desk is told, ``adapters.common.capture.changes`` decides.
+"""
+
+from __future__ import annotations
+
+import discord
+
+from adapters.common.capture.changes import Changes
+from adapters.discord.capture.edits import edited_at
+from adapters.discord.capture.sightings import written_at
+from adapters.discord.connection.events import listen
+from adapters.discord.connection.refs import ref_of, revision_at
+
+
+class ChangeEvents:
+    """Hears of edits and deletions, and tells ``Changes``."""
+
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def listen(self, client: discord.Client) -> None:
+        """Hear of edits, deletions, and of channels that go away with all their messages."""
+        listen(client, "raw_message_edit", self._edited)
+        listen(client, "raw_message_delete", self._deleted)
+        listen(client, "raw_bulk_message_delete", self._many_deleted)
+        listen(client, "guild_channel_delete", self._channel_deleted)
+        listen(client, "raw_thread_delete", self._thread_deleted)
+
+    async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
+        """An edit by its author; a preview that Discord adds to a link, or a pin, changes no word.
+
+        Without the message-content intent Discord says when a message was edited last, but not what it reads now.
+        """
+        moment = edited_at(event)
+        if event.guild_id is None or moment is None:
+            return
+        text, ref = str(event.data.get("content") or ""), ref_of(event.guild_id, event.channel_id, event.message_id)
+        self._changes.edited(ref, written_at(ref), text, revision_at(moment))
+
+    async def _deleted(self, event: discord.RawMessageDeleteEvent) -> None:
+        self._gone(event.guild_id, event.channel_id, event.message_id)
+
+    async def _many_deleted(self, event: discord.RawBulkMessageDeleteEvent) -> None:
+        for message_id in sorted(event.message_ids):
+            self._gone(event.guild_id, event.channel_id, message_id)
+
+    def _gone(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+        if guild_id is not None:
+            ref = ref_of(guild_id, channel_id, message_id)
+            self._changes.deleted(ref, written_at(ref))
+
+    async def _channel_deleted(self, channel: discord.abc.GuildChannel) -> None:
+        self._changes.channel_deleted(str(channel.guild.id), str(channel.id))
+
+    async def _thread_deleted(self, event: discord.RawThreadDeleteEvent) -> None:
+        self._changes.channel_deleted(str(event.guild_id), str(event.thread_id))

@@ -1,0 +1,69 @@
+"""Messages of Discord as capture looks at them.
+
+Owns what of a message counts: who wrote it, where, when, and whether everybody can read it there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import discord
+
+from adapters.common.capture.flags import Flag
+from adapters.discord.capture.posts import flagged_post
+from adapters.discord.connection.places import Place, is_private
+from adapters.discord.connection.refs import ref_of
+from core.models import FlaggedPost, PostRef
+
+
+def now() -> datetime:
+    """The time in milliseconds, as exact as ``written_at``."""
+    return discord.utils.snowflake_time(discord.utils.time_snowflake(discord.utils.utcnow()))
+
+
+def written_at(ref: PostRef) -> datetime:
+    """When a message was written, which its number says."""
+    return discord.utils.snowflake_time(int(ref.message))
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMessage:
+    """Implements ``adapters.common.capture.watching.Sighting``.
+
+    ``reads_messages`` says whether Discord shows us the words of others, so that a conversation can be read.
+    """
+
+    message: discord.Message
+    place: Place
+    reads_messages: bool
+
+    @property
+    def ref(self) -> PostRef:
+        """Where it stands."""
+        return ref_of(self.place.guild.id, self.place.id, self.message.id)
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return self.message.content
+
+    @property
+    def written_at(self) -> datetime:
+        """When it was written."""
+        return written_at(self.ref)
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether neither a bot nor a webhook nor Discord itself wrote it."""
+        message = self.message
+        return not (message.author.bot or message.webhook_id is not None or message.is_system())
+
+    @property
+    def is_private(self) -> bool:
+        """Whether not everybody in the server can read it."""
+        return is_private(self.place)
+
+    async def post(self, flag: Flag) -> FlaggedPost:
+        """The message with the conversation around it."""
+        return await flagged_post(self.message, self.place, flag, reads_messages=self.reads_messages)

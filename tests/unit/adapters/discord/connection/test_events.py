@@ -1,0 +1,27 @@
+"""Several listeners to one event of Discord."""
+
+from __future__ import annotations
+
+import discord
+import pytest
+
+from adapters.discord.connection.events import listen
+
+
+async def test_every_listener_hears_an_event_though_another_fails() -> None:
+    """Parts of the adapter do not replace each other's listeners; an error is raised when all have heard."""
+    client = discord.Client(intents=discord.Intents.none())
+    heard: list[tuple[str, str]] = []
+
+    async def first(message: str) -> None:
+        heard.append(("first", message))
+        raise ValueError
+
+    async def second(message: str) -> None:
+        heard.append(("second", message))
+
+    listen(client, "message", first)
+    listen(client, "message", second)
+    with pytest.raises(ValueError):
+        await client.on_message("hello")  # type: ignore[attr-defined]  # set by listen
+    assert sorted(heard) == [("first", "hello"), ("second", "hello")]
