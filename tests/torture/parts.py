@@ -30,7 +30,12 @@ from tests.torture.world.ground import Ground
 Figures = dict[str, Any]
 _TESTS: Final = Path(__file__).parents[1] / "integration"
 _LONG_TESTS: Final = [
-    str(_TESTS / name) for name in ("test_discord_drafts.py", "test_discord_outbox.py", "test_outbox_faults.py")
+    str(_TESTS / name)
+    for name in (
+        "adapters/discord/posting/test_drafts.py",
+        "adapters/discord/posting/test_outbox.py",
+        "bot/sending/test_faults.py",
+    )
 ]
 
 

@@ -11,7 +11,7 @@ from adapters.common.capture.answers import is_decided, taken_in, with_drafts
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Waiting
-from tests.fakes.plain_markup import plain_reader
+from tests.fakes.ports.plain_markup import plain_reader
 
 LIMIT = 2000
 POST = FlaggedPost(PostRef("discord", "1", "2", "3"), "they are vermin", "4", "5", "message menu: draft")
