@@ -117,7 +117,7 @@ class FakeRoles:
         return frozenset({self.held[user]}) if user in self.held else frozenset()
 
 
-class Scene:
+class SendingScene:
     """A desk, an outbox and a platform over one database, all by one clock."""
 
     def __init__(self, database: Database, clock: FakeClock) -> None:

@@ -12,7 +12,7 @@ from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles, keep_native
 from bot.invariants import check
 from bot.sending.outbox import SendLimits
-from bot.store.engine.database import Database, Session
+from bot.store.engine.database import Session
 from bot.store.people import communities, people
 from bot.store.schema import Change
 from core.errors import PlatformUnavailable
@@ -20,57 +20,51 @@ from core.moderation.approval import CaseState
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import execute, one_row
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM, STRANGER
-from tests.fakes.desk.sending import FakeRoles, Scene
-from tests.fakes.machine.clock import FakeClock
+from tests.fakes.desk.sending import FakeRoles, SendingScene
 
 
-@pytest.fixture
-def scene(database: Database, clock: FakeClock) -> Scene:
-    return Scene(database, clock)
-
-
-async def _grant(scene: Scene, person: Person, *roles: Role) -> None:
+async def _grant(scene: SendingScene, person: Person, *roles: Role) -> None:
     await scene.database.run("grant", lambda session: people.grant(session, COMMUNITY_ID, person, roles, by="test"))
 
 
-async def _change(scene: Scene, what: Change = Change.RULES, *, discloses: bool | None = None) -> None:
+async def _change(scene: SendingScene, what: Change = Change.RULES, *, discloses: bool | None = None) -> None:
     async def work(session: Session) -> None:
         await communities.change(session, COMMUNITY_ID, actor="test", reason="changed", what=what, discloses=discloses)
 
     await scene.database.run("change", work)
 
 
-async def _second(scene: Scene) -> None:
+async def _second(scene: SendingScene) -> None:
     query = "UPDATE approvals SET seconded_by = (SELECT person_id FROM memberships WHERE name = 'moderator_two')"
     await execute(scene.database, query)
 
 
-async def _tamper(scene: Scene) -> None:
+async def _tamper(scene: SendingScene) -> None:
     await execute(scene.database, "UPDATE approvals SET text = text || 'x'")
 
 
-async def _tamper_with_the_hash(scene: Scene) -> None:
+async def _tamper_with_the_hash(scene: SendingScene) -> None:
     await execute(scene.database, "UPDATE approvals SET sha256 = 'x' || sha256")
 
 
-async def _revoke(scene: Scene) -> None:
+async def _revoke(scene: SendingScene) -> None:
     await _grant(scene, MODERATOR)
 
 
-async def _demote(scene: Scene) -> None:
+async def _demote(scene: SendingScene) -> None:
     await _grant(scene, MODERATOR, Role.AUDITOR)
 
 
-async def _revoke_the_second(scene: Scene) -> None:
+async def _revoke_the_second(scene: SendingScene) -> None:
     await _second(scene)
     await _grant(scene, OTHER_MODERATOR)
 
 
-async def _change_the_rules(scene: Scene) -> None:
+async def _change_the_rules(scene: SendingScene) -> None:
     await _change(scene, discloses=False)
 
 
-async def _leave_another_reply_unknown(scene: Scene) -> None:
+async def _leave_another_reply_unknown(scene: SendingScene) -> None:
     columns = (
         "case_id, suggestion_id, draft_rank, text, footer, sha256, moderator, seconded_by, approved_at, expires_at, "
         "policy_version, edited, target_sha256"
@@ -83,7 +77,7 @@ async def _leave_another_reply_unknown(scene: Scene) -> None:
     )
 
 
-BROKEN: dict[str, tuple[Callable[[Scene], Awaitable[None]], str]] = {
+BROKEN: dict[str, tuple[Callable[[SendingScene], Awaitable[None]], str]] = {
     "the approver has no role any more": (_revoke, "may not approve any more"),
     "the approver has another role": (_demote, "may not approve any more"),
     "the second approver has no role any more": (_revoke_the_second, "may not approve any more"),
@@ -96,7 +90,7 @@ BROKEN: dict[str, tuple[Callable[[Scene], Awaitable[None]], str]] = {
 
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.parametrize("moment", ["before the outbox looks", "during the last look at the platform"])
-async def test_a_reply_that_fails_one_check_goes_to_a_person(scene: Scene, name: str, moment: str) -> None:
+async def test_a_reply_that_fails_one_check_goes_to_a_person(scene: SendingScene, name: str, moment: str) -> None:
     """Approved and due, but one thing changed: nothing is posted, and the case says what (I1, I7, I8)."""
     await scene.approve()
     breaks, reason = BROKEN[name]
@@ -112,14 +106,14 @@ async def test_a_reply_that_fails_one_check_goes_to_a_person(scene: Scene, name:
     assert await one_row(scene.database, query) == ("cancelled",)
 
 
-async def test_a_second_approver_who_may_still_approve_is_no_obstacle(scene: Scene) -> None:
+async def test_a_second_approver_who_may_still_approve_is_no_obstacle(scene: SendingScene) -> None:
     """The check above refuses the one who may not, not every second one."""
     await scene.approve()
     await _second(scene)
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
-async def test_what_no_reply_hangs_on_is_no_obstacle(scene: Scene) -> None:
+async def test_what_no_reply_hangs_on_is_no_obstacle(scene: SendingScene) -> None:
     """A setting of how drafts sound, and roles that others get or lose on the platform, end nobody's approval."""
     await scene.approve()
     await CommunityGovernance(scene.database, LiveRoles(scene.database, {})).configure(
@@ -133,7 +127,7 @@ async def test_what_no_reply_hangs_on_is_no_obstacle(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("change", ["edit", "delete"])
-async def test_a_changed_original_is_not_answered(scene: Scene, change: str) -> None:
+async def test_a_changed_original_is_not_answered(scene: SendingScene, change: str) -> None:
     """A reply to words that no longer stand there would be wrong; a person decides (invariant I8)."""
     await scene.approve()
     if change == "edit":
@@ -147,7 +141,7 @@ async def test_a_changed_original_is_not_answered(scene: Scene, change: str) -> 
     assert ("changed" if change == "edit" else "gone") in await scene.reason()
 
 
-async def test_an_old_approval_expires(scene: Scene) -> None:
+async def test_an_old_approval_expires(scene: SendingScene) -> None:
     """What could not be posted within a day is not posted later, when nobody thinks of it any more."""
     await scene.approve_later()
     scene.clock.advance(24 * 3600)
@@ -158,7 +152,7 @@ async def test_an_old_approval_expires(scene: Scene) -> None:
 
 @pytest.mark.parametrize("scope", [COMMUNITY_ID, communities.EVERYWHERE])
 @pytest.mark.parametrize("moment", ["before the outbox looks", "during the last look at the platform"])
-async def test_nothing_is_posted_while_posting_is_paused(scene: Scene, scope: str, moment: str) -> None:
+async def test_nothing_is_posted_while_posting_is_paused(scene: SendingScene, scope: str, moment: str) -> None:
     """The kill switch of the community, or of all, holds a reply back without deciding it (invariant I12)."""
     await scene.approve()
 
@@ -178,14 +172,14 @@ async def test_nothing_is_posted_while_posting_is_paused(scene: Scene, scope: st
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
-async def test_the_pause_of_another_community_is_no_obstacle(scene: Scene) -> None:
+async def test_the_pause_of_another_community_is_no_obstacle(scene: SendingScene) -> None:
     """A community stops itself, not its neighbours."""
     await scene.approve()
     await scene.database.run("pause", lambda session: communities.pause(session, "sample/elsewhere", "test"))
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
-async def test_a_community_in_shadow_mode_posts_nothing(scene: Scene) -> None:
+async def test_a_community_in_shadow_mode_posts_nothing(scene: SendingScene) -> None:
     """The case ends where it would have been posted, and says so; the platform is not even read (invariant I12)."""
     await scene.approve()
     await _change(scene, Change.SHADOW)
@@ -196,7 +190,7 @@ async def test_a_community_in_shadow_mode_posts_nothing(scene: Scene) -> None:
     assert scene.community.sends == 0
 
 
-async def test_the_author_gets_one_reply_in_a_day(scene: Scene) -> None:
+async def test_the_author_gets_one_reply_in_a_day(scene: SendingScene) -> None:
     """Antiphon is no tool to hound one person; the second reply goes to a person, the day after it is posted (T22)."""
     await scene.approve_post_of("slate_roof")
     await scene.outbox.send_due()
@@ -211,7 +205,7 @@ async def test_the_author_gets_one_reply_in_a_day(scene: Scene) -> None:
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
-async def test_two_outboxes_do_not_answer_one_author_twice(scene: Scene) -> None:
+async def test_two_outboxes_do_not_answer_one_author_twice(scene: SendingScene) -> None:
     """The limits are counted under the community's lock: of two replies at once, one is the second."""
     for _ in range(2):
         await scene.approve_post_of("slate_roof")
@@ -220,7 +214,7 @@ async def test_two_outboxes_do_not_answer_one_author_twice(scene: Scene) -> None
     assert scene.community.sends == 1
 
 
-async def test_a_conversation_gets_one_reply(scene: Scene) -> None:
+async def test_a_conversation_gets_one_reply(scene: SendingScene) -> None:
     """However many posts of it are flagged, and however long ago the reply was; another conversation gets its own."""
     root = await scene.approve_post_of("slate_roof")
     await scene.outbox.send_due()
@@ -234,7 +228,7 @@ async def test_a_conversation_gets_one_reply(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(("limits", "seconds"), [(SendLimits(per_hour=2), 3600), (SendLimits(per_day=2), 24 * 3600)])
-async def test_a_community_gets_no_more_than_its_cap(scene: Scene, limits: SendLimits, seconds: int) -> None:
+async def test_a_community_gets_no_more_than_its_cap(scene: SendingScene, limits: SendLimits, seconds: int) -> None:
     """What comes after waits until the oldest reply that counts is an hour, or a day, old."""
     outbox = scene.started(limits=limits)
     started = scene.clock.now
@@ -254,7 +248,7 @@ async def test_a_community_gets_no_more_than_its_cap(scene: Scene, limits: SendL
     assert [delivery.state for delivery in await outbox.send_due()] == [CaseState.POSTED]
 
 
-async def test_the_platform_is_asked_again_what_the_approver_may_do(scene: Scene) -> None:
+async def test_the_platform_is_asked_again_what_the_approver_may_do(scene: SendingScene) -> None:
     """Who lost their rights on the platform has not approved, even where nobody told Antiphon (invariant I7)."""
     await scene.database.run("grant", _native_only)
     scene.know_roles(FakeRoles(moderator_one=Role.MODERATOR))
@@ -267,7 +261,7 @@ async def test_the_platform_is_asked_again_what_the_approver_may_do(scene: Scene
     assert await one_row(scene.database, query) == (0,)
 
 
-async def test_the_rights_on_the_platform_are_kept(scene: Scene) -> None:
+async def test_the_rights_on_the_platform_are_kept(scene: SendingScene) -> None:
     """What it says now counts, and is what the rest of Antiphon reads from now on; granted roles are not touched."""
     await scene.database.run("grant", _native_only)
     scene.know_roles(FakeRoles(moderator_one=Role.MODERATOR))
@@ -287,7 +281,7 @@ async def _native_only(session: Session) -> None:
     await people.grant(session, COMMUNITY_ID, MODERATOR, [Role.MODERATOR], by="platform", is_native=True)
 
 
-async def test_rights_that_cannot_be_read_postpone_the_send(scene: Scene) -> None:
+async def test_rights_that_cannot_be_read_postpone_the_send(scene: SendingScene) -> None:
     """Nobody guesses that an approver still has them."""
     await scene.approve()
     roles = FakeRoles(moderator_one=Role.MODERATOR)
@@ -301,7 +295,7 @@ async def test_rights_that_cannot_be_read_postpone_the_send(scene: Scene) -> Non
     assert [delivery.state for delivery in await outbox.send_due()] == [CaseState.POSTED]
 
 
-async def one_each(scene: Scene) -> list[CaseState]:
+async def one_each(scene: SendingScene) -> list[CaseState]:
     """What two outboxes at once make of what is due."""
     results = await asyncio.gather(scene.started().send_due(), scene.started().send_due())
     return [delivery.state for result in results for delivery in result]

@@ -21,7 +21,7 @@ from core.models import Posted
 from core.moderation.approval import ApprovedReply, CaseState
 from core.moderation.roles import Role
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, STRANGER
-from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, FaultyCommunity, Scene
+from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, FaultyCommunity, SendingScene
 from tests.fakes.machine.clock import FakeClock
 
 SCALE = int(os.environ.get("ANTIPHON_TEST_SCALE", "1"))
@@ -57,7 +57,7 @@ class _BadLine(FaultyCommunity):
         return await super().post(reply)
 
 
-class _Scene(Scene):
+class _Processes(SendingScene):
     """A scene without caps, so that hundreds of replies can be sent."""
 
     def outbox_of_another_process(self) -> Outbox:
@@ -82,8 +82,8 @@ class _Scene(Scene):
 
 
 @pytest.fixture
-def scene(database: Database, clock: FakeClock) -> _Scene:
-    made = _Scene(database, clock)
+def processes(database: Database, clock: FakeClock) -> _Processes:
+    made = _Processes(database, clock)
     made.outbox = made.outbox_of_another_process()
     return made
 
@@ -110,32 +110,34 @@ async def _nothing() -> None:
 
 @pytest.mark.parametrize("line", ["answers", "loses the answer", "loses the reply"])
 @pytest.mark.parametrize("keys", [True, False], ids=["keys", "no keys"])
-async def test_a_death_at_every_point_neither_doubles_nor_loses_a_reply(scene: _Scene, line: str, keys: bool) -> None:
+async def test_a_death_at_every_point_neither_doubles_nor_loses_a_reply(
+    processes: _Processes, line: str, keys: bool
+) -> None:
     """The process dies at each commit and each call in turn; another one brings the send to its end (I2, I3)."""
 
     async def send(at: _At) -> None:
-        scene.community.mend()
+        processes.community.mend()
         if line != "answers":
-            scene.community.lose_answers(arrive=line == "loses the answer")
+            processes.community.lose_answers(arrive=line == "loses the answer")
         with faults.installed(at), suppress(_Died):
-            await scene.outbox.send_due()
-        scene.community.mend()
+            await processes.outbox.send_due()
+        processes.community.mend()
 
-    scene.community.resend = None if keys else 0.0
-    approved = await scene.approve_many(1)
+    processes.community.resend = None if keys else 0.0
+    approved = await processes.approve_many(1)
     dry = _At(-1, _nothing)
     await send(dry)
     points = dry.reached
     assert {"post: before the call", "post: after the call", "commit the intent: before the commit"} <= set(points)
     for number in range(len(points)):
-        await scene.settled(scene.outbox_of_another_process)
-        approved += await scene.approve_many(1)
+        await processes.settled(processes.outbox_of_another_process)
+        approved += await processes.approve_many(1)
         at = _At(number, _die)
         await send(at)
         assert at.reached[-1] == points[number]
-        scene.clock.advance(LEASE_SECONDS)
-    await scene.settled(scene.outbox_of_another_process)
-    ended = await scene.check(approved)
+        processes.clock.advance(LEASE_SECONDS)
+    await processes.settled(processes.outbox_of_another_process)
+    ended = await processes.check(approved)
     if keys:
         assert set(ended) == {CaseState.POSTED}
     else:
@@ -143,12 +145,12 @@ async def test_a_death_at_every_point_neither_doubles_nor_loses_a_reply(scene: _
 
 
 @pytest.mark.parametrize("keys", [True, False], ids=["keys", "no keys"])
-async def test_ambiguous_sends_leave_no_duplicate_and_lose_nothing(scene: _Scene, keys: bool) -> None:
+async def test_ambiguous_sends_leave_no_duplicate_and_lose_nothing(processes: _Processes, keys: bool) -> None:
     """Half of the sends end badly, and now and then the process dies: no reply twice, no case without an end (I2)."""
     chance = random.Random(20260302)
-    scene.community = line = _BadLine(scene.clock, chance)
+    processes.community = line = _BadLine(processes.clock, chance)
     line.resend = None if keys else 0.0
-    approved = await scene.approve_many(SENDS)
+    approved = await processes.approve_many(SENDS)
     deaths = Counter[str]()
 
     async def maybe_die(point: str) -> None:
@@ -159,29 +161,29 @@ async def test_ambiguous_sends_leave_no_duplicate_and_lose_nothing(scene: _Scene
     with faults.installed(maybe_die):
         for _ in range(25):
             with suppress(_Died):
-                await scene.outbox_of_another_process().send_due()
+                await processes.outbox_of_another_process().send_due()
             with suppress(_Died):
-                await scene.outbox_of_another_process().recover()
-            scene.clock.advance(30)
+                await processes.outbox_of_another_process().recover()
+            processes.clock.advance(30)
     line.is_bad = False
-    await scene.settled(scene.outbox_of_another_process)
-    ended = await scene.check(approved)
+    await processes.settled(processes.outbox_of_another_process)
+    ended = await processes.check(approved)
     assert sum(deaths.values()) > 3
     assert len(line.ends) == 5
     assert ended[CaseState.POSTED] > SENDS / 2
     assert set(ended) <= {CaseState.POSTED, CaseState.NEEDS_PERSON, CaseState.FAILED}
 
 
-async def test_undo_and_send_never_both_win(scene: _Scene) -> None:
+async def test_undo_and_send_never_both_win(processes: _Processes) -> None:
     """Undo at any point of a send: it holds and nothing is posted, or it says that it is too late (invariant I9)."""
     chance = random.Random(9)
-    approved = await scene.approve_many(RACES)
+    approved = await processes.approve_many(RACES)
     undone = set[str]()
     tasks = list[asyncio.Task[None]]()
 
     async def undo(case: Case) -> None:
         with suppress(Conflict):
-            await scene.desk.decisions.undo(case.id, case.version, MODERATOR)
+            await processes.desk.decisions.undo(case.id, case.version, MODERATOR)
             undone.add(case.id)
 
     waiting = list(approved)
@@ -191,54 +193,54 @@ async def test_undo_and_send_never_both_win(scene: _Scene) -> None:
             tasks.append(asyncio.create_task(undo(waiting.pop(chance.randrange(min(3, len(waiting)))))))
 
     with faults.installed(race):
-        await scene.outbox.send_due()
+        await processes.outbox.send_due()
     await asyncio.gather(*tasks, *(undo(case) for case in waiting))
-    ended = await scene.check(approved)
+    ended = await processes.check(approved)
     assert ended[CaseState.IN_REVIEW] == len(undone)
     assert ended[CaseState.POSTED] == len(approved) - len(undone)
     assert min(ended.values()) > 10
 
 
-async def test_many_outboxes_send_each_reply_once(scene: _Scene) -> None:
+async def test_many_outboxes_send_each_reply_once(processes: _Processes) -> None:
     """Whichever process is faster, and all at once (invariant I2)."""
-    approved = await scene.approve_many(40)
-    outboxes = [scene.outbox_of_another_process() for _ in range(4)]
+    approved = await processes.approve_many(40)
+    outboxes = [processes.outbox_of_another_process() for _ in range(4)]
     results = await asyncio.gather(*(outbox.send_due() for outbox in outboxes))
     assert Counter(delivery.state for result in results for delivery in result) == {CaseState.POSTED: 40}
-    assert scene.community.sends == 40
-    assert await scene.check(approved) == {CaseState.POSTED: 40}
+    assert processes.community.sends == 40
+    assert await processes.check(approved) == {CaseState.POSTED: 40}
 
 
-async def test_whatever_happens_at_once_nobody_waits_for_ever(scene: _Scene) -> None:
+async def test_whatever_happens_at_once_nobody_waits_for_ever(processes: _Processes) -> None:
     """Sends, undos, withdrawals, pauses, changed rules, roles and new posts in one community: no deadlock."""
     chance = random.Random(4)
-    approved = await scene.approve_many(40)
+    approved = await processes.approve_many(40)
 
     async def undo(case: Case) -> None:
         with suppress(Conflict):
-            await scene.desk.decisions.undo(case.id, case.version, MODERATOR)
+            await processes.desk.decisions.undo(case.id, case.version, MODERATOR)
 
     async def withdraw(case: Case) -> None:
         with suppress(Conflict):
-            await scene.desk.decisions.withdraw(case.id, case.version, MODERATOR, "we were asked to")
+            await processes.desk.decisions.withdraw(case.id, case.version, MODERATOR, "we were asked to")
 
     async def pause() -> None:
-        await scene.database.run("pause", lambda session: communities.pause(session, COMMUNITY_ID, "test"))
-        await scene.database.run("resume", lambda session: communities.resume(session, COMMUNITY_ID))
+        await processes.database.run("pause", lambda session: communities.pause(session, COMMUNITY_ID, "test"))
+        await processes.database.run("resume", lambda session: communities.resume(session, COMMUNITY_ID))
 
     async def change() -> None:
         async def work(session: Session) -> None:
             await communities.change(session, COMMUNITY_ID, actor="test", reason="a line")
             await people.grant(session, COMMUNITY_ID, STRANGER, {Role.VOLUNTEER}, by="test")
 
-        await scene.database.run("change", work)
+        await processes.database.run("change", work)
 
     async def flag() -> None:
-        post = scene.community.add("somebody", "Something unkind.")
-        await scene.desk.intake.flag(scene.community.flag(post.id, "mill_pond"))
+        post = processes.community.add("somebody", "Something unkind.")
+        await processes.desk.intake.flag(processes.community.flag(post.id, "mill_pond"))
 
     async def send() -> None:
-        outbox = scene.outbox_of_another_process()
+        outbox = processes.outbox_of_another_process()
         await outbox.send_due()
         await outbox.recover()
 
@@ -246,6 +248,6 @@ async def test_whatever_happens_at_once_nobody_waits_for_ever(scene: _Scene) -> 
     work += [make() for make in (pause, change, flag, send) for _ in range(4)]
     chance.shuffle(work)
     await asyncio.gather(*work)
-    scene.clock.advance(120)
-    await scene.settled(scene.outbox_of_another_process)
-    await scene.check(approved)
+    processes.clock.advance(120)
+    await processes.settled(processes.outbox_of_another_process)
+    await processes.check(approved)

@@ -6,21 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from bot.store.engine.database import Database
 from core.errors import BadInput, TextHidden
 from core.moderation.approval import CaseState, text_hash
 from tests.fakes.desk.decisions import approve, drafted
 from tests.fakes.desk.people import MODERATOR
-from tests.fakes.desk.sending import Scene
-from tests.fakes.machine.clock import FakeClock
+from tests.fakes.desk.sending import SendingScene
 
 
-@pytest.fixture
-def scene(database: Database, clock: FakeClock) -> Scene:
-    return Scene(database, clock)
-
-
-async def _approve(scene: Scene, revision: str) -> None:
+async def _approve(scene: SendingScene, revision: str) -> None:
     """Bring a post to an approved reply, of which the platform said this revision when it was flagged."""
     post = replace(scene.community.flag("103", "mill_pond"), revision=revision)
     case = await drafted(scene.desk, scene.queue, post)
@@ -30,18 +23,18 @@ async def _approve(scene: Scene, revision: str) -> None:
     scene.clock.advance(15)
 
 
-def _hide(scene: Scene, revision: str) -> None:
+def _hide(scene: SendingScene, revision: str) -> None:
     scene.community.read_fault = TextHidden("The words are hidden.", revision=revision)
 
 
-async def test_an_unedited_post_is_answered(scene: Scene) -> None:
+async def test_an_unedited_post_is_answered(scene: SendingScene) -> None:
     """The revision stands for the words: the same one means that nothing was changed since a person read them."""
     await _approve(scene, "unedited")
     _hide(scene, "unedited")
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
-async def test_an_edited_post_is_not_answered(scene: Scene) -> None:
+async def test_an_edited_post_is_not_answered(scene: SendingScene) -> None:
     """Nobody knows what it says now; a person looks (invariant I8)."""
     await _approve(scene, "unedited")
     _hide(scene, "2026-03-02T14:00:05+00:00")
@@ -51,7 +44,7 @@ async def test_an_edited_post_is_not_answered(scene: Scene) -> None:
     assert scene.community.sends == 0
 
 
-async def test_a_post_of_unknown_revision_is_not_answered(scene: Scene) -> None:
+async def test_a_post_of_unknown_revision_is_not_answered(scene: SendingScene) -> None:
     """Flagged where nobody looked at its edits, it cannot be told; it waits, and then a person is asked."""
     await _approve(scene, "")
     _hide(scene, "unedited")
@@ -65,7 +58,7 @@ async def test_a_post_of_unknown_revision_is_not_answered(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("text", ["See https://example.org/a now.", "Read \u202ethis\u202c.", "pay\u200bpal"])
-async def test_deceiving_words_are_neither_shown_for_approval_nor_approved(scene: Scene, text: str) -> None:
+async def test_deceiving_words_are_neither_shown_for_approval_nor_approved(scene: SendingScene, text: str) -> None:
     """A moderator's own edit may lead only to the sources of the case, and hold nothing that cannot be seen."""
     case = await drafted(scene.desk, scene.queue, scene.community.flag("103", "mill_pond"))
     with pytest.raises(BadInput):

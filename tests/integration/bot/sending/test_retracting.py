@@ -7,13 +7,11 @@ from contextlib import suppress
 import pytest
 
 from bot.runtime import faults
-from bot.store.engine.database import Database
 from core.errors import BadInput, Conflict, NotAllowed, PlatformUnavailable
 from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import execute, one_row
 from tests.fakes.desk.people import AUDITOR, MODERATOR, OTHER_MODERATOR, VOLUNTEER
-from tests.fakes.desk.sending import LEASE_SECONDS, Scene
-from tests.fakes.machine.clock import FakeClock
+from tests.fakes.desk.sending import LEASE_SECONDS, SendingScene
 
 NOTE = "The person asked us to."
 
@@ -23,119 +21,118 @@ class _Died(BaseException):
 
 
 @pytest.fixture
-async def scene(database: Database, clock: FakeClock) -> Scene:
+async def posted(scene: SendingScene) -> SendingScene:
     """A scene with one posted reply."""
-    made = Scene(database, clock)
-    await made.approve()
-    await made.outbox.send_due()
-    assert await made.state() is CaseState.POSTED
-    return made
+    await scene.approve()
+    await scene.outbox.send_due()
+    assert await scene.state() is CaseState.POSTED
+    return scene
 
 
-async def _version(scene: Scene) -> int:
-    return (await scene.desk.queries.case(scene.case_id)).version
+async def _version(posted: SendingScene) -> int:
+    return (await posted.desk.queries.case(posted.case_id)).version
 
 
-async def _job(scene: Scene) -> tuple[object, ...]:
-    return await one_row(scene.database, "SELECT state, error FROM jobs WHERE kind = 'retract:sample'")
+async def _job(posted: SendingScene) -> tuple[object, ...]:
+    return await one_row(posted.database, "SELECT state, error FROM jobs WHERE kind = 'retract:sample'")
 
 
-async def test_a_posted_reply_is_taken_back(scene: Scene) -> None:
+async def test_a_posted_reply_is_taken_back(posted: SendingScene) -> None:
     """It is gone from the platform, and the audit log says who took it back, and why."""
-    delivery = await scene.outbox.retract_reply(scene.case_id, await _version(scene), OTHER_MODERATOR, NOTE)
-    assert delivery.state is await scene.state() is CaseState.RETRACTED
-    assert scene.community.replies() == []
-    assert (await scene.row())[0] == "retracted"
-    entry = (await scene.desk.queries.history(scene.case_id))[-1]
+    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), OTHER_MODERATOR, NOTE)
+    assert delivery.state is await posted.state() is CaseState.RETRACTED
+    assert posted.community.replies() == []
+    assert (await posted.row())[0] == "retracted"
+    entry = (await posted.desk.queries.history(posted.case_id))[-1]
     assert (entry.to_state, entry.reason, entry.note) == ("retracted", "retracted", NOTE)
     assert entry.actor.startswith("p-")
     kept = "SELECT count(*) FROM jobs WHERE CAST(payload AS TEXT) LIKE '%asked us%'"
-    assert await one_row(scene.database, kept) == (0,)
+    assert await one_row(posted.database, kept) == (0,)
 
 
 @pytest.mark.parametrize("by", [AUDITOR, VOLUNTEER])
-async def test_only_who_may_retract_does(scene: Scene, by: object) -> None:
+async def test_only_who_may_retract_does(posted: SendingScene, by: object) -> None:
     """A right of its own, read at this moment."""
     with pytest.raises(NotAllowed):
-        await scene.outbox.retract_reply(scene.case_id, await _version(scene), by, NOTE)  # type: ignore[arg-type]
-    assert len(scene.community.replies()) == 1
+        await posted.outbox.retract_reply(posted.case_id, await _version(posted), by, NOTE)  # type: ignore[arg-type]
+    assert len(posted.community.replies()) == 1
 
 
-async def test_a_retraction_needs_a_reason_the_version_and_a_posted_reply(scene: Scene) -> None:
+async def test_a_retraction_needs_a_reason_the_version_and_a_posted_reply(posted: SendingScene) -> None:
     """As every decision does."""
-    version = await _version(scene)
+    version = await _version(posted)
     with pytest.raises(BadInput):
-        await scene.outbox.retract_reply(scene.case_id, version, MODERATOR, " ")
+        await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, " ")
     with pytest.raises(Conflict):
-        await scene.outbox.retract_reply(scene.case_id, version - 1, MODERATOR, NOTE)
-    await scene.outbox.retract_reply(scene.case_id, version, MODERATOR, NOTE)
+        await posted.outbox.retract_reply(posted.case_id, version - 1, MODERATOR, NOTE)
+    await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, NOTE)
     with pytest.raises(NotAllowed):
-        await scene.outbox.retract_reply(scene.case_id, version + 1, MODERATOR, NOTE)
+        await posted.outbox.retract_reply(posted.case_id, version + 1, MODERATOR, NOTE)
 
 
-async def test_a_reply_that_stands_nobody_knows_where_is_left_to_people(scene: Scene) -> None:
+async def test_a_reply_that_stands_nobody_knows_where_is_left_to_people(posted: SendingScene) -> None:
     """A person settled it without its id: it can be taken away on the platform only."""
-    await execute(scene.database, "UPDATE outbox SET remote_message = NULL")
+    await execute(posted.database, "UPDATE outbox SET remote_message = NULL")
     with pytest.raises(NotAllowed, match="not known"):
-        await scene.outbox.retract_reply(scene.case_id, await _version(scene), MODERATOR, NOTE)
+        await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
 
 
-async def test_the_limit_of_the_platform_is_said(scene: Scene) -> None:
+async def test_the_limit_of_the_platform_is_said(posted: SendingScene) -> None:
     """After 48 hours this platform takes nothing away: the reply counts as posted still."""
-    scene.clock.advance(49 * 3600)
-    delivery = await scene.outbox.retract_reply(scene.case_id, await _version(scene), MODERATOR, NOTE)
-    assert delivery.state is await scene.state() is CaseState.POSTED
+    posted.clock.advance(49 * 3600)
+    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
+    assert delivery.state is await posted.state() is CaseState.POSTED
     assert "48 hours" in delivery.reason
-    assert (await _job(scene))[0] == "dead"
-    assert len(scene.community.replies()) == 1
+    assert (await _job(posted))[0] == "dead"
+    assert len(posted.community.replies()) == 1
 
 
-async def test_a_reply_that_was_deleted_by_hand_counts_as_retracted(scene: Scene) -> None:
+async def test_a_reply_that_was_deleted_by_hand_counts_as_retracted(posted: SendingScene) -> None:
     """What was asked for is so."""
-    scene.community.delete(scene.community.thread()[-1].id)
-    delivery = await scene.outbox.retract_reply(scene.case_id, await _version(scene), MODERATOR, NOTE)
+    posted.community.delete(posted.community.thread()[-1].id)
+    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
     assert delivery.state is CaseState.RETRACTED
 
 
-async def test_a_busy_platform_is_asked_again(scene: Scene) -> None:
+async def test_a_busy_platform_is_asked_again(posted: SendingScene) -> None:
     """The intent stands; the loop of any process carries it out later, once."""
-    scene.community.slow_down(5)
-    delivery = await scene.outbox.retract_reply(scene.case_id, await _version(scene), MODERATOR, NOTE)
+    posted.community.slow_down(5)
+    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
     assert (delivery.state, "slowed down" in delivery.reason) == (CaseState.POSTED, True)
     with pytest.raises(Conflict, match="already"):
-        await scene.outbox.retract_reply(scene.case_id, await _version(scene), MODERATOR, NOTE)
-    scene.clock.advance(60)
-    await scene.started().carry_out_retractions()
-    assert await scene.state() is CaseState.RETRACTED
+        await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
+    posted.clock.advance(60)
+    await posted.started().carry_out_retractions()
+    assert await posted.state() is CaseState.RETRACTED
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-async def test_a_retraction_without_an_answer_is_looked_at(scene: Scene, arrives: bool) -> None:
+async def test_a_retraction_without_an_answer_is_looked_at(posted: SendingScene, arrives: bool) -> None:
     """Gone is gone; what still stands is taken away at the next attempt."""
-    scene.community.retract_fault, scene.community.arrives = ConnectionResetError(), arrives
-    delivery = await scene.outbox.retract_reply(scene.case_id, await _version(scene), MODERATOR, NOTE)
+    posted.community.retract_fault, posted.community.arrives = ConnectionResetError(), arrives
+    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
     assert delivery.state is (CaseState.RETRACTED if arrives else CaseState.POSTED)
-    scene.community.mend()
-    scene.clock.advance(60)
-    await scene.started().carry_out_retractions()
-    assert await scene.state() is CaseState.RETRACTED
-    assert scene.community.replies() == []
+    posted.community.mend()
+    posted.clock.advance(60)
+    await posted.started().carry_out_retractions()
+    assert await posted.state() is CaseState.RETRACTED
+    assert posted.community.replies() == []
 
 
-async def test_a_retraction_is_not_tried_for_ever(scene: Scene) -> None:
+async def test_a_retraction_is_not_tried_for_ever(posted: SendingScene) -> None:
     """After some attempts a person must take the reply away, and is told so."""
-    scene.community.retract_fault, scene.community.arrives = ConnectionResetError(), False
-    scene.community.read_fault = PlatformUnavailable("No line.")
-    await scene.outbox.retract_reply(scene.case_id, await _version(scene), MODERATOR, NOTE)
+    posted.community.retract_fault, posted.community.arrives = ConnectionResetError(), False
+    posted.community.read_fault = PlatformUnavailable("No line.")
+    await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
     for _ in range(6):
-        scene.clock.advance(60)
-        await scene.outbox.carry_out_retractions()
-    state, error = await _job(scene)
+        posted.clock.advance(60)
+        await posted.outbox.carry_out_retractions()
+    state, error = await _job(posted)
     assert (state, "on the platform" in str(error)) == ("dead", True)
-    assert await scene.state() is CaseState.POSTED
+    assert await posted.state() is CaseState.POSTED
 
 
-async def test_a_death_at_every_point_of_a_retraction_loses_nothing(scene: Scene) -> None:
+async def test_a_death_at_every_point_of_a_retraction_loses_nothing(posted: SendingScene) -> None:
     """Before the intent is committed nothing was asked; after it the reply goes, whoever carries that out."""
     number = 0
     while True:
@@ -146,19 +143,19 @@ async def test_a_death_at_every_point_of_a_retraction_loses_nothing(scene: Scene
             if len(reached) - 1 == number:
                 raise _Died
 
-        version = await _version(scene)
+        version = await _version(posted)
         with faults.installed(die), suppress(_Died):
-            await scene.outbox.retract_reply(scene.case_id, version, MODERATOR, NOTE)
+            await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, NOTE)
         if len(reached) <= number:
             break
-        scene.clock.advance(LEASE_SECONDS + 1)
-        await scene.started().carry_out_retractions()
+        posted.clock.advance(LEASE_SECONDS + 1)
+        await posted.started().carry_out_retractions()
         was_asked = "ask for a retraction: after the commit" in reached
-        assert await scene.state() is (CaseState.RETRACTED if was_asked else CaseState.POSTED)
-        assert len(scene.community.replies()) == int(not was_asked)
+        assert await posted.state() is (CaseState.RETRACTED if was_asked else CaseState.POSTED)
+        assert len(posted.community.replies()) == int(not was_asked)
         if was_asked:
-            scene.clock.advance(24 * 3600 + 1)
-            await scene.approve_post_of(f"author_{number}")
-            await scene.outbox.send_due()
+            posted.clock.advance(24 * 3600 + 1)
+            await posted.approve_post_of(f"author_{number}")
+            await posted.outbox.send_due()
         number += 1
     assert number > 6

@@ -12,25 +12,18 @@ from bot.sending.send_transactions import Ledger
 from bot.sending.unknown import UnknownSends
 from bot.store.cases import sending as store
 from bot.store.cases.sending import Entry
-from bot.store.engine.database import Database
 from bot.store.people import communities, people
 from core.errors import AmbiguousSend, BadInput, Conflict, NotAllowed, PlatformUnavailable
 from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import execute
 from tests.fakes.desk.people import AUDITOR, COMMUNITY_ID, MODERATOR, OTHER_MODERATOR
-from tests.fakes.desk.sending import LEASE_SECONDS, Scene
-from tests.fakes.machine.clock import FakeClock
+from tests.fakes.desk.sending import LEASE_SECONDS, SendingScene
 
 FAULTS = [AmbiguousSend("The answer was lost."), TimeoutError(), ConnectionResetError(), ValueError("bad JSON")]
 
 
-@pytest.fixture
-def scene(database: Database, clock: FakeClock) -> Scene:
-    return Scene(database, clock)
-
-
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
-async def test_an_ambiguous_send_that_arrived_is_posted(scene: Scene, fault: Exception) -> None:
+async def test_an_ambiguous_send_that_arrived_is_posted(scene: SendingScene, fault: Exception) -> None:
     """The reply is read back and found: posted, and never sent again."""
     await scene.approve()
     scene.community.send_fault = fault
@@ -43,7 +36,7 @@ async def test_an_ambiguous_send_that_arrived_is_posted(scene: Scene, fault: Exc
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
-async def test_without_keys_a_send_that_is_not_found_asks_a_person(scene: Scene, fault: Exception) -> None:
+async def test_without_keys_a_send_that_is_not_found_asks_a_person(scene: SendingScene, fault: Exception) -> None:
     """It may still appear: a person looks, the program does not send again (Telegram)."""
     await scene.approve()
     scene.community.resend, scene.community.send_fault, scene.community.arrives = 0.0, fault, False
@@ -57,7 +50,7 @@ async def test_without_keys_a_send_that_is_not_found_asks_a_person(scene: Scene,
     assert scene.community.sends == 1
 
 
-async def test_inside_the_window_it_is_sent_again_under_the_same_key(scene: Scene) -> None:
+async def test_inside_the_window_it_is_sent_again_under_the_same_key(scene: SendingScene) -> None:
     """Where the platform knows keys, an answer that was lost needs nobody: the reply stands, once."""
     await scene.approve()
     scene.community.lose_answers(arrive=False)
@@ -71,7 +64,7 @@ async def test_inside_the_window_it_is_sent_again_under_the_same_key(scene: Scen
     assert scene.community.replies() == [("103", scene.text)]
 
 
-async def test_a_late_arrival_is_not_doubled_by_the_second_send(scene: Scene) -> None:
+async def test_a_late_arrival_is_not_doubled_by_the_second_send(scene: SendingScene) -> None:
     """The first send is under way still when the reply is read back: the key makes both one."""
     await scene.approve()
     scene.community.send_fault, scene.community.hides_replies = ConnectionResetError(), True
@@ -85,7 +78,7 @@ async def test_a_late_arrival_is_not_doubled_by_the_second_send(scene: Scene) ->
     assert scene.community.replies() == [("103", scene.text)]
 
 
-async def test_after_the_window_nothing_is_sent_again(scene: Scene) -> None:
+async def test_after_the_window_nothing_is_sent_again(scene: SendingScene) -> None:
     """The platform has forgotten the key by then, and would post a second reply (invariant I2)."""
     await scene.approve()
     scene.community.lose_answers(arrive=False)
@@ -99,7 +92,7 @@ async def test_after_the_window_nothing_is_sent_again(scene: Scene) -> None:
     assert scene.community.sends == sends
 
 
-async def test_a_send_is_not_repeated_for_ever(scene: Scene) -> None:
+async def test_a_send_is_not_repeated_for_ever(scene: SendingScene) -> None:
     """Inside a long window, too, a person is asked after some attempts."""
     await scene.approve()
     scene.community.resend = 1e6
@@ -113,7 +106,7 @@ async def test_a_send_is_not_repeated_for_ever(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("obstacle", ["pause", "revoke", "shadow", "edit"])
-async def test_what_forbids_a_first_send_forbids_a_second(scene: Scene, obstacle: str) -> None:
+async def test_what_forbids_a_first_send_forbids_a_second(scene: SendingScene, obstacle: str) -> None:
     """Sending again is sending: pause, rights, shadow mode and the original are looked at anew."""
     await scene.approve()
     scene.community.lose_answers(arrive=False)
@@ -135,7 +128,7 @@ async def test_what_forbids_a_first_send_forbids_a_second(scene: Scene, obstacle
     assert scene.community.sends == sends
 
 
-async def test_a_refusal_of_the_second_send_says_nothing_about_the_first(scene: Scene) -> None:
+async def test_a_refusal_of_the_second_send_says_nothing_about_the_first(scene: SendingScene) -> None:
     """A no to the repetition does not prove that the first one did not arrive: it stays unknown."""
     await scene.approve()
     scene.community.lose_answers(arrive=False)
@@ -146,7 +139,7 @@ async def test_a_refusal_of_the_second_send_says_nothing_about_the_first(scene: 
     assert delivery.state is CaseState.UNKNOWN
 
 
-async def test_a_send_without_an_answer_ends(scene: Scene) -> None:
+async def test_a_send_without_an_answer_ends(scene: SendingScene) -> None:
     """A platform that never answers must not stop the outbox."""
     await scene.approve()
     scene.community.hangs = True
@@ -155,7 +148,7 @@ async def test_a_send_without_an_answer_ends(scene: Scene) -> None:
     assert scene.community.replies() == [("103", scene.text)]
 
 
-async def test_an_unreadable_platform_without_keys_asks_a_person(scene: Scene) -> None:
+async def test_an_unreadable_platform_without_keys_asks_a_person(scene: SendingScene) -> None:
     """When neither the answer nor the thread can be had, nobody guesses."""
     await scene.approve()
     scene.community.resend, scene.community.send_fault = 0.0, AmbiguousSend("The answer was lost.")
@@ -165,7 +158,7 @@ async def test_an_unreadable_platform_without_keys_asks_a_person(scene: Scene) -
     assert "could not be read back" in delivery.reason
 
 
-async def test_an_unreadable_platform_is_read_again_before_anything_is_sent_again(scene: Scene) -> None:
+async def test_an_unreadable_platform_is_read_again_before_anything_is_sent_again(scene: SendingScene) -> None:
     """Read back first: the reply that arrived is found when the line is back, and not repeated."""
     await scene.approve()
     scene.community.send_fault = AmbiguousSend("The answer was lost.")
@@ -182,7 +175,7 @@ async def test_an_unreadable_platform_is_read_again_before_anything_is_sent_agai
 @pytest.mark.parametrize("arrives", [True, False])
 @pytest.mark.parametrize("resend", [None, 0.0], ids=["keys", "no keys"])
 async def test_an_interrupted_send_is_settled_when_its_lease_is_over(
-    scene: Scene, arrives: bool, resend: float | None
+    scene: SendingScene, arrives: bool, resend: float | None
 ) -> None:
     """Not before, since its sender may live; after it by any process, at any time (invariant I2)."""
     await scene.approve()
@@ -198,7 +191,7 @@ async def test_an_interrupted_send_is_settled_when_its_lease_is_over(
     assert len(scene.community.replies()) == int(delivery.state is CaseState.POSTED)
 
 
-async def test_two_processes_recover_a_send_once(scene: Scene) -> None:
+async def test_two_processes_recover_a_send_once(scene: SendingScene) -> None:
     """Who takes it over first brings it to its end; the other leaves it alone."""
     await scene.approve()
     await scene.stop_while_sending(arrives=False)
@@ -208,7 +201,7 @@ async def test_two_processes_recover_a_send_once(scene: Scene) -> None:
     assert scene.community.sends == 2
 
 
-async def test_a_crash_while_the_fate_is_unknown_is_settled_too(scene: Scene) -> None:
+async def test_a_crash_while_the_fate_is_unknown_is_settled_too(scene: SendingScene) -> None:
     """The second crash, between ``unknown`` and its end, loses the case as little as the first."""
     await scene.approve()
     await scene.stop_while_sending(arrives=True)
@@ -217,7 +210,7 @@ async def test_a_crash_while_the_fate_is_unknown_is_settled_too(scene: Scene) ->
     assert [delivery.state for delivery in await scene.started().recover()] == [CaseState.POSTED]
 
 
-async def test_a_late_answer_of_a_lost_sender_is_still_believed(scene: Scene) -> None:
+async def test_a_late_answer_of_a_lost_sender_is_still_believed(scene: SendingScene) -> None:
     """Where another process gave up, who hears at last that the reply stands says so."""
     await scene.approve()
     scene.community.resend, scene.community.line = 0.0, asyncio.Event()
@@ -230,7 +223,7 @@ async def test_a_late_answer_of_a_lost_sender_is_still_believed(scene: Scene) ->
     assert await scene.state() is CaseState.POSTED
 
 
-async def test_nothing_else_that_a_lost_sender_says_is_kept(scene: Scene) -> None:
+async def test_nothing_else_that_a_lost_sender_says_is_kept(scene: SendingScene) -> None:
     """Another process sends by now: who lost the lease must not call that send refused, busy or unknown (fencing)."""
     await scene.approve()
     rules = Rules(SendLimits(), call_seconds=30, retry_seconds=60, max_attempts=6)
@@ -251,7 +244,7 @@ async def test_nothing_else_that_a_lost_sender_says_is_kept(scene: Scene) -> Non
     assert await scene.state() is CaseState.SENDING
 
 
-async def test_a_tampered_text_is_not_even_read_back(scene: Scene) -> None:
+async def test_a_tampered_text_is_not_even_read_back(scene: SendingScene) -> None:
     """Whose words they are is not known any more: a person looks."""
     await scene.approve()
     await scene.stop_while_sending(arrives=True)
@@ -262,7 +255,7 @@ async def test_a_tampered_text_is_not_even_read_back(scene: Scene) -> None:
     assert "not the one that was approved" in delivery.reason
 
 
-async def test_an_interrupted_send_on_a_platform_that_is_gone_ends_with_its_approval(scene: Scene) -> None:
+async def test_an_interrupted_send_on_a_platform_that_is_gone_ends_with_its_approval(scene: SendingScene) -> None:
     """A platform that was taken out of the settings must not leave a case in ``sending`` for ever."""
     await scene.approve()
     await scene.stop_while_sending(arrives=True)
@@ -273,7 +266,7 @@ async def test_an_interrupted_send_on_a_platform_that_is_gone_ends_with_its_appr
     assert [delivery.state for delivery in await nowhere.recover()] == [CaseState.NEEDS_PERSON]
 
 
-async def _parked(scene: Scene) -> int:
+async def _parked(scene: SendingScene) -> int:
     await scene.approve()
     scene.community.resend = 0.0
     scene.community.lose_answers(arrive=False)
@@ -282,7 +275,7 @@ async def _parked(scene: Scene) -> int:
 
 
 @pytest.mark.parametrize(("stands", "state"), [(True, CaseState.POSTED), (False, CaseState.FAILED)])
-async def test_a_person_settles_what_nobody_knows(scene: Scene, stands: bool, state: CaseState) -> None:
+async def test_a_person_settles_what_nobody_knows(scene: SendingScene, stands: bool, state: CaseState) -> None:
     """Who looked on the platform says whether the reply stands; the audit log says who that was, and why."""
     version = await _parked(scene)
     delivery = await scene.outbox.settle(scene.case_id, version, stands, OTHER_MODERATOR, "I looked.", message="117")
@@ -292,7 +285,7 @@ async def test_a_person_settles_what_nobody_knows(scene: Scene, stands: bool, st
     assert (entry.note, entry.actor.startswith("p-")) == ("I looked.", True)
 
 
-async def test_only_who_may_approve_settles_and_only_what_is_unknown(scene: Scene) -> None:
+async def test_only_who_may_approve_settles_and_only_what_is_unknown(scene: SendingScene) -> None:
     """A wrong word here would hide a reply, or bring a second one."""
     version = await _parked(scene)
     with pytest.raises(NotAllowed):
@@ -307,7 +300,7 @@ async def test_only_who_may_approve_settles_and_only_what_is_unknown(scene: Scen
         await scene.outbox.settle(scene.case_id, version + 1, True, MODERATOR, "I looked.")
 
 
-async def test_a_case_that_needs_a_person_for_another_reason_cannot_be_settled(scene: Scene) -> None:
+async def test_a_case_that_needs_a_person_for_another_reason_cannot_be_settled(scene: SendingScene) -> None:
     """There was no send: nothing can stand."""
     await scene.approve()
     scene.community.delete("103")
@@ -317,7 +310,7 @@ async def test_a_case_that_needs_a_person_for_another_reason_cannot_be_settled(s
         await scene.outbox.settle(case.id, case.version, True, MODERATOR, "I looked.")
 
 
-async def test_a_case_is_unsettled_until_a_person_looked(scene: Scene) -> None:
+async def test_a_case_is_unsettled_until_a_person_looked(scene: SendingScene) -> None:
     """What the desk asks before another approval: while nobody knows, a second reply could be the second one."""
     version = await _parked(scene)
     with pytest.raises(NotAllowed, match="nobody knows"):
