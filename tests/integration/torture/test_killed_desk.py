@@ -28,6 +28,8 @@ async def test_kills_lose_nothing_and_post_nothing_twice(server: URL | None, tmp
     assert found.broken == {}
     assert (found.duplicates, found.lost, found.restless) == (0, 0, 0)
     assert found.kills == cycles
+    assert found.flags >= cycles
+    assert found.posts > 0
 
 
 async def _killed(place: Place, where: Path | URL, cycles: int) -> Killed:

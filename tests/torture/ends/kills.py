@@ -1,9 +1,8 @@
 """Real processes that do all that Antiphon does, killed with SIGKILL at random moments and started again.
 
-    python -m tests.torture kills --cycles 10000
-
-Two processes share one database and one platform, whose log is a file. At the end everything comes to rest, and every
-invariant must hold.
+Each does a number of things and no more. Its parent kills it after a number of steps, not of seconds, so that a busy
+machine has no more to do than a quiet one. Two processes share one database and one platform, whose log is a file. At
+the end everything comes to rest, and every invariant must hold.
 """
 
 from __future__ import annotations
@@ -14,13 +13,15 @@ import random
 import signal
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Final
 
 from bot.invariants import Violation
-from tests.torture.ends.child import Place, main
+from tests.torture.ends.child import FLAGGED, POINT, Place, main
 from tests.torture.world.figures import TickingClock
 from tests.torture.world.platform import FileLog, Outcome
 from tests.torture.world.posts import author_of, numbered_post, said_in_thread
@@ -30,8 +31,49 @@ from tests.torture.world.world import World
 _PROCESSES: Final = 2
 _PAUSES: Final = 0.1
 """The share of processes that are stopped for longer than a lease, and go on."""
-_LONGEST_BEGINNING: Final = 60.0
+_MOST_FLAGS: Final = 6
+_MOST_POINTS: Final = 200
+"""A process is killed when it flagged up to so many posts more, and then reached up to so many points."""
+_SILENT_SECONDS: Final = 120.0
+"""Only bounds a hang: so long a process may say nothing."""
 _CHILDREN: Final = multiprocessing.get_context("forkserver")
+
+
+@dataclass(slots=True)
+class _Child:
+    """A process that works, what it says, and after how many more posts and then points it is killed."""
+
+    process: BaseProcess
+    steps: Connection
+    flags: int
+    points: int
+
+    def hear(self) -> bool:
+        """Take in one step that it said; whether it is to be killed now."""
+        try:
+            said = self.steps.recv_bytes()
+        except EOFError:  # it did all that it does
+            return True
+        if self.flags:
+            self.flags -= said == FLAGGED
+        else:
+            self.points -= said == POINT
+        return self.flags == 0 and self.points <= 0
+
+    def end(self) -> None:
+        """Kill it; ``RuntimeError`` if it ended by itself before."""
+        self.process.kill()
+        self.process.join()
+        self.steps.close()
+        if self.process.exitcode != -signal.SIGKILL:
+            raise RuntimeError(f"A process of the torture ended by itself with {self.process.exitcode}.")
+
+    def stop_for_longer_than_its_lease(self) -> None:
+        """Stop it, as a machine does that sleeps, and let it go on."""
+        assert self.process.pid is not None
+        os.kill(self.process.pid, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(self.process.pid, signal.SIGCONT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,50 +100,46 @@ def prepare() -> None:
     _CHILDREN.set_forkserver_preload(["tests.torture.ends.child"])
 
 
-def run(place: Place, cycles: int, *, seed: int = 0, longest: float = 1.0, stops: bool = False) -> tuple[int, int]:
+def run(place: Place, cycles: int, *, seed: int = 0, stops: bool = False) -> tuple[int, int]:
     """Start, kill and start again; how many processes were killed, and how many stopped for a while."""
     chance, kills, stopped = random.Random(seed), 0, 0
-    alive = list[BaseProcess]()
+    alive = list[_Child]()
     try:
-        for cycle in range(cycles):
+        while kills + stopped < cycles:
             while len(alive) < _PROCESSES:
-                child: BaseProcess = _CHILDREN.Process(
-                    target=main, args=(place, chance.randrange(2**32), cycle % 3 > 0), daemon=True
-                )
-                child.start()
-                alive.append(child)
-            _until_more(place, len(place.said("acknowledged")))
-            time.sleep(chance.uniform(0, longest))
-            victim = alive.pop(chance.randrange(len(alive)))
-            if stops and chance.random() < _PAUSES and victim.pid is not None:
-                os.kill(victim.pid, signal.SIGSTOP)
-                time.sleep(2)
-                os.kill(victim.pid, signal.SIGCONT)
-                alive.append(victim)
+                alive.append(_started(place, chance, has_keys=(kills + stopped) % 3 > 0))
+            victim = _next_to_kill(alive)
+            if stops and chance.random() < _PAUSES:
+                victim.stop_for_longer_than_its_lease()
+                victim.flags = 1
                 stopped += 1
                 continue
-            _end(victim)
+            alive.remove(victim)
+            victim.end()
             kills += 1
     finally:
         for child in alive:
-            _end(child)
+            child.end()
     return kills, stopped
 
 
-def _until_more(place: Place, flags: int) -> None:
-    """Wait until something more was acknowledged: on a busy machine a process takes its time to begin."""
-    until = time.monotonic() + _LONGEST_BEGINNING
-    while len(place.said("acknowledged")) <= flags:
-        if time.monotonic() > until:
-            raise RuntimeError(f"Nothing was acknowledged for {_LONGEST_BEGINNING:.0f} s.")
-        time.sleep(0.01)
+def _started(place: Place, chance: random.Random, *, has_keys: bool) -> _Child:
+    steps, said = _CHILDREN.Pipe(duplex=False)
+    process: BaseProcess = _CHILDREN.Process(
+        target=main, args=(place, chance.randrange(2**32), has_keys, said), daemon=True
+    )
+    process.start()
+    said.close()  # the other end is the child's alone, so that this one shows when it is closed
+    return _Child(process, steps, chance.randint(1, _MOST_FLAGS), chance.randint(0, _MOST_POINTS))
 
 
-def _end(child: BaseProcess) -> None:
-    child.kill()
-    child.join()
-    if child.exitcode not in (-signal.SIGKILL, None):
-        raise RuntimeError(f"A process ended by itself with {child.exitcode}.")
+def _next_to_kill(alive: Sequence[_Child]) -> _Child:
+    """Listen until the steps of one are done; ``RuntimeError`` if nobody says anything for too long."""
+    while heard := wait([child.steps for child in alive], _SILENT_SECONDS):
+        for child in alive:
+            if child.steps in heard and child.hear():
+                return child
+    raise RuntimeError(f"The processes of the torture did nothing for {_SILENT_SECONDS:.0f} s.")
 
 
 async def look(place: Place, cycles: int, kills: int, stops: int) -> Killed:

@@ -118,6 +118,7 @@ class LoggedPlatform:
     Args:
         has_keys: whether it knows keys at all.
         next_send: gives the outcome of the next send; likewise ``next_read``, of a reading or a reading back.
+        text_at: what the posts say that stand there besides those in ``posts``.
         while_reading: what happens on the other side while a post is read.
     """
 
@@ -132,10 +133,11 @@ class LoggedPlatform:
         has_keys: bool = True,
         next_send: Callable[[], Outcome] = lambda: Outcome.WELL,
         next_read: Callable[[], Outcome] = lambda: Outcome.WELL,
+        text_at: Callable[[PostRef], str | None] = lambda _: None,
     ) -> None:
         self.log = log or Log()
         self.posts: dict[PostRef, str] = {}
-        self.next_send, self.next_read = next_send, next_read
+        self.next_send, self.next_read, self._text_at = next_send, next_read, text_at
         self.while_reading: Callable[[], Awaitable[object]] | None = None
         self.sends = self.ambiguous = 0
         self.last_read: dict[PostRef, str] = {}
@@ -164,7 +166,7 @@ class LoggedPlatform:
 
     async def read(self, ref: PostRef) -> str | None:
         _answer(self.next_read())
-        text = self.posts.get(ref) or self._reply(ref)
+        text = self.posts.get(ref) or self._text_at(ref) or self._reply(ref)
         if text is not None:
             self.last_read[ref] = text_hash(text)
         if (happens := self.while_reading) is not None:

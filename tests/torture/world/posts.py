@@ -34,6 +34,12 @@ def numbered_post(number: int, copy: int = 0, *, quotes: str | None = None) -> F
     return FlaggedPost(ref, text, author_of(number, copy), "mill_pond", "by hand", thread)
 
 
+def text_at(ref: PostRef) -> str | None:
+    """What the numbered post says that stands there; ``None`` for any other message."""
+    kind, number, *copy = ref.message.split("-")
+    return numbered_post(int(number), *map(int, copy)).text if kind == "post" else None
+
+
 def drafted(post: FlaggedPost, drafts: int) -> Suggestion:
     """What an engine says, with some drafts or none."""
     texts = ("Most newcomers work and pay taxes.", "Who told you that nobody pays in?")[:drafts]

@@ -20,7 +20,7 @@ from bot.drafting.queue import DraftQueue, Taken
 from bot.invariants import AuditLimits, Closed, Facts, Record, Revoked, Violation, read_facts, read_tables, violations
 from bot.sending.outbox import Outbox, SendLimits
 from bot.store.cases import campaigns
-from bot.store.cases.cases import Case
+from bot.store.cases.cases import Case, all_cases
 from bot.store.engine.database import Database
 from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
 from core.models import PostRef
@@ -158,7 +158,7 @@ class Scene:
 
     async def cases(self, *states: CaseState) -> list[Case]:
         """The cases in some states, in all by default."""
-        return [case for case in await self.desk.queries.cases() if not states or case.state in states]
+        return await self.database.run("list cases", lambda session: all_cases(session, *states))
 
     async def lead_of(self, case: Case) -> str:
         """The case that stands for a campaign's, or stood for it."""

@@ -177,7 +177,7 @@ async def test_a_check_names_what_is_wrong(tmp_path: Path) -> None:
     await (await Database.open(place, secret=SECRET)).close()
     assert [finding.ok for finding in await check(place)] == [True] * 3
     other = sqlite3.connect(place)
-    other.execute("INSERT INTO campaign_bands VALUES ('nowhere', 'x', 'none')")
+    other.execute("INSERT INTO campaign_bands VALUES ('nowhere', 'x', 'none', '2026-03-02 14:00:00')")
     other.execute("UPDATE alembic_version SET version_num = '9999'")
     other.commit()
     other.close()

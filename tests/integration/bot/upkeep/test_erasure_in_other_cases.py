@@ -118,7 +118,7 @@ async def test_another_post_leads_the_campaign_of_an_erased_one(
         row = {"posts": 2, "created_at": now, "updated_at": now}
         session.add(CampaignRow(id="c1", community_id=COMMUNITY_ID, lead_case_id=lead.id, **row))
         await session.flush()
-        session.add(CampaignBandRow(community_id=COMMUNITY_ID, band=CANARY, campaign_id="c1"))
+        session.add(CampaignBandRow(community_id=COMMUNITY_ID, band=CANARY, campaign_id="c1", begun_at=now))
         for case_id in (lead.id, other.id):
             (await session.get_one(CaseRow, case_id)).campaign_id = "c1"
 
