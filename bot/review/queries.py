@@ -86,7 +86,7 @@ class CaseQueries:
 
         async def work(session: Session) -> list[Case]:
             await require_on_case(session, community_id, by, OnCase.READ)
-            return await store.all_cases(session, state, community_id=community_id)
+            return await store.all_cases(session, *filter(None, [state]), community_id=community_id)
 
         return await self._database.run("view cases", work)
 
@@ -96,7 +96,7 @@ class CaseQueries:
 
     async def cases(self, state: CaseState | None = None) -> list[Case]:
         """The cases of one state, or all, oldest first."""
-        return await self._database.run("list cases", lambda session: store.all_cases(session, state))
+        return await self._database.run("list cases", lambda session: store.all_cases(session, *filter(None, [state])))
 
     async def history(self, case_id: str) -> list[AuditEntry]:
         """Every move of a case, oldest first; ``BadInput`` if there is no such case."""

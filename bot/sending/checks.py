@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_
+from sqlalchemy import and_
 
-from bot.store.cases.sending import Entry, reached
+from bot.store.cases.sending import Entry, reached, reached_since
 from bot.store.engine.database import Session
 from bot.store.people import communities
 from bot.store.people.communities import EVERYWHERE, Community
@@ -119,10 +119,8 @@ async def _paused(session: Session, community: Community) -> Obstacle | None:
 
 async def _rate(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
     """The caps of a community; the reply waits until the oldest that counts is far enough back."""
-    theirs: ColumnElement[bool] = and_(
-        CaseRow.community_id == entry.case.community_id, ApprovalRow.id != entry.approval.id
-    )
-    recent = await reached(session, and_(theirs, CaseRow.updated_at > session.moment - timedelta(days=1)))
+    theirs = and_(CaseRow.community_id == entry.case.community_id, ApprovalRow.id != entry.approval.id)
+    recent = await reached_since(session, theirs, session.moment - timedelta(days=1))
     for cap, window, name in (
         (limits.per_hour, timedelta(hours=1), "hour"),
         (limits.per_day, timedelta(days=1), "day"),

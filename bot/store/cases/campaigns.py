@@ -108,7 +108,7 @@ async def write(session: Session, folding: Folding) -> None:
         for own in folding.begun
     ]
     bands = [
-        {"community_id": own.community_id, "band": mark, "campaign_id": own.id}
+        {"community_id": own.community_id, "band": mark, "campaign_id": own.id, "begun_at": now}
         for own in folding.begun
         for mark in own.hashes
     ]
@@ -210,9 +210,14 @@ async def forget_lead(session: Session, case_id: str) -> None:
 
 
 async def forget_ended(session: Session, window: timedelta) -> None:
-    """Forget what the posts of campaigns were like that nobody can join any more, and campaigns of one post."""
-    ended = CampaignRow.created_at <= session.moment - window
+    """Forget what the posts of campaigns were like that nobody can join any more, and campaigns of one post.
+
+    The cost grows with the campaigns that ended since the last call.
+    """
+    is_over = CampaignBandRow.begun_at <= session.moment - window
+    ids = sorted(set(await session.scalars(select(CampaignBandRow.campaign_id).where(is_over))))
     unsynced = {"synchronize_session": False}
-    bands = delete(CampaignBandRow).where(CampaignBandRow.campaign_id.in_(select(CampaignRow.id).where(ended)))
-    await session.execute(bands, execution_options=unsynced)
-    await session.execute(delete(CampaignRow).where(ended, CampaignRow.posts == 1), execution_options=unsynced)
+    await session.execute(delete(CampaignBandRow).where(is_over), execution_options=unsynced)
+    for first in range(0, len(ids), _AT_ONCE):
+        alone = delete(CampaignRow).where(CampaignRow.id.in_(ids[first : first + _AT_ONCE]), CampaignRow.posts == 1)
+        await session.execute(alone, execution_options=unsynced)

@@ -92,13 +92,13 @@ async def load_expected(session: Session, case_id: str, version: int, state: Cas
     return case
 
 
-async def all_cases(session: Session, state: CaseState | None = None, *, community_id: str | None = None) -> list[Case]:
-    """The cases of one state, or all, of one community or every one, oldest first."""
+async def all_cases(session: Session, *states: CaseState, community_id: str | None = None) -> list[Case]:
+    """The cases of these states, or all, of one community or every one, oldest first."""
     query = select(CaseRow).order_by(CaseRow.created_at, CaseRow.id)
     if community_id is not None:
         query = query.where(CaseRow.community_id == community_id)
-    if state is not None:
-        query = query.where(CaseRow.state == state)
+    if states:
+        query = query.where(CaseRow.state.in_(states))
     return [_case(row) for row in await session.scalars(query)]
 
 

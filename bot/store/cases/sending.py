@@ -130,13 +130,31 @@ async def reached(
 ) -> list[datetime | None]:
     """When the replies of these states, of approvals and cases that ``which`` selects, were sent first; oldest first.
 
-    ``None``, at the end, for one of which that is not known.
+    ``None``, at the end, for one of which that is not known. ``which`` must select few cases: all of them are read.
+    """
+    query = (
+        select(OutboxRow.state, OutboxRow.first_sent_at)
+        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
+        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
+        .where(which)
+        .order_by(OutboxRow.first_sent_at.nulls_last())
+    )
+    # The states are compared here: asked for them, SQLite would read all that was ever sent.
+    return [moment for state, moment in await session.execute(query) if state in states]
+
+
+async def reached_since(session: Session, which: ColumnElement[bool], since: datetime) -> list[datetime | None]:
+    """The same of the replies that people may have read since a moment, whatever ``which`` selects.
+
+    One of which it is not known when it was sent counts where its case was moved since.
     """
     query = (
         select(OutboxRow.first_sent_at)
         .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
         .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
-        .where(OutboxRow.state.in_(states), which)
-        .order_by(OutboxRow.first_sent_at.nulls_last())
+        .where(OutboxRow.state.in_(REACHED), which)
     )
-    return list(await session.scalars(query))
+    at = OutboxRow.first_sent_at
+    known = await session.scalars(query.where(at > since).order_by(at))
+    unknown = await session.scalars(query.where(at.is_(None), CaseRow.updated_at > since))
+    return [*known, *unknown]

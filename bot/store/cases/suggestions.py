@@ -15,6 +15,7 @@ from sqlalchemy import select
 from bot.store.cases.cases import Case
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.engine.database import Session
+from bot.store.people.communities import community_id
 from bot.store.schema import (
     ApprovalRow,
     CaseRow,
@@ -100,14 +101,21 @@ async def chosen_claim(session: Session, case_id: str) -> str | None:
 
 async def posted_replies(session: Session, platform: str, community: str, limit: int) -> list[PostedReply]:
     """The replies of a community that certainly stand there, without what discloses Antiphon; latest first."""
-    query = (
-        select(CaseRow.text, ApprovalRow.text, ApprovalRow.footer)
-        .select_from(OutboxRow)
-        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
-        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
-        .where(CaseRow.platform == platform, CaseRow.community == community, CaseRow.erased_at.is_(None))
-        .where(CaseRow.state == CaseState.POSTED, OutboxRow.state == OutboxState.POSTED)
-        .order_by(OutboxRow.updated_at.desc(), OutboxRow.id)
+    newest = (
+        select(CaseRow)
+        .filter_by(community_id=community_id(platform, community), state=CaseState.POSTED, erased_at=None)
+        .order_by(CaseRow.updated_at.desc(), CaseRow.id)
         .limit(limit)
+        .subquery()
     )
-    return [PostedReply(post, text.removesuffix(footer)) for post, text, footer in await session.execute(query)]
+    query = (
+        select(newest.c.text, ApprovalRow.text, ApprovalRow.footer, OutboxRow.state)
+        .join_from(newest, ApprovalRow, ApprovalRow.case_id == newest.c.id)
+        .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+        .order_by(newest.c.updated_at.desc(), newest.c.id)
+    )
+    return [
+        PostedReply(post, text.removesuffix(footer))
+        for post, text, footer, state in await session.execute(query)
+        if state is OutboxState.POSTED
+    ]

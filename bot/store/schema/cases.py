@@ -44,13 +44,14 @@ class CaseRow(Base):
     __tablename__ = "cases"
     __table_args__ = (
         UniqueConstraint("platform", "community", "channel", "message", name="one_case_per_post"),
-        Index("cases_by_state", "state", "created_at"),
-        Index("cases_by_community", "community_id", "state", "created_at"),
+        Index("cases_by_state", "state", "updated_at"),
+        Index("cases_by_community", "community_id", "state", "updated_at"),
         Index("cases_by_author", "author"),
         Index("cases_by_flagger", "flagged_by", "created_at"),
         Index("cases_by_campaign", "campaign_id"),
         Index("cases_by_conversation", "community_id", "channel", "root"),
         Index("cases_unshown", "community_id", "unshown"),
+        Index("cases_held", "claimed_until"),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -166,7 +167,7 @@ class CampaignRow(Base):
     """Near-identical posts of one community: ``lead_case_id`` is drafted and reviewed for all of them."""
 
     __tablename__ = "campaigns"
-    __table_args__ = (Index("campaigns_by_community", "community_id", "updated_at"),)
+    __table_args__ = (Index("campaigns_by_lead", "lead_case_id"),)
 
     id: Mapped[str] = mapped_column(primary_key=True)
     community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"))
@@ -177,13 +178,18 @@ class CampaignRow(Base):
 
 
 class CampaignBandRow(Base):
-    """One band of the MinHash signature of a campaign's first post: posts that share a band may be near-identical."""
+    """One band of the MinHash signature of a campaign's first post: posts that share a band may be near-identical.
+
+    ``begun_at`` is when the campaign began.
+    """
 
     __tablename__ = "campaign_bands"
+    __table_args__ = (Index("bands_by_campaign", "campaign_id"), Index("bands_by_time", "begun_at"))
 
     community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"), primary_key=True)
     band: Mapped[str] = mapped_column(primary_key=True)
     campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"), primary_key=True)
+    begun_at: Mapped[datetime]
 
 
 class Change(StrEnum):

@@ -77,7 +77,11 @@ class OutboxRow(Base):
     """
 
     __tablename__ = "outbox"
-    __table_args__ = (Index("outbox_by_state", "state", "not_before"), Index("outbox_by_time", "first_sent_at"))
+    __table_args__ = (
+        Index("outbox_by_state", "state", "not_before"),
+        Index("outbox_by_time", "state", "first_sent_at"),
+        Index("outbox_by_message", "remote_message"),
+    )
 
     id: Mapped[str] = mapped_column(primary_key=True)
     approval_id: Mapped[str] = mapped_column(ForeignKey("approvals.id"), unique=True)

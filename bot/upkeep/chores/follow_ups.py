@@ -125,11 +125,9 @@ class FollowUps:
 
 async def _flagged_again(session: Session, reply: _Due) -> int:
     """How many other posts of the author were flagged in the community since the reply was posted."""
-    author = select(CaseRow.author, CaseRow.community_id).where(CaseRow.id == reply.case_id).subquery()
-    query = (
-        select(func.count())
-        .select_from(CaseRow)
-        .join(author, (author.c.author == CaseRow.author) & (author.c.community_id == CaseRow.community_id))
-        .where(CaseRow.id != reply.case_id, CaseRow.created_at > reply.posted_at)
+    own = await session.get_one(CaseRow, reply.case_id)
+    theirs = select(CaseRow.community_id).where(
+        CaseRow.author == own.author, CaseRow.id != own.id, CaseRow.created_at > reply.posted_at
     )
-    return await session.scalar(query) or 0
+    # The community is compared here: asked for it, SQLite would read every case of it.
+    return [*await session.scalars(theirs)].count(own.community_id)

@@ -173,11 +173,12 @@ def upgrade() -> None:
     )
     op.create_index("cases_by_author", "cases", ["author"], unique=False)
     op.create_index("cases_by_campaign", "cases", ["campaign_id"], unique=False)
-    op.create_index("cases_by_community", "cases", ["community_id", "state", "created_at"], unique=False)
+    op.create_index("cases_by_community", "cases", ["community_id", "state", "updated_at"], unique=False)
     op.create_index("cases_by_flagger", "cases", ["flagged_by", "created_at"], unique=False)
     op.create_index("cases_by_conversation", "cases", ["community_id", "channel", "root"], unique=False)
-    op.create_index("cases_by_state", "cases", ["state", "created_at"], unique=False)
+    op.create_index("cases_by_state", "cases", ["state", "updated_at"], unique=False)
     op.create_index("cases_unshown", "cases", ["community_id", "unshown"], unique=False)
+    op.create_index("cases_held", "cases", ["claimed_until"], unique=False)
     op.create_table(
         "memberships",
         sa.Column("community_id", sa.Text(), nullable=False),
@@ -213,7 +214,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id"),
     )
-    op.create_index("campaigns_by_community", "campaigns", ["community_id", "updated_at"], unique=False)
+    op.create_index("campaigns_by_lead", "campaigns", ["lead_case_id"], unique=False)
     op.create_table(
         "claim_choices",
         sa.Column("case_id", sa.Text(), nullable=False),
@@ -342,6 +343,7 @@ def upgrade() -> None:
         sa.Column("community_id", sa.Text(), nullable=False),
         sa.Column("band", sa.Text(), nullable=False),
         sa.Column("campaign_id", sa.Text(), nullable=False),
+        sa.Column("begun_at", UtcDateTime(), nullable=False),
         sa.ForeignKeyConstraint(
             ["campaign_id"],
             ["campaigns.id"],
@@ -352,6 +354,8 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("community_id", "band", "campaign_id"),
     )
+    op.create_index("bands_by_campaign", "campaign_bands", ["campaign_id"], unique=False)
+    op.create_index("bands_by_time", "campaign_bands", ["begun_at"], unique=False)
     op.create_table(
         "outbox",
         sa.Column("id", sa.Text(), nullable=False),
@@ -380,5 +384,6 @@ def upgrade() -> None:
         sa.UniqueConstraint("approval_id"),
     )
     op.create_index("outbox_by_state", "outbox", ["state", "not_before"], unique=False)
-    op.create_index("outbox_by_time", "outbox", ["first_sent_at"], unique=False)
+    op.create_index("outbox_by_time", "outbox", ["state", "first_sent_at"], unique=False)
+    op.create_index("outbox_by_message", "outbox", ["remote_message"], unique=False)
     refuse_changes("audit")
