@@ -200,7 +200,7 @@ async def _erase(world: World, place: Place, life: Life) -> None:
     await world.flag(number)
     await world.flag(number + 1, quotes=author_of(number))
     erased_at = life.points - life.chance.randint(0, _LATER)
-    while life.points > erased_at:
+    while life.points > erased_at:  # noqa: ASYNC110 - a count is no event
         await asyncio.sleep(0.005)
     await world.erase(author_of(number))
     place.say("erased", f"{number} {world.erased[-1]}")

@@ -1,0 +1,177 @@
+"""What the desk does for one post more does not grow with the cases that it has: counted in steps, not in seconds.
+
+The steps are those of SQLite's virtual machine, of which each row that is looked at takes some. PostgreSQL has the same
+indexes. What reads all there is by its nature is not here: the daily digest of the audit log, statistics, an export.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from adapters.sample.community import SampleCommunity
+from bot.drafting.queue import DraftQueue
+from bot.intake.intake import Intake
+from bot.review.casework import FrontDesk
+from bot.review.decisions import Desk
+from bot.sending.outbox import Outbox
+from bot.store.engine.database import Database, connected
+from bot.upkeep.chores.expiry import Expiry
+from bot.upkeep.chores.stale import StaleCases
+from core.moderation.approval import CaseState
+from core.wording.near_duplicates import Likeness
+from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel
+from tests.fakes.desk.chores import NOW
+from tests.fakes.desk.decisions import OWN_TEXT, take
+from tests.fakes.desk.people import MODERATOR, PLATFORM, SECRET
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.many_cases import Meter, apart, fill
+from tests.fakes.ports.surface import FakeSurface
+
+FEW, MANY = 100, 1000
+NOISE = 40
+"""Steps: one look more into an index takes about so many."""
+NEW = 10**6
+"""The number of a post that nobody flagged yet."""
+TWO_DAYS = 48 * 3600
+SAID = (
+    "They come here, take what is ours, and nobody in this town dares to say a word about it any more. "
+    "Go and look for yourself who stands in line at the office every single morning, and ask yourself why."
+)
+"""Most of what the posts say that begin so; another part of each is its own."""
+T = TypeVar("T")
+Spent = dict[str, Counter[str]]
+"""The steps that each statement took, by what was done."""
+
+
+async def _spent(file: Path, count: int) -> Spent:
+    """What everything takes that the desk does for one post more, over a database with so many cases."""
+    clock = FakeClock()
+    database = Database(connected(file), SECRET, clock)
+    try:
+        return await _measured(database, clock, count)
+    finally:
+        await database.close()
+
+
+async def _measured(database: Database, clock: FakeClock, count: int) -> Spent:
+    meter, spent = Meter(database), Spent()
+
+    async def do(what: str, call: Callable[[], Awaitable[T]]) -> T:
+        found, spent[what] = await meter.spent(call)
+        return found
+
+    await choose_channel(database, CHANNEL)
+    await fill(database, clock, count)
+    intake, platform, surface = Intake(database), SampleCommunity(clock=clock), FakeSurface()
+    desk, queue = Desk(database, undo_seconds=15, intake=intake), DraftQueue(database, "worker-1")
+    outbox, board = Outbox(database, {PLATFORM: platform}), board_of(database, surface)
+    front = FrontDesk(database, desk, intake, outbox, max_characters={PLATFORM: 300})
+    await do("flag a post beside open campaigns", lambda: desk.flag(apart(NEW)))
+    await queue.give_up(await take(queue), "It is not of interest here.")
+    clock.advance(TWO_DAYS)  # what was posted before counts for no cap any more, and no campaign can be joined
+    await intake.admit_waiting()
+    await all_steps(board)
+    written = platform.add("somebody", "Something unkind.")
+    post = platform.flag(written.id, "mill_pond")
+    case = await do("flag a post", lambda: desk.flag(post))
+    await do("flag it again", lambda: desk.flag(post))
+    await do("flag one like it", lambda: desk.flag(replace(post, ref=replace(post.ref, message="like it"))))
+    await do("look how long it takes", lambda: queue.progress(case.id))
+    await do("show its card", board.step)
+    await do("look at the board", board.step)
+    taken = await do("take it", lambda: take(queue))
+    await do("keep it", lambda: queue.keep(taken, "reading"))
+    await do("look for replies to learn from", lambda: desk.posted_replies(post.ref, 20))
+    case = await do("store its drafts", lambda: queue.store(taken, suggestion_for(taken.case.post)))
+    await do("see it", lambda: front.card(case.id, MODERATOR))
+    shown = await do("propose a text", lambda: front.propose(case.id, case.version, MODERATOR, text=OWN_TEXT))
+    await do("approve it", lambda: front.approve(shown.id, MODERATOR))
+    clock.advance(16)
+    (delivery,) = await do("send it", outbox.send_due)
+    assert delivery.state is CaseState.POSTED
+    await do("look for sends to recover", outbox.recover)
+    await do("look for replies to retract", outbox.carry_out_retractions)
+    await do("look whose reply a message is", lambda: front.find(replace(post.ref, message="unknown"), MODERATOR))
+    await do("hear that a post is gone", lambda: front.original_changed(post.ref, None))
+    await do("look for what expired", lambda: Expiry(database, draft_hours=TWO_DAYS).do(NOW))
+    await do("look for stale cases", lambda: StaleCases(database, outbox.recover).do(NOW))
+    await do("let waiting cases in", intake.admit_waiting)
+    return spent
+
+
+@pytest.fixture(scope="module")
+def spent(settled_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Spent, Spent]:
+    """The same with few cases and with many."""
+
+    async def both() -> tuple[Spent, Spent]:
+        files = [shutil.copy(settled_file, tmp_path_factory.mktemp("costs") / "desk") for _ in range(2)]
+        return await _spent(files[0], FEW), await _spent(files[1], MANY)
+
+    return asyncio.run(both())
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "flag a post beside open campaigns",
+        "flag a post",
+        "flag it again",
+        "flag one like it",
+        "look how long it takes",
+        "show its card",
+        "look at the board",
+        "take it",
+        "keep it",
+        "look for replies to learn from",
+        "store its drafts",
+        "see it",
+        "propose a text",
+        "approve it",
+        "send it",
+        "look for sends to recover",
+        "look for replies to retract",
+        "look whose reply a message is",
+        "hear that a post is gone",
+        "look for what expired",
+        "look for stale cases",
+        "let waiting cases in",
+    ],
+)
+def test_it_costs_the_same_with_ten_times_the_cases(spent: tuple[Spent, Spent], what: str) -> None:
+    """Protects a desk that has been used for a year."""
+    few, many = spent[0][what], spent[1][what]
+    assert sum(few.values()) > 0
+    assert sum(many.values()) <= sum(few.values()) + NOISE, (many - few).most_common(2)
+
+
+@pytest.mark.parametrize("count", [100, 300])
+async def test_a_post_is_compared_with_a_bounded_number_of_campaigns(
+    database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """However many say something like it and are open; of those, it is folded into one that says the same."""
+    compared, compare = list[float](), Likeness.to
+
+    def counted(own: Likeness, other: Likeness) -> float:
+        compared.append(compare(own, other))
+        return compared[-1]
+
+    desk = Desk(database, intake=Intake(database, max_queued=count))
+    posts = [apart(number, says=SAID) for number in range(count)]
+    cases = await asyncio.gather(*map(desk.flag, posts))
+    assert all(case.state is CaseState.QUEUED for case in cases)
+    monkeypatch.setattr(Likeness, "to", counted)
+    for number in (0, count // 2, count - 1):
+        ref = replace(posts[number].ref, message=f"like {number}")
+        folded = await desk.flag(replace(posts[number], ref=ref, text=posts[number].text + "!"))
+        assert folded.state is CaseState.FOLDED
+        assert folded.campaign_id is not None
+    assert 3 <= len(compared) <= 3 * 50
