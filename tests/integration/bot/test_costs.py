@@ -30,10 +30,10 @@ from core.wording.near_duplicates import Likeness
 from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel
 from tests.fakes.desk.chores import NOW
 from tests.fakes.desk.decisions import OWN_TEXT, take
+from tests.fakes.desk.many_cases import Meter, apart, fill
 from tests.fakes.desk.people import MODERATOR, PLATFORM, SECRET
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
-from tests.fakes.many_cases import Meter, apart, fill
 from tests.fakes.ports.surface import FakeSurface
 
 FEW, MANY = 100, 1000
@@ -113,7 +113,9 @@ def spent(settled_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple
     """The same with few cases and with many."""
 
     async def both() -> tuple[Spent, Spent]:
-        files = [shutil.copy(settled_file, tmp_path_factory.mktemp("costs") / "desk") for _ in range(2)]
+        files = [tmp_path_factory.mktemp("costs") / "desk" for _ in range(2)]
+        for file in files:
+            shutil.copy(settled_file, file)
         return await _spent(files[0], FEW), await _spent(files[1], MANY)
 
     return asyncio.run(both())
