@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import event, insert, update
 
 from bot.intake.intake import Intake
-from bot.review.decisions import Desk
 from bot.store.cases.cases import Case, transition_all
 from bot.store.cases.documents import suggestion_to_json
 from bot.store.engine.database import Database, Session
@@ -86,10 +85,10 @@ def apart(number: int, *, says: str = "") -> FlaggedPost:
 
 async def fill(database: Database, clock: FakeClock, count: int, *, says: str = "") -> None:
     """Flag so many posts, and bring them to an end, but for some of the first that wait for people."""
-    desk = Desk(database, intake=Intake(database, max_queued=count))
+    intake = Intake(database, max_queued=count)
     for first in range(0, count, BATCH):
         posts = [apart(number, says=says) for number in range(first, first + BATCH)]
-        cases = await asyncio.gather(*map(desk.flag, posts))
+        cases = await asyncio.gather(*map(intake.flag, posts))
         await database.run("fill", partial(_decide, cases=cases, leaves=WAITING if first == 0 else 0))
         clock.advance(60)
 

@@ -17,11 +17,11 @@ from typing import TypeVar
 import pytest
 
 from adapters.sample.community import SampleCommunity
+from bot.compose.desk import build_casework, build_desk
 from bot.drafting.queue import DraftQueue
 from bot.intake.intake import Intake
-from bot.review.casework import FrontDesk
-from bot.review.decisions import Desk
 from bot.sending.outbox import Outbox
+from bot.store.cases.suggestions import posted_replies
 from bot.store.engine.database import Database, connected
 from bot.upkeep.chores.expiry import Expiry
 from bot.upkeep.chores.stale import StaleCases
@@ -31,7 +31,7 @@ from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel
 from tests.fakes.desk.chores import NOW
 from tests.fakes.desk.decisions import OWN_TEXT, take
 from tests.fakes.desk.many_cases import Meter, apart, fill
-from tests.fakes.desk.people import MODERATOR, PLATFORM, SECRET
+from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM, SECRET
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.surface import FakeSurface
@@ -71,26 +71,29 @@ async def _measured(database: Database, clock: FakeClock, count: int) -> Spent:
 
     await choose_channel(database, CHANNEL)
     await fill(database, clock, count)
-    intake, platform, surface = Intake(database), SampleCommunity(clock=clock), FakeSurface()
-    desk, queue = Desk(database, undo_seconds=15, intake=intake), DraftQueue(database, "worker-1")
-    outbox, board = Outbox(database, {PLATFORM: platform}), board_of(database, surface)
-    front = FrontDesk(database, desk, intake, outbox, max_characters={PLATFORM: 300})
-    await do("flag a post beside open campaigns", lambda: desk.flag(apart(NEW)))
+    desk, platform = build_desk(database, undo_seconds=15, campaign_hours=24), SampleCommunity(clock=clock)
+    intake, queue, board = desk.intake, DraftQueue(database, "worker-1"), board_of(database, FakeSurface())
+    outbox = Outbox(database, {PLATFORM: platform})
+    front = build_casework(desk, outbox)
+    await do("flag a post beside open campaigns", lambda: intake.flag(apart(NEW)))
     await queue.give_up(await take(queue), "It is not of interest here.")
     clock.advance(TWO_DAYS)  # what was posted before counts for no cap any more, and no campaign can be joined
     await intake.admit_waiting()
     await all_steps(board)
     written = platform.add("somebody", "Something unkind.")
     post = platform.flag(written.id, "mill_pond")
-    case = await do("flag a post", lambda: desk.flag(post))
-    await do("flag it again", lambda: desk.flag(post))
-    await do("flag one like it", lambda: desk.flag(replace(post, ref=replace(post.ref, message="like it"))))
+    case = await do("flag a post", lambda: intake.flag(post))
+    await do("flag it again", lambda: intake.flag(post))
+    await do("flag one like it", lambda: intake.flag(replace(post, ref=replace(post.ref, message="like it"))))
     await do("look how long it takes", lambda: queue.progress(case.id))
     await do("show its card", board.step)
     await do("look at the board", board.step)
     taken = await do("take it", lambda: take(queue))
     await do("keep it", lambda: queue.keep(taken, "reading"))
-    await do("look for replies to learn from", lambda: desk.posted_replies(post.ref, 20))
+    await do(
+        "look for replies to learn from",
+        lambda: database.run("look", lambda s: posted_replies(s, PLATFORM, COMMUNITY, 20)),
+    )
     case = await do("store its drafts", lambda: queue.store(taken, suggestion_for(taken.case.post)))
     await do("see it", lambda: front.card(case.id, MODERATOR))
     shown = await do("propose a text", lambda: front.propose(case.id, case.version, MODERATOR, text=OWN_TEXT))
@@ -166,14 +169,14 @@ async def test_a_post_is_compared_with_a_bounded_number_of_campaigns(
         compared.append(compare(own, other))
         return compared[-1]
 
-    desk = Desk(database, intake=Intake(database, max_queued=count))
+    intake = Intake(database, max_queued=count)
     posts = [apart(number, says=SAID) for number in range(count)]
-    cases = await asyncio.gather(*map(desk.flag, posts))
+    cases = await asyncio.gather(*map(intake.flag, posts))
     assert all(case.state is CaseState.QUEUED for case in cases)
     monkeypatch.setattr(Likeness, "to", counted)
     for number in (0, count // 2, count - 1):
         ref = replace(posts[number].ref, message=f"like {number}")
-        folded = await desk.flag(replace(posts[number], ref=ref, text=posts[number].text + "!"))
+        folded = await intake.flag(replace(posts[number], ref=ref, text=posts[number].text + "!"))
         assert folded.state is CaseState.FOLDED
         assert folded.campaign_id is not None
     assert 3 <= len(compared) <= 3 * 50
