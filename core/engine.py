@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import Profile
 from core.models import (
@@ -30,7 +31,7 @@ from core.models import (
 from core.ports import EvidenceSource, LanguageModel
 from core.scoring.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
 from core.scoring.heads.heads import Heads
-from core.scoring.rewards import BUILT_IN, Scorers, missing
+from core.scoring.rewards import BUILT_IN, Scorers, in_words, missing
 from core.stages.anneal import anneal
 from core.stages.assessing import MAX_DRAFTS, Assessor
 from core.stages.claims import propose_claims, vote
@@ -160,7 +161,7 @@ class _Run:
                 self._report("reading", reading.implied_meaning or reading.reason, reading)
                 if not self.request.wants_drafts(reading, signals):
                     early.cancel()
-                    return self._suggestion(reading, stopped="a reply is advised against")
+                    return self._suggestion(reading, stopped=sentence("a reply is advised against"))
         except ExceptionGroup as failed:
             first = failed.exceptions[0]
             raise first from first.__cause__
@@ -206,10 +207,14 @@ class _Run:
         language, group = reading.language, reading.target_group
         if language is None or not load_themes(language):
             language = self.request.voice.language
-            self.degraded.append(f"drafts: written in the community's language ({language})")
+            self.degraded.append(
+                sentence("drafts: written in the community's language ({language})", language=language)
+            )
         if group is None:
             group = TargetGroup.OTHER
-            self.degraded.append("reading: no target group could be told; the drafts stand up for people in general")
+            self.degraded.append(
+                sentence("reading: no target group could be told; the drafts stand up for people in general")
+            )
         return replace(reading, language=language, target_group=group)
 
     async def _early_claims(self, likely: Reading | None) -> tuple[list[Theme], _Claims] | None:
@@ -321,7 +326,7 @@ class _Run:
         pool = (await assessor.passing(allowed))[: self.request.profile.judge_candidates]
         if not pool:
             self.degraded.append(
-                "drafts: no answer of the published search passed the gates; prepared drafts are shown"
+                sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
             )
             pool = await self._prepared(assessor, themes)
         await self._show(pool, assessor)
@@ -340,7 +345,10 @@ class _Run:
         judged, lost = await judge(entrants, assessor.brief, self.judge)
         self.degraded += lost
         unscored = missing([candidate.scores for candidate in judged])
-        self.degraded += [f"rewards: no draft has a score for {name}; it is unverified" for name in unscored]
+        self.degraded += [
+            sentence("rewards: no draft has a score for {reward}; it is unverified", reward=in_words(name))
+            for name in unscored
+        ]
         is_published = self.request.profile.is_published_loop
         far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
         best = ranked(judged, far=far, by_judge_alone=is_published)[:MAX_DRAFTS]
@@ -371,8 +379,12 @@ class _Run:
         stopped: str = "",
     ) -> Suggestion:
         if self.faults:
-            counted = ", ".join(f"{fault} {count}" for fault, count in self.faults.most_common())
-            self.degraded.append(f"gates: {self.faults.total()} drafts were dropped ({counted})")
+            counted = [joined(fault, str(count)) for fault, count in self.faults.most_common()]
+            self.degraded.append(
+                sentence(
+                    "gates: {count} drafts were dropped ({faults})", count=self.faults.total(), faults=listed(counted)
+                )
+            )
         budget = self.budget
         cost = Cost(
             profile=budget.profile.name,

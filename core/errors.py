@@ -25,6 +25,8 @@ again, and a send after ``PlatformBusy`` alone.
 
 from __future__ import annotations
 
+from core.i18n.sentences import Sentence, joined
+
 
 class AntiphonError(Exception):
     """The root: what went wrong, and the remedy."""
@@ -36,6 +38,11 @@ class AntiphonError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".strip()
+
+    @property
+    def said(self) -> Sentence:
+        """Message and remedy as one sentence that can be translated."""
+        return joined(self.message, self.remedy)
 
 
 class BadInput(AntiphonError):

@@ -1,7 +1,7 @@
 """The nouns of Antiphon, as frozen, typed values.
 
 Owns what a post, a reading, a claim, a piece of evidence and a draft are. Holds no behaviour beyond what
-follows from a value alone, and must never import anything else of Antiphon.
+follows from a value alone, and imports nothing of Antiphon but ``core.i18n.sentences``.
 
 A number that could not be computed is ``None``, and a sentence in ``Suggestion.degraded`` says why.
 """
@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
+
+from core.i18n.sentences import Said
 
 
 class TargetGroup(StrEnum):
@@ -139,7 +141,7 @@ class Reading:
     cognitive_reaction: str | None
     severity: int | None
     recommended_action: Action
-    reason: str
+    reason: Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +241,7 @@ class Draft:
     intent: Intent
     scores: Scores
     receipts: tuple[Receipt, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Said, ...] = ()
     origins: tuple[Origin, ...] = (Origin.MODEL,)
     prepared: tuple[str, ...] = ()
 
@@ -271,7 +273,7 @@ class Cost:
     prompt_tokens: int
     completion_tokens: int
     rounds: int
-    stopped_because: str
+    stopped_because: Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +288,7 @@ class Suggestion:
     evidence: tuple[Evidence, ...]
     drafts: tuple[Draft, ...]
     cost: Cost
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Said, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

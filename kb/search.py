@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.errors import IndexUnavailable, ScorerUnavailable
+from core.i18n.sentences import Sentence, sentence
 from core.ports import Embedder, EvidenceQuery, Found, Reranker
 from kb.ranking.fusion import Norms, Part, Ranked, distinct
 from kb.ranking.queries import Asked, LanguageOf, asked
@@ -30,9 +31,9 @@ _LEAST_RELEVANCE = 0.5  # what a cross-encoder says of a passage that may as wel
 
 
 _SAID = {
-    Instead.EMPATHY: "evidence: no fact answers this, empathy does ({why})",
-    Instead.QUESTION: "evidence: no fact answers this, a question may ({why})",
-    Instead.NORM: "evidence: no fact answers this, a norm does ({why})",
+    Instead.EMPATHY: sentence("evidence: no fact answers this, empathy does ({why})"),
+    Instead.QUESTION: sentence("evidence: no fact answers this, a question may ({why})"),
+    Instead.NORM: sentence("evidence: no fact answers this, a norm does ({why})"),
 }
 
 
@@ -102,13 +103,13 @@ class HybridSearch:
 
     def _ranked(self, wanted: Asked, query: EvidenceQuery) -> tuple[list[Ranked], list[str]]:
         gap = self._gaps.nearest(wanted.known[0], query.target_group) if self._gaps and wanted.known else None
-        notes = [_SAID[gap.instead].format(why=gap.why)] if gap else []
+        notes: list[str] = [Sentence(_SAID[gap.instead].template, {"why": gap.why})] if gap else []
         found = self._norms.named(gap.norms) if gap else self._norms.ranked(wanted, query)
         for part in self._parts:
             try:
                 found += part.ranked(wanted, query)
             except IndexUnavailable as err:
-                notes.append(f"evidence: a part of the knowledge base was left out ({err})")
+                notes.append(sentence("evidence: a part of the knowledge base was left out ({why})", why=err.said))
         return found, notes
 
     async def _reranked(
@@ -120,7 +121,8 @@ class HybridSearch:
         try:
             relevance = await reranker.relevance([(claim, one.evidence.text) for one in best])
         except ScorerUnavailable as err:
-            return list(found), [f"evidence: the reranker could not be used ({err.message}); closeness orders"]
+            note = sentence("evidence: the reranker could not be used ({why}); closeness orders", why=err.message)
+            return list(found), [note]
         return [
             replace(one, order=share, evidence=replace(one.evidence, scores={**one.evidence.scores, "claim": share}))
             for one, share in zip(best, (round(share, 4) for share in relevance), strict=True)

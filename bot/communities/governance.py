@@ -123,7 +123,8 @@ class CommunityGovernance:
         """What became of the cases that were flagged in the last ``since``."""
         if since <= timedelta():
             raise BadInput(
-                sentence("Nothing happened in no time."), remedy=sentence("Name a span of time, such as 7 days.")
+                sentence("The span of time must be longer than zero."),
+                remedy=sentence("Name a span of time, such as 7 days."),
             )
         known = await self._live_roles.refresh_in(platform, community, by)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from bot.compose.settings import Settings
 from core.engine import Engine, Voice
 from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
+from core.i18n.sentences import Sentence, sentence
 from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.backends.llamacpp import EmbeddedServer
@@ -99,7 +100,8 @@ def open_qdrant(settings: Settings, embedder: SentenceEmbedder) -> QdrantShelf:
         from kb.shelf.qdrant import QdrantShelf
     except ModuleNotFoundError as err:
         raise IndexUnavailable(
-            "The client of Qdrant is not installed.", remedy="Run: pip install 'antiphon[qdrant]'."
+            sentence("The client of Qdrant is not installed."),
+            remedy=sentence("Run: {command}", command="pip install 'antiphon[qdrant]'"),
         ) from err
 
     key = settings.kb.qdrant_api_key.get_secret_value() or None
@@ -120,22 +122,37 @@ async def open_scorers(settings: Settings) -> Scorers:
     quality = QualityCrossEncoder(wanted.argument_quality, wanted.languages) if wanted.argument_quality else None
     nli = NliCrossEncoder(wanted.nli, wanted.languages) if wanted.nli else None
     return Scorers(
-        await _loaded(toxicity, "the model of toxicity", "the built-in head stands in", notes),
-        await _loaded(quality, "the model of argument quality", "the language model stands in", notes),
-        await _loaded(nli, "the model of inference", "the built-in head and the language model stand in", notes),
+        await _loaded(
+            toxicity,
+            sentence("rewards: the model of toxicity could not be loaded ({why}); the built-in head is used"),
+            notes,
+        ),
+        await _loaded(
+            quality,
+            sentence("rewards: the model of argument quality could not be loaded ({why}); the language model is used"),
+            notes,
+        ),
+        await _loaded(
+            nli,
+            sentence(
+                "rewards: the model of inference could not be loaded ({why}); the built-in head and the language model "
+                "are used"
+            ),
+            notes,
+        ),
         tuple(notes),
     )
 
 
-async def _loaded(part: Loadable | None, what: str, stand_in: str, notes: list[str]) -> Loadable | None:
-    """The part, once it is loaded; ``None``, with a note, if it cannot be."""
+async def _loaded(part: Loadable | None, otherwise: Sentence, notes: list[str]) -> Loadable | None:
+    """The part, once it is loaded; ``None``, with a note that says what is used ``otherwise``, if it cannot be."""
     if part is None:
         return None
     try:
         await asyncio.to_thread(part.load)
     except ScorerUnavailable as err:
         logger.info("%s %s", err, err.__cause__ or "")
-        notes.append(f"rewards: {what} could not be loaded ({err.message}); {stand_in}")
+        notes.append(Sentence(otherwise.template, {"why": err.message}))
         return None
     return part
 

@@ -38,4 +38,8 @@ def checked_claim(text: str) -> str:
 def warning_about(claim: str, post: str, language: str | None) -> str | None:
     """Why the claim would have lost before the vote, in a sentence for the person who chose it; ``None`` if not."""
     fault = fault_of(claim, post, language)
-    return f"This claim would have lost before the vote ({fault}). It is argued, since you chose it." if fault else None
+    if fault is None:
+        return None
+    return sentence(
+        "This claim would have lost before the vote ({fault}). It is argued, since you chose it.", fault=fault
+    )

@@ -27,6 +27,7 @@ from bot.store.views.standing import Standing, standing
 from bot.store.work import jobs
 from bot.store.work.jobs import Job
 from core.errors import Conflict
+from core.i18n.sentences import joined, sentence
 from core.models import Suggestion
 from core.moderation.approval import CaseState
 
@@ -143,7 +144,7 @@ class DraftQueue:
 
     async def _set_aside(self, session: Session, job: Job, err: Exception) -> None:
         """Let a case that cannot even be read block no other: it is read again later, and then no more."""
-        reason = f"The case cannot be read ({type(err).__name__})."
+        reason = sentence("The case cannot be read ({kind}).", kind=type(err).__name__)
         _LOG.error("case %s cannot be read: %s", job.case_id, type(err).__name__)
         if job.tries >= self._max_attempts:
             await jobs.finish(session, job, JobState.DEAD, reason)
@@ -173,7 +174,7 @@ class DraftQueue:
             return
         case = await store.load(session, job.case_id)
         if case.state is CaseState.DRAFTING:
-            await self._fail(session, Taken(case, job), "Its worker was lost.")
+            await self._fail(session, Taken(case, job), sentence("Its worker was lost."))
         else:
             await jobs.finish(session, job, JobState.CANCELLED)
 
@@ -222,8 +223,8 @@ class DraftQueue:
             case = await self._expected(session, taken)
             to, reason = CaseState.IN_REVIEW, f"{len(suggestion.drafts)} drafts"
             if not suggestion.drafts:
-                reason = " ".join(("The engine has no draft to offer.", *suggestion.degraded))
-                to, reason = await _without_drafts(session, case.id, reason)
+                why = joined(sentence("The engine has no draft to offer."), *suggestion.degraded)
+                to, reason = await _without_drafts(session, case.id, why)
             if suggestion.drafts or to is CaseState.NEEDS_PERSON:
                 session.add(
                     SuggestionRow(id=uuid4().hex, case_id=case.id, document=document, created_at=session.moment)
@@ -269,9 +270,10 @@ class DraftQueue:
     async def _fail(self, session: Session, taken: Taken, reason: str) -> Case:
         job, tries = taken.job, taken.job.tries
         if tries >= self._max_attempts:
-            said = reason if tries == 1 else f"Drafting was tried {tries} times. The last time: {reason}"
-            return await self._give_up(session, taken.case, job, said)
-        moved = await self._move(session, taken.case, CaseState.QUEUED, f"{reason} It is tried again later.")
+            often = sentence("Drafting was tried {count} times. The last time: {why}", count=tries, why=reason)
+            return await self._give_up(session, taken.case, job, reason if tries == 1 else often)
+        later = joined(reason, sentence("It is tried again later."))
+        moved = await self._move(session, taken.case, CaseState.QUEUED, later)
         await jobs.retry(session, job, timedelta(seconds=self._backoff.seconds(tries)), reason)
         return moved
 
@@ -297,5 +299,5 @@ async def _without_drafts(session: Session, case_id: str, reason: str) -> tuple[
     One that was in review before has drafts, which a moderator must not lose by asking for others.
     """
     if await store.was_reviewed(session, case_id):
-        return CaseState.IN_REVIEW, f"{reason} The drafts of before stand."
+        return CaseState.IN_REVIEW, joined(reason, sentence("The earlier drafts are still there."))
     return CaseState.NEEDS_PERSON, reason

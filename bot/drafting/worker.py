@@ -21,6 +21,7 @@ from bot.store.cases.documents import Preview
 from bot.store.views.status import STOPPED
 from core.engine import OnProgress
 from core.errors import AntiphonError, BadAnswer, Conflict, StoreUnavailable, Unavailable
+from core.i18n.sentences import sentence
 from core.models import Progress
 
 _LOG = logging.getLogger(__name__)
@@ -131,18 +132,19 @@ class Worker:
         except Conflict:
             raise
         except Unavailable as err:
-            reason = str(err)
+            reason = err.said
             self._failures += 1
             await self._insist(lambda: self._queue.fail(taken, reason))
             return
         except AntiphonError as err:
-            reason = str(err)
-            await self._insist(lambda: self._queue.give_up(taken, reason))
+            refusal = err.said
+            await self._insist(lambda: self._queue.give_up(taken, refusal))
         except Exception as err:
             # Only the kind of the error is kept: its message may quote the post.
             kind = type(err).__name__
             _LOG.error("the engine failed on case %s: %s", taken.case.id, kind)
-            await self._insist(lambda: self._queue.give_up(taken, f"The engine failed unexpectedly ({kind})."))
+            unforeseen = sentence("The engine failed unexpectedly ({kind}).", kind=kind)
+            await self._insist(lambda: self._queue.give_up(taken, unforeseen))
         self._failures = 0
 
     async def _insist(self, write: Callable[[], Coroutine[Any, Any, _T]]) -> _T:

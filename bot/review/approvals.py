@@ -265,7 +265,7 @@ async def _seen(session: Session, exact: _Exact) -> _Seen:
 def _why_two(seen: _Seen) -> tuple[str, ...]:
     """Why one person is not enough: of what would be posted, all but the sentence that discloses Antiphon."""
     if seen.stored is None:
-        return ("Nothing is known of this post.",)
+        return (sentence("Nothing is known of this post."),)
     reply, suggestion = seen.exact.text.removesuffix(seen.footer), seen.stored.suggestion
     return why_two(suggestion, check_edit(reply, suggestion))
 

@@ -156,7 +156,7 @@ async def _drafted(session: Session, case: Case) -> _Drafted:
     try:
         stored, preview = await suggestions.suggestions(session, case.id), await preview_of(session, case.id)
     except StoreUnavailable as err:  # of another version: whoever reviews the case reads what to do
-        return _Drafted(notes=(str(err),))
+        return _Drafted(notes=(err.said,))
     found = _suggested(stored)
     return found if preview is None else _previewed(found, preview)
 

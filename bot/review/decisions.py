@@ -26,7 +26,7 @@ from core.errors import BadInput, NotAllowed
 from core.i18n.sentences import sentence
 from core.models import Intent
 from core.moderation.approval import CaseState, state_words
-from core.moderation.decline import DeclineReason, decline_reason
+from core.moderation.decline import DeclineReason, decline_reason, decline_words
 from core.moderation.input_checks import check_note, check_text
 from core.moderation.roles import OnCase, Person
 
@@ -143,18 +143,28 @@ class Decisions:
         if because is DeclineReason.OTHER:
             check_note(note)
         check_text(note)
-        return await self._close(case_id, version, CaseState.DECLINED, by, f"declined: {because}", note, OnCase.REVIEW)
+        return await self._close(
+            case_id,
+            version,
+            CaseState.DECLINED,
+            by,
+            sentence("declined: {why}", why=decline_words(because)),
+            note,
+            OnCase.REVIEW,
+        )
 
     async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Case:
         """Close a case because this post is better left without a reply, with a reason."""
         check_note(note)
-        reason = "left without a reply"
+        reason = sentence("left without a reply")
         return await self._close(case_id, version, CaseState.NO_REPLY, by, reason, note, OnCase.REVIEW)
 
     async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Case:
         """Close a case that should not have been opened, with a reason; an approved reply is not sent any more."""
         check_note(note)
-        return await self._close(case_id, version, CaseState.WITHDRAWN, by, "withdrawn", note, OnCase.WITHDRAW)
+        return await self._close(
+            case_id, version, CaseState.WITHDRAWN, by, sentence("withdrawn"), note, OnCase.WITHDRAW
+        )
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Case:
         """Put a case that needs a person, or whose send failed, in review again; into the queue if it has no draft."""

@@ -14,12 +14,13 @@ from bot.store.cases import holds
 from bot.store.cases.cases import find_all, touch, transition
 from bot.store.engine.database import Session
 from bot.store.schema import CaseRow, Original
+from core.i18n.sentences import sentence
 from core.models import PostRef
 from core.moderation.approval import CaseState, text_hash
 
 _REASONS: Final = {
-    Original.EDITED: "The post that the reply answers was changed after it was flagged.",
-    Original.DELETED: "The post that the reply answers is gone.",
+    Original.EDITED: sentence("The post that the reply answers was changed after it was flagged."),
+    Original.DELETED: sentence("The post that the reply answers is gone."),
 }
 
 

@@ -36,8 +36,8 @@ from core.scoring.edits import CheckedSentence, check_edit, warnings_of
 
 _LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
 _CHANGES: Final = {
-    Original.EDITED: "The post was changed after it was flagged: a reply to it will not be sent.",
-    Original.DELETED: "The post is gone: a reply to it will not be sent.",
+    Original.EDITED: sentence("The post was changed after it was flagged: a reply to it will not be sent."),
+    Original.DELETED: sentence("The post is gone: a reply to it will not be sent."),
 }
 
 

@@ -19,6 +19,7 @@ from bot.store.people.communities import EVERYWHERE, Community
 from bot.store.people.people import roles_of
 from bot.store.schema import ApprovalRow, CaseRow
 from core.errors import NotAllowed
+from core.i18n.sentences import Sentence, joined, sentence
 from core.moderation.approval import CaseState
 from core.moderation.roles import OnCase, may_on_case
 
@@ -53,16 +54,16 @@ async def obstacle(session: Session, entry: Entry, limits: SendLimits) -> Obstac
     """
     approval = entry.approval
     if session.moment >= approval.expires_at:
-        return Obstacle("The approval is too old: nothing could be posted while it held.", CaseState.EXPIRED)
+        return Obstacle(sentence("The approval is too old: nothing could be posted while it held."), CaseState.EXPIRED)
     try:
         entry.reply()
     except NotAllowed as err:
-        return Obstacle(err.message)
+        return Obstacle(joined(err.message))
     community = await communities.load(session, entry.case.community_id)
     if not community.is_posting:
-        return Obstacle("The community is in shadow mode: this would be posted now.", CaseState.SHADOWED)
+        return Obstacle(sentence("The community is in shadow mode: this would be posted now."), CaseState.SHADOWED)
     if community.rules_version != approval.policy_version:
-        return Obstacle("The rules of the community were changed after the approval.")
+        return Obstacle(sentence("The rules of the community were changed after the approval."))
     return (
         await _people(session, entry)
         or await _other_reply(session, entry)
@@ -77,14 +78,14 @@ async def _people(session: Session, entry: Entry) -> Obstacle | None:
     """Whoever approved must still be allowed to, at this moment (invariant I7)."""
     for who in filter(None, (entry.approval.moderator, entry.approval.seconded_by)):
         if not may_on_case(await roles_of(session, entry.case.community_id, who), OnCase.APPROVE):
-            return Obstacle("Who approved this reply may not approve any more.")
+            return Obstacle(sentence("A person who approved this reply may not approve any more."))
     return None
 
 
 async def _other_reply(session: Session, entry: Entry) -> Obstacle | None:
     others = and_(CaseRow.id == entry.case.id, ApprovalRow.id != entry.approval.id)
     if await reached(session, others):
-        return Obstacle("Another reply to this post was sent before; look on the platform.")
+        return Obstacle(sentence("Another reply to this post was sent before; look on the platform."))
     return None
 
 
@@ -93,7 +94,7 @@ async def _author(session: Session, entry: Entry) -> Obstacle | None:
     author = entry.case.post.author
     theirs = and_(CaseRow.author == author, ApprovalRow.id != entry.approval.id)
     if author and _within(session, await reached(session, theirs), _AUTHOR):
-        return Obstacle("The author was given a reply in the last 24 hours.")
+        return Obstacle(sentence("The author was given a reply in the last 24 hours."))
     return None
 
 
@@ -106,29 +107,32 @@ async def _conversation(session: Session, entry: Entry) -> Obstacle | None:
         CaseRow.root == post.root,
         ApprovalRow.id != entry.approval.id,
     )
-    return Obstacle("The conversation was given a reply before.") if await reached(session, same) else None
+    if await reached(session, same):
+        return Obstacle(sentence("The conversation was given a reply before."))
+    return None
 
 
 async def _paused(session: Session, community: Community) -> Obstacle | None:
     scopes = await communities.paused(session, [community.id])
     if not scopes:
         return None
-    where = "everywhere" if EVERYWHERE in scopes else "in this community"
-    return Obstacle(f"Posting is paused {where}.", to=None)
+    if EVERYWHERE in scopes:
+        return Obstacle(sentence("Posting is paused everywhere."), to=None)
+    return Obstacle(sentence("Posting is paused in this community."), to=None)
 
 
 async def _rate(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
     """The caps of a community; the reply waits until the oldest that counts is far enough back."""
     theirs = and_(CaseRow.community_id == entry.case.community_id, ApprovalRow.id != entry.approval.id)
     recent = await reached_since(session, theirs, session.moment - timedelta(days=1))
-    for cap, window, name in (
-        (limits.per_hour, timedelta(hours=1), "hour"),
-        (limits.per_day, timedelta(days=1), "day"),
+    for cap, window, said in (
+        (limits.per_hour, timedelta(hours=1), sentence("{count} replies were posted here in the last hour.")),
+        (limits.per_day, timedelta(days=1), sentence("{count} replies were posted here in the last day.")),
     ):
         counted = _within(session, recent, window)
         if len(counted) >= cap:
             until = counted[len(counted) - cap] + window
-            return Obstacle(f"{len(counted)} replies were posted here in the last {name}.", to=None, until=until)
+            return Obstacle(Sentence(said.template, {"count": len(counted)}), to=None, until=until)
     return None
 
 

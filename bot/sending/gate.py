@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from bot.runtime.faults import reach
 from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable
+from core.i18n.sentences import Sentence, joined, sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
 from core.moderation.platforms import ChatPlatform, RoleSource
@@ -60,7 +61,7 @@ class Gate:
 
         async def call() -> Posted:
             if not is_held():
-                raise PlatformBusy("The sender was held up for too long, and sent nothing.")
+                raise PlatformBusy(sentence("The sender was held up for too long, and sent nothing."))
             return await self._platform(reply.in_reply_to).post(reply)
 
         return await self._call("post", call)
@@ -84,7 +85,8 @@ class Gate:
     def _platform(self, ref: PostRef) -> ChatPlatform:
         if ref.platform not in self._platforms:
             raise PlatformUnavailable(
-                f"No platform named {ref.platform} is connected.", remedy="Connect it in the settings."
+                sentence("No platform named {platform} is connected.", platform=ref.platform),
+                remedy=sentence("Connect it in the settings."),
             )
         return self._platforms[ref.platform]
 
@@ -98,6 +100,6 @@ class Gate:
             await reach(f"{what}: after the call")
 
 
-def cause(err: Exception) -> str:
+def cause(err: Exception) -> Sentence:
     """What a person may read about an error: our own message; of a stranger's only its kind, as it may quote text."""
-    return str(err) if isinstance(err, AntiphonError) else f"{type(err).__name__}."
+    return err.said if isinstance(err, AntiphonError) else joined(f"{type(err).__name__}.")

@@ -24,6 +24,7 @@ from bot.sending.unknown import UnknownSends
 from bot.store.cases.sending import Entry
 from bot.store.engine.database import Database
 from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable, TextHidden
+from core.i18n.sentences import Sentence, joined, sentence
 from core.moderation.approval import text_hash
 from core.moderation.input_checks import check_note
 from core.moderation.platforms import ChatPlatform, RoleSource
@@ -32,8 +33,8 @@ from core.moderation.roles import Person
 __all__ = ["Delivery", "Outbox", "SendLimits"]
 
 _LOG = logging.getLogger(__name__)
-_CHANGED: Final = "The post that the reply answers was changed after it was flagged."
-_NOT_FOUND: Final = "The reply was not found; look on the platform, and say whether it stands there."
+_CHANGED: Final = sentence("The post that the reply answers was changed after it was flagged.")
+_NOT_FOUND: Final = sentence("The reply was not found; look on the platform, and say whether it stands there.")
 
 
 class Outbox:
@@ -163,7 +164,8 @@ class Outbox:
         except StoreUnavailable:
             raise
         except Exception as err:
-            return await self._ledger.postpone(seen, f"The platform cannot be asked before the send: {cause(err)}")
+            why = sentence("The platform cannot be asked before the send: {why}", why=cause(err))
+            return await self._ledger.postpone(seen, why)
         if changed:
             return await self._ledger.refuse(seen, changed)
         started = self._ticks()
@@ -186,7 +188,7 @@ class Outbox:
                 raise
             return None if hidden.revision == seen.case.post.revision else _CHANGED
         if original is None:
-            return "The post that the reply answers is gone."
+            return sentence("The post that the reply answers is gone.")
         return None if text_hash(original) == seen.approval.target_sha256 else _CHANGED
 
     async def _post(self, claim: Claim, started: float) -> Delivery | None:
@@ -198,15 +200,15 @@ class Outbox:
             posted = await self._gate.send(claim.reply, lambda: self._ticks() - started <= claim.hold_seconds)
         except PlatformBusy as err:
             if claim.is_first:
-                return await self._ledger.busy(claim, str(err), err.retry_after_seconds)
-            return await self._ledger.unknown(claim, f"It was not sent again: {err}")
+                return await self._ledger.busy(claim, err.said, err.retry_after_seconds)
+            return await self._ledger.unknown(claim, _not_again(err))
         except PlatformUnavailable as err:
             if claim.is_first:
-                return await self._ledger.failed(claim, str(err))
-            return await self._ledger.unknown(claim, f"It was not sent again: {err}")
+                return await self._ledger.failed(claim, err.said)
+            return await self._ledger.unknown(claim, _not_again(err))
         except Exception as err:
             # Whatever else went wrong, the reply may stand on the platform.
-            why = f"The send ended without an answer: {cause(err)}"
+            why = sentence("The send ended without an answer: {why}", why=cause(err))
             delivery = await self._ledger.unknown(claim, why)
             return await self._resolve(claim, why) if delivery is not None and claim.is_first else delivery
         return await self._ledger.posted(claim, posted)
@@ -215,7 +217,7 @@ class Outbox:
         taken = await self._unknown.take_over(approval_id, self._gate.serves)
         if not isinstance(taken, Claim):
             return taken
-        return await self._resolve(taken, "The send was interrupted, or had no answer.")
+        return await self._resolve(taken, sentence("The send was interrupted, or had no answer."))
 
     async def _resolve(self, claim: Claim, why: str) -> Delivery | None:
         """Settle a send of unknown fate: found on the platform, sent again under its key, or left to a person."""
@@ -223,10 +225,12 @@ class Outbox:
         try:
             found = await self._gate.find(claim.reply)
         except Exception as err:
-            return await self._unknown.wait(claim, f"{why} It could not be read back: {cause(err)}", window)
+            return await self._unknown.wait(
+                claim, joined(why, sentence("It could not be read back: {why}", why=cause(err))), window
+            )
         if found is not None:
-            return await self._ledger.posted(claim, found, f"{why} The reply was found.")
-        why = f"{why} {_NOT_FOUND}"
+            return await self._ledger.posted(claim, found, joined(why, sentence("The reply was found.")))
+        why = joined(why, _NOT_FOUND)
         seen = await self._unknown.in_window(claim, window)
         if seen is None:
             return await self._unknown.park(claim, why)
@@ -235,9 +239,13 @@ class Outbox:
         except StoreUnavailable:
             raise
         except Exception as err:
-            return await self._unknown.wait(claim, f"{why} {cause(err)}", window)
+            return await self._unknown.wait(claim, joined(why, cause(err)), window)
         if changed:
-            return await self._unknown.park(claim, f"{why} {changed}")
+            return await self._unknown.park(claim, joined(why, changed))
         started = self._ticks()
         again = await self._unknown.again(claim, window, why)
         return await self._post(again, started) if isinstance(again, Claim) else again
+
+
+def _not_again(err: PlatformUnavailable) -> Sentence:
+    return sentence("It was not sent again: {why}", why=err.said)

@@ -17,7 +17,8 @@ from bot.store.cases.sending import Entry, entry_of
 from bot.store.engine.database import Session
 from bot.store.people import communities
 from bot.store.schema import OutboxState
-from core.moderation.approval import TRANSITIONS, ApprovedReply, CaseState
+from core.i18n.sentences import sentence
+from core.moderation.approval import TRANSITIONS, ApprovedReply, CaseState, state_words
 
 _LOG = logging.getLogger(__name__)
 _ROW_STATES: Final = {
@@ -95,7 +96,7 @@ async def checked(session: Session, rules: Rules, seen: Entry) -> Entry | Delive
     if entry.case.version != seen.case.version:
         return None
     if entry.case.state is not CaseState.APPROVED:
-        reason = f"The case is {entry.case.state}, not approved."
+        reason = sentence("The case is {state}, not approved.", state=state_words(entry.case.state))
         row.state, row.error, row.updated_at = OutboxState.CANCELLED, reason, session.moment
         return Delivery(entry.case.id, entry.approval.id, entry.case.state, reason)
     found = await obstacle(session, entry, rules.limits)

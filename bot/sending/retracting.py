@@ -24,7 +24,7 @@ from bot.store.schema import JobRow, JobState, OutboxState
 from bot.store.work import jobs
 from bot.store.work.jobs import Job
 from core.errors import Conflict, NotAllowed, PlatformBusy, PlatformUnavailable
-from core.i18n.sentences import sentence
+from core.i18n.sentences import joined, sentence
 from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.roles import OnCase, Person
@@ -91,15 +91,15 @@ class Retractions:
         """Make the call once, look where it has no answer, and record what came of it."""
         ref = await self._database.run("read a retraction", lambda session: _ref(session, job))
         if ref is None:
-            await self._give_up(job, "The reply does not count as posted any more.")
+            await self._give_up(job, sentence("The reply does not count as posted any more."))
             return
         try:
             await self._gate.retract(ref)
         except PlatformBusy as err:
             asked = timedelta(seconds=min(max(err.retry_after_seconds, 0.0), self._rules.retry_seconds))
-            await self._later(job, str(err), asked)
+            await self._later(job, err.said, asked)
         except PlatformUnavailable as err:
-            await self._give_up(job, str(err))
+            await self._give_up(job, err.said)
         except Exception as err:
             await self._after_no_answer(job, ref, cause(err))
         else:
@@ -109,10 +109,10 @@ class Retractions:
         try:
             stands = await self._gate.read(ref) is not None
         except Exception as err:
-            await self._later(job, f"{why} It cannot be read back: {cause(err)}")
+            await self._later(job, joined(why, sentence("It cannot be read back: {why}", why=cause(err))))
             return
         if stands:
-            await self._later(job, f"{why} The reply still stands.")
+            await self._later(job, joined(why, sentence("The reply still stands.")))
         else:
             await self._done(job)
 
@@ -121,7 +121,7 @@ class Retractions:
             entry = await entry_of(session, job.payload["approval"], lock=True)
             if entry.case.state is CaseState.POSTED:
                 by, note = job.payload["by"], job.payload["note"]
-                await end(session, entry, CaseState.RETRACTED, "retracted", actor=by, note=note)
+                await end(session, entry, CaseState.RETRACTED, sentence("retracted"), actor=by, note=note)
             await jobs.finish(session, job)
             await _forget_note(session, job)
 
@@ -129,7 +129,7 @@ class Retractions:
 
     async def _give_up(self, job: Job, reason: str) -> None:
         async def work(session: Session) -> None:
-            await jobs.finish(session, job, JobState.DEAD, f"The reply still stands: {reason}")
+            await jobs.finish(session, job, JobState.DEAD, sentence("The reply still stands: {why}", why=reason))
             await _forget_note(session, job)
 
         await self._recorded("give a retraction up", work)
@@ -137,7 +137,7 @@ class Retractions:
     async def _later(self, job: Job, reason: str, asked: timedelta = timedelta()) -> None:
         """Try again after a pause; after ``max_attempts`` a person must take the reply away."""
         if job.attempts >= self._rules.max_attempts:
-            await self._give_up(job, f"{reason} Take it away on the platform.")
+            await self._give_up(job, joined(reason, sentence("Take it away on the platform.")))
             return
         after = max(asked, self._rules.pause(job.attempts))
         await self._recorded("put a retraction back", lambda session: jobs.retry(session, job, after, reason))
@@ -170,7 +170,8 @@ async def _newest_job(session: Session, case_id: str) -> JobRow | None:
 async def _standing(session: Session, case_id: str) -> Delivery:
     case, row = await load(session, case_id), await store.newest(session, case_id)
     job = await _newest_job(session, case_id)
-    reason = "retracted" if case.state is CaseState.RETRACTED else (job.error if job else None) or "being retracted"
+    so_far = (job.error if job else None) or sentence("being retracted")
+    reason = sentence("retracted") if case.state is CaseState.RETRACTED else so_far
     return Delivery(case_id, "" if row is None else row.approval_id, case.state, reason)
 
 

@@ -19,6 +19,7 @@ from bot.store.cases.sending import Entry, entry_of
 from bot.store.engine.database import Database, Session
 from bot.store.people.people import member
 from bot.store.schema import OutboxState
+from core.i18n.sentences import sentence
 from core.models import Posted
 from core.moderation.approval import CaseState
 from core.moderation.roles import Person, Role
@@ -101,7 +102,7 @@ class Ledger:
 
     # After the call
 
-    async def posted(self, claim: Claim, posted: Posted, reason: str = "posted") -> Delivery | None:
+    async def posted(self, claim: Claim, posted: Posted, reason: str = sentence("posted")) -> Delivery | None:
         """Record that the reply stands; all that a sender may still say when its lease is over."""
 
         async def work(session: Session) -> Delivery | None:

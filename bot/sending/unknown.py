@@ -19,7 +19,7 @@ from bot.store.people import communities
 from bot.store.people.people import require_on_case
 from bot.store.schema import OutboxState
 from core.errors import NotAllowed
-from core.i18n.sentences import sentence
+from core.i18n.sentences import joined, sentence
 from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.roles import OnCase, Person
@@ -53,17 +53,21 @@ class UnknownSends:
             if not is_served and session.moment < entry.approval.expires_at:
                 return None
             if entry.case.state is CaseState.SENDING:
-                await end(session, entry, CaseState.UNKNOWN, "the send was interrupted")
+                await end(session, entry, CaseState.UNKNOWN, sentence("the send was interrupted"))
                 entry = await entry_of(session, approval_id)
             if not is_served:
-                reason = f"The send was interrupted, and {entry.case.post.ref.platform} is not connected any more."
-                return await end(session, entry, CaseState.NEEDS_PERSON, reason)
+                left = sentence(
+                    "The send was interrupted, and {platform} is not connected any more.",
+                    platform=entry.case.post.ref.platform,
+                )
+                return await end(session, entry, CaseState.NEEDS_PERSON, left)
             row.attempts += 1
             row.lease_until = session.moment + self._rules.lease
             try:
                 reply = entry.reply()
             except NotAllowed as err:
-                return await end(session, entry, CaseState.NEEDS_PERSON, f"The send was interrupted. {err.message}")
+                why = joined(sentence("The send was interrupted."), err.message)
+                return await end(session, entry, CaseState.NEEDS_PERSON, why)
             return Claim(reply, row.attempts, False, self._rules.hold_seconds)
 
         return await self._database.run("take over a send", work)
@@ -89,8 +93,8 @@ class UnknownSends:
             found = await obstacle(session, entry, self._rules.limits)
             left = self._seconds_left(session, entry, resend_seconds)
             if found is not None or left <= 0:
-                reason = f"{why} {found.reason if found else 'It is too late to send it again.'}"
-                return await end(session, entry, CaseState.NEEDS_PERSON, reason)
+                instead = found.reason if found else sentence("It is too late to send it again.")
+                return await end(session, entry, CaseState.NEEDS_PERSON, joined(why, instead))
             return await intend(session, self._rules, entry, min(self._rules.hold_seconds, left), is_first=False)
 
         return await self._database.run("commit the intent again", work)
@@ -104,7 +108,8 @@ class UnknownSends:
                 return None
             pause = self._rules.pause(entry.row.attempts)
             if self._seconds_left(session, entry, resend_seconds) <= pause.total_seconds():
-                return await end(session, entry, CaseState.NEEDS_PERSON, f"{reason} Look on the platform.")
+                look = joined(reason, sentence("Look on the platform."))
+                return await end(session, entry, CaseState.NEEDS_PERSON, look)
             entry.row.error, entry.row.lease_until = reason, session.moment + pause
             return Delivery(entry.case.id, entry.approval.id, entry.case.state, reason)
 
@@ -131,13 +136,16 @@ class UnknownSends:
             newest = await store.newest(session, case_id)
             if newest is None or newest.state is not OutboxState.UNKNOWN:
                 raise NotAllowed(
-                    sentence("No reply of this case is of unknown fate."), remedy=sentence("Reload the case.")
+                    sentence("Whether the reply was posted is known already."), remedy=sentence("Reload the case.")
                 )
             entry = await entry_of(session, newest.approval_id, lock=True)
             if stands:
                 entry.row.remote_message, entry.row.posted_at = message, entry.row.first_sent_at
-                return await end(session, entry, CaseState.POSTED, "found on the platform", actor=who, note=note)
-            return await end(session, entry, CaseState.FAILED, "not found on the platform", actor=who, note=note)
+                return await end(
+                    session, entry, CaseState.POSTED, sentence("found on the platform"), actor=who, note=note
+                )
+            missing = sentence("not found on the platform")
+            return await end(session, entry, CaseState.FAILED, missing, actor=who, note=note)
 
         return await self._database.run("settle a send", work)
 

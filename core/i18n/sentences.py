@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import PlainSerializer, PlainValidator
 
 _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
@@ -58,7 +60,35 @@ def from_json(kept: Mapping[str, object]) -> Sentence:
     return Sentence(str(kept["template"]), filled)
 
 
+def stored(said: str) -> str | dict[str, object]:
+    """A sentence as a JSON document keeps it: with its template where values fill it, and else as its text."""
+    return to_json(said) if isinstance(said, Sentence) and said.values else str(said)
+
+
+def restored(kept: object) -> str:
+    """What ``stored`` gave; ``ValueError`` if it is something else."""
+    if isinstance(kept, str):
+        return kept
+    try:
+        return from_json(kept)  # type: ignore[arg-type]
+    except (AttributeError, LookupError, TypeError) as err:
+        raise ValueError("a text, or a sentence with its template, is expected") from err
+
+
+Said: TypeAlias = Annotated[str, PlainSerializer(stored, when_used="json"), PlainValidator(restored)]
+"""A text of ours in a model. Pydantic stores its template and values with it, so that it can be translated later."""
+
+
 def listed(parts: Sequence[str]) -> Sentence:
     """Several words or sentences with commas between them, each translated by itself."""
+    return _joined(", ", parts)
+
+
+def joined(*parts: str) -> Sentence:
+    """Several sentences one after the other, each translated by itself; empty ones are left out."""
+    return _joined(" ", [part for part in parts if part])
+
+
+def _joined(between: str, parts: Sequence[str]) -> Sentence:
     values = {f"part{number}": part for number, part in enumerate(parts)}
-    return Sentence(", ".join(f"{{{name}}}" for name in values), values)
+    return Sentence(between.join(f"{{{name}}}" for name in values), values)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from core.errors import BudgetExhausted, ModelUnavailable
+from core.i18n.sentences import sentence
 from core.llm.profiles import Profile
 from core.ports import Answer, Generation, LanguageModel, Message
 
@@ -44,22 +45,24 @@ class Budget:
     def exhausted(self) -> str | None:
         """Which limit is reached, in words, or ``None``."""
         if self.seconds_left <= 0:
-            return "deadline"
+            return sentence("deadline")
         if self.model_calls >= self.profile.max_model_calls:
-            return "model call limit"
+            return sentence("model call limit")
         if self.prompt_tokens + self.completion_tokens >= self.profile.max_tokens:
-            return "token limit"
+            return sentence("token limit")
         return None
 
     def is_late(self) -> str | None:
         """Why no new drafts should be asked for: the last quarter of the time is kept for the judge. Or ``None``."""
-        return "time kept for the judge" if self.seconds_left < self.profile.deadline_seconds / 4 else None
+        return sentence("time kept for the judge") if self.seconds_left < self.profile.deadline_seconds / 4 else None
 
     def check(self) -> None:
         """Raise ``BudgetExhausted`` if a limit is reached."""
         reached = self.exhausted()
         if reached:
-            raise BudgetExhausted(f"The {reached} of the {self.profile.name} profile is reached.")
+            raise BudgetExhausted(
+                sentence("The {limit} of the {profile} profile is reached.", limit=reached, profile=self.profile.name)
+            )
 
     def saw_draft(self) -> None:
         """Note the time of the first draft."""

@@ -83,7 +83,7 @@ def state_words(state: CaseState) -> Sentence:
         _S.EXPIRED: sentence("expired"),
         _S.WITHDRAWN: sentence("withdrawn"),
         _S.NEEDS_PERSON: sentence("waiting for a person"),
-        _S.UNKNOWN: sentence("of unknown fate"),
+        _S.UNKNOWN: sentence("sent, and nobody knows yet whether it was posted"),
         _S.FAILED: sentence("failed"),
         _S.FOLDED: sentence("folded into another"),
         _S.SHADOWED: sentence("approved in shadow mode"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from core.errors import BadInput
+from core.i18n.sentences import Sentence, sentence
 
 
 class DeclineReason(StrEnum):
@@ -30,4 +31,20 @@ def decline_reason(said: str) -> DeclineReason:
     try:
         return DeclineReason(said)
     except ValueError as err:
-        raise BadInput(f"{said!r} is no reason to decline.", remedy=f"Say one of: {', '.join(DeclineReason)}.") from err
+        raise BadInput(
+            sentence("Nobody can decline for the reason {said}.", said=f"{said!r}"),
+            remedy=sentence("Say one of: {known}.", known=", ".join(DeclineReason)),
+        ) from err
+
+
+def decline_words(reason: DeclineReason) -> Sentence:
+    """The reason as it stands in the history of a case."""
+    words = {
+        DeclineReason.WRONG_FACT: sentence("wrong fact"),
+        DeclineReason.PREACHY: sentence("preachy"),
+        DeclineReason.OFF_TONE: sentence("off tone"),
+        DeclineReason.REPEATS_SLUR: sentence("repeats the slur"),
+        DeclineReason.UNSAFE: sentence("unsafe"),
+        DeclineReason.OTHER: sentence("other"),
+    }
+    return words[reason]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from core.errors import BadInput
-from core.i18n.sentences import sentence
+from core.i18n.sentences import Sentence, listed, sentence
 from core.models import Wish
 from core.wording.injection.injection import instructs
 from core.wording.language import NAMES
@@ -41,9 +41,9 @@ def check_language(language: str | None) -> None:
         BadInput: with the codes that are allowed.
     """
     if language is not None and language not in NAMES:
-        known = ", ".join(f"{code} ({name})" for code, name in NAMES.items())
+        known = listed([Sentence("{code} ({name})", {"code": code, "name": name}) for code, name in NAMES.items()])
         raise BadInput(
-            sentence("{language} is no language that Antiphon writes.", language=f"{language!r}"),
+            sentence("Antiphon does not write the language {language}.", language=f"{language!r}"),
             remedy=sentence("Name one of: {known}.", known=known),
         )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.i18n.sentences import sentence
 from core.models import Action, Suggestion
 from core.scoring.edits import CheckedSentence, unsupported_in_words
 from core.stages.reading import people_named
@@ -22,13 +23,14 @@ def why_two(suggestion: Suggestion, checked: Sequence[CheckedSentence]) -> tuple
         checked: the reply, without what discloses Antiphon, checked against the evidence
             (``core.scoring.edits.check_edit``).
     """
-    reasons = []
+    reasons = list[str]()
     if suggestion.reading.recommended_action is Action.REPORT:
-        reasons.append("The post threatens or calls for violence.")
+        reasons.append(sentence("The post threatens or calls for violence."))
     if suggestion.reading.recommended_action is Action.SUPPORT_TARGET:
-        reasons.append("The post attacks one person.")
-    reasons += [f"The reply names a person: “{name}”." for name in _private_people(suggestion, checked)]
-    reasons += [unsupported_in_words(item) for sentence in checked for item in sentence.unsupported]
+        reasons.append(sentence("The post attacks one person."))
+    named = _private_people(suggestion, checked)
+    reasons += [sentence("The reply names a person: “{name}”.", name=name) for name in named]
+    reasons += [unsupported_in_words(item) for one in checked for item in one.unsupported]
     return tuple(dict.fromkeys(reasons))
 
 
@@ -36,6 +38,6 @@ def _private_people(suggestion: Suggestion, checked: Sequence[CheckedSentence]) 
     """The people whom a reply names; who stands in the evidence is no private person."""
     passages = (f"{p.text} {p.source.publisher} {p.source.title}" for p in suggestion.evidence)
     held = frozenset(word for passage in passages for word in words(passage))
-    texts = [sentence.text for sentence in checked if not sentence.is_prepared]
+    texts = [one.text for one in checked if not one.is_prepared]
     named = [name for text in texts for name in people_named(text, suggestion.reading.language)]
     return [name for name in named if not held.issuperset(words(name))]

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from core.i18n.sentences import sentence
 from core.models import Draft, Origin, Receipt, Suggestion
 from core.scoring.grounding.grounding import NAME, Item, check
-from core.scoring.receipts import is_factual
+from core.scoring.receipts import is_factual, unchecked_in_words
 from core.wording.prepared.bank import load_themes, prepared_sentences
 from core.wording.text import sentences, words
 
@@ -49,13 +50,13 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
     known = frozenset(words(suggestion.post.text))
     checked = []
     for found in check(text, suggestion.evidence, language, known):
-        sentence = " ".join(text[found.start : found.end].split())
-        is_prepared = sentence in prepared
-        receipt = receipts.get(sentence)
-        states_fact = is_factual(sentence) and not (is_prepared or found.is_quotation)
+        said = " ".join(text[found.start : found.end].split())
+        is_prepared = said in prepared
+        receipt = receipts.get(said)
+        states_fact = is_factual(said) and not (is_prepared or found.is_quotation)
         checked.append(
             CheckedSentence(
-                sentence,
+                said,
                 found.evidence_id,
                 () if is_prepared else found.unsupported,
                 receipt,
@@ -68,27 +69,27 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
 
 def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
     """What somebody must look at before they approve the text, in sentences."""
-    return tuple(warning for sentence in checked for warning in _warnings(sentence))
+    return tuple(warning for one in checked for warning in _warnings(one))
 
 
-def _warnings(sentence: CheckedSentence) -> list[str]:
-    found = [unsupported_in_words(item) for item in sentence.unsupported]
-    if sentence.is_unchecked:
-        found.append(f"This sentence was not checked against evidence: “{sentence.text}”")
-    return found
+def _warnings(checked: CheckedSentence) -> list[str]:
+    found = [unsupported_in_words(item) for item in checked.unsupported]
+    return [*found, unchecked_in_words(checked.text)] if checked.is_unchecked else found
 
 
 def unsupported_in_words(item: Item) -> str:
     """What is wrong with a figure, date or name that no passage holds."""
-    return f"No evidence holds the {'name' if item.kind == NAME else 'figure'} “{item.text}”."
+    if item.kind == NAME:
+        return sentence("No evidence holds the name “{name}”.", name=item.text)
+    return sentence("No evidence holds the figure “{figure}”.", figure=item.text)
 
 
 def _prepared_in(drafts: Sequence[Draft]) -> frozenset[str]:
     """The prepared sentences of drafts, those among them that the community added."""
     return frozenset(
-        sentence
+        said
         for draft in drafts
-        for sentence, origin in zip(sentences(draft.text), draft.origins, strict=False)
+        for said, origin in zip(sentences(draft.text), draft.origins, strict=False)
         if origin is Origin.PREPARED
     )
 

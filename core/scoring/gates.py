@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 
+from core.i18n.sentences import sentence
 from core.llm.prompting import load_prompt
 from core.models import Brief, Intent, Scores
 from core.scoring.grounding.grounding import NAME, unsupported
@@ -75,19 +76,19 @@ def fault_of(text: str, context: GateContext) -> str | None:
 def _form_fault(text: str, context: GateContext) -> str | None:
     parts = sentences(text)
     if not words(text):
-        return "empty"
+        return sentence("empty")
     if len(parts) > MAX_SENTENCES:
-        return "too many sentences"
+        return sentence("too many sentences")
     if len(text) > context.max_characters:
-        return "too long for the platform"
+        return sentence("too long for the platform")
     if not parts[-1].rstrip("\"'”’)").endswith((".", "!", "?", "…")):
-        return "cut off"
+        return sentence("cut off")
     if LINK.search(text) or _MENTION.search(text):
-        return "link or mention"
+        return sentence("link or mention")
     if hidden_characters(text):
-        return "hidden characters"
+        return sentence("hidden characters")
     if slurs_in(text, context.brief.language):
-        return "slur or insult"
+        return sentence("slur or insult")
     return None
 
 
@@ -97,7 +98,7 @@ def _wording_fault(text: str, context: GateContext) -> str | None:
         return None
     return (
         fault_in(own)
-        or ("obeys an instruction" if obeys(own) else None)
+        or (sentence("obeys an instruction") if obeys(own) else None)
         or _echo_fault(own, context.brief)
         or _mirror_fault(own, context.brief.language)
         or _accusation_fault(own, context.brief)
@@ -117,13 +118,13 @@ def _echo_fault(own: str, brief: Brief) -> str | None:
     run = longest_shared_run(mine, post)
     shared = set(mine) & set(post)
     if run >= 3 or (post and len(shared) * 2 > len(set(post)) and len(shared) > 1):
-        return "repeats the post"
+        return sentence("repeats the post")
     if any(stem(match.group(1).casefold()) in shared - groups for match in _EMPHASIS.finditer(own)):
-        return "repeats the post"
+        return sentence("repeats the post")
     if any(_denies(part, shared, language) or _retells(part, shared, language) for part in sentences(own)):
-        return "restates the stereotype"
+        return sentence("restates the stereotype")
     counted = {stem(word.casefold()) for match in _SHARE_OF_GROUP.finditer(own) for word in match.groups("")}
-    return "softens or concedes" if counted & (shared | (groups - _EVERYBODY)) else None
+    return sentence("softens or concedes") if counted & (shared | (groups - _EVERYBODY)) else None
 
 
 def _denies(sentence: str, shared: set[str], language: str | None) -> bool:
@@ -148,13 +149,13 @@ def _mirror_fault(own: str, language: str) -> str | None:
     """One group set above another is the stereotype turned round."""
     wordings = wordings_of(language)
     below = {stem(word) for match in wordings.above.finditer(own) for word in words(match.group("whom"))}
-    return "sets one group above another" if below & (wordings.group_stems - _EVERYBODY) else None
+    return sentence("sets one group above another") if below & (wordings.group_stems - _EVERYBODY) else None
 
 
 def _accusation_fault(own: str, brief: Brief) -> str | None:
     """A reply that speaks of terror or crime where the post does not ties the group to it."""
     brought_up = said_of(own, brief.reading.target_group) - raised_in(brief.post.text)
-    return "brings up what nobody said" if brought_up else None
+    return sentence("brings up what nobody said") if brought_up else None
 
 
 def _unsupported_fault(own: str, context: GateContext) -> str | None:
@@ -162,10 +163,10 @@ def _unsupported_fault(own: str, context: GateContext) -> str | None:
     known = frozenset(words(brief.post.text)) | context.known_names
     strange = {item.kind for item in unsupported(own, brief.evidence, brief.language, known)}
     if strange - {NAME, FigureKind.DATE}:
-        return "a number that no evidence holds"
+        return sentence("a number that no evidence holds")
     if FigureKind.DATE in strange:
-        return "a date that no evidence holds"
-    return "a name that no evidence holds" if strange else None
+        return sentence("a date that no evidence holds")
+    return sentence("a name that no evidence holds") if strange else None
 
 
 def _credit_fault(own: str, brief: Brief) -> str | None:
@@ -175,12 +176,12 @@ def _credit_fault(own: str, brief: Brief) -> str | None:
         if wordings_of(brief.language).credits.search(part):
             said = set(content_stems(part, brief.language))
             if not any(len(said & passage) >= _CREDITED * len(said) for passage in passages):
-                return "credits a source with more than it says"
+                return sentence("credits a source with more than it says")
     return None
 
 
 def _language_fault(own: str, brief: Brief) -> str | None:
-    return None if detect(own, brief.language) in {brief.language, None} else "another language"
+    return None if detect(own, brief.language) in {brief.language, None} else sentence("another language")
 
 
 @cache
@@ -192,21 +193,21 @@ def _system_prompts() -> tuple[tuple[str, ...], ...]:
 def _leak_fault(own: str) -> str | None:
     mine = words(own)
     leaks = any(longest_shared_run(mine, list(prompt)) >= _LEAK for prompt in _system_prompts())
-    return "prompt text" if leaks else None
+    return sentence("prompt text") if leaks else None
 
 
 def _sameness_fault(text: str, context: GateContext) -> str | None:
     """A reply that begins like a recent one, or says the same in nearly the same words, looks like a bot's."""
     opening = words(text)[:5]
     if any(words(old)[:5] == opening for old in context.recent):
-        return "same skeleton as a recent reply"
+        return sentence("same skeleton as a recent reply")
     if _says_twice(text, context):
-        return "says the same twice"
+        return sentence("says the same twice")
     mine = set(content_stems(text, context.brief.language))
     for old in context.recent:
         other = set(content_stems(old, context.brief.language))
         if len(mine | other) > 3 and len(mine & other) >= _NEARLY_SAME * len(mine | other):
-            return "nearly a recent reply"
+            return sentence("nearly a recent reply")
     return None
 
 
@@ -222,13 +223,13 @@ def _says_twice(text: str, context: GateContext) -> bool:
 
 def intent_fault(text: str, intent: Intent) -> str | None:
     """A draft that is shown as a question must ask one."""
-    return "asks nothing" if intent is Intent.QUESTIONING and "?" not in text else None
+    return sentence("asks nothing") if intent is Intent.QUESTIONING and "?" not in text else None
 
 
 def score_fault(scores: Scores, least_stance: float = LEAST_STANCE) -> str | None:
     """The gate on scores: a draft must oppose the post and must not be toxic, as far as that could be told."""
     if scores.stance is not None and scores.stance < least_stance:
-        return "does not oppose the post"
+        return sentence("does not oppose the post")
     if scores.non_toxicity is not None and scores.non_toxicity < LEAST_NON_TOXICITY:
-        return "toxic"
+        return sentence("toxic")
     return None

@@ -17,6 +17,7 @@ from statistics import fmean
 import numpy as np
 
 from core.errors import BadAnswer, ModelUnavailable, ScorerUnavailable
+from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt
 from core.models import Brief, Evidence, Receipt, Triplet, Verdict
@@ -69,12 +70,12 @@ async def verify(
     """
     checker = _Checker(brief, model, embedder, inference)
     receipts = []
-    for sentence in sentences(text):
-        quoted = next((passage for passage in brief.evidence if sentence in sentences(passage.text)), None)
+    for part in sentences(text):
+        quoted = next((passage for passage in brief.evidence if part in sentences(passage.text)), None)
         if quoted:
-            receipts.append(Receipt(sentence, quoted.id, Verdict.SUPPORTED, 1.0))
-        elif sentence not in prepared and is_factual(sentence):
-            receipts.append(await checker.check(sentence))
+            receipts.append(Receipt(part, quoted.id, Verdict.SUPPORTED, 1.0))
+        elif part not in prepared and is_factual(part):
+            receipts.append(await checker.check(part))
     return tuple(receipts), checker.notes
 
 
@@ -115,14 +116,16 @@ class _Checker:
     def _has_figures(self, sentence: str, passage: Evidence) -> bool:
         return all(item.kind == NAME for item in unsupported(sentence, [passage], self.brief.language))
 
-    async def _triplets(self, sentence: str) -> list[Parts]:
+    async def _triplets(self, fact: str) -> list[Parts]:
         """The sentence taken apart, or nothing where it is to be checked as a whole."""
         if self.model is None or not self.model.budget.profile.extracts_triplets:
             return []
         try:
-            return await extract(sentence, self.brief.reading.language, self.model)
+            return await extract(fact, self.brief.reading.language, self.model)
         except (BadAnswer, ModelUnavailable) as err:
-            self.notes.append(f"receipts: a fact was taken as a whole, not apart into its triplets ({err.message})")
+            self.notes.append(
+                sentence("receipts: a fact was taken as a whole, not apart into its triplets ({why})", why=err.message)
+            )
             return []
 
     async def _best(self, statements: Sequence[str], passages: Sequence[Evidence]) -> list[Best] | None:
@@ -131,7 +134,7 @@ class _Checker:
             try:
                 return await _inferred(statements, passages, self.inference)
             except ScorerUnavailable as err:
-                self.notes.append(f"receipts: the model of inference failed ({err.message})")
+                self.notes.append(sentence("receipts: the model of inference failed ({why})", why=err.message))
         best = []
         for statement in statements:
             found = await self._asked(statement, passages)
@@ -195,8 +198,15 @@ def warnings_of(receipts: Sequence[Receipt]) -> list[str]:
 
 def _warning(receipt: Receipt) -> str:
     if receipt.verdict is Verdict.UNVERIFIED:
-        return f"This sentence was not checked against evidence: “{receipt.sentence}”"
+        return unchecked_in_words(receipt.sentence)
     loose = [f"“{triplet}”" for triplet in receipt.triplets if triplet.probability < _SUPPORTED]
     if 0 < len(loose) < len(receipt.triplets):
-        return f"No evidence carries {', '.join(loose)} in this sentence: “{receipt.sentence}”"
-    return f"No evidence carries this sentence: “{receipt.sentence}”"
+        return sentence(
+            "No evidence carries {parts} in this sentence: “{text}”", parts=listed(loose), text=receipt.sentence
+        )
+    return sentence("No evidence carries this sentence: “{text}”", text=receipt.sentence)
+
+
+def unchecked_in_words(text: str) -> str:
+    """That nobody held a sentence against the evidence."""
+    return sentence("This sentence was not checked against evidence: “{text}”", text=text)

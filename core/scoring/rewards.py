@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from core.errors import ModelUnavailable, ScorerUnavailable
+from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief, Scores
@@ -167,7 +168,13 @@ async def evaluate(
             columns[scorer.name] = await scorer.score(brief, texts)
         except ScorerUnavailable as err:
             columns[scorer.name] = [None] * len(texts)
-            failed.append(f"rewards: some drafts have no score for {scorer.name} ({err.message})")
+            failed.append(
+                sentence(
+                    "rewards: some drafts have no score for {reward} ({why})",
+                    reward=in_words(scorer.name),
+                    why=err.message,
+                )
+            )
     if "stance" in columns:
         columns["faithfulness_post"] = columns["stance"]  # F2RL's P(oppose the post)
     rows = [{name: values[row] for name, values in columns.items()} for row in range(len(texts))]
@@ -190,6 +197,20 @@ def missing(scores: Sequence[Scores]) -> list[str]:
     """The names of the rewards that no draft has."""
     names = [field.name for field in fields(Scores) if field.name in WEIGHTS]
     return [name for name in names if scores and all(getattr(row, name) is None for row in scores)]
+
+
+def in_words(reward: str) -> str:
+    """What a reward is called in a note."""
+    names = {
+        "stance": sentence("stance"),
+        "argument_quality": sentence("argument quality"),
+        "non_toxicity": sentence("non-toxicity"),
+        "factuality": sentence("factuality"),
+        "faithfulness_post": sentence("faithfulness to the post"),
+        "faithfulness_claim": sentence("faithfulness to the claim"),
+        "faithfulness_evidence": sentence("faithfulness to the evidence"),
+    }
+    return names.get(reward, reward)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.errors import BadAnswer
+from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt
 from core.ports import Generation
@@ -46,17 +47,17 @@ SCHEMA: Final[dict[str, Any]] = {
 """The fixed schema of the structured call."""
 
 
-async def extract(sentence: str, language: str | None, model: MeteredModel) -> list[Parts]:
+async def extract(fact: str, language: str | None, model: MeteredModel) -> list[Parts]:
     """The triplets of one sentence, in its own words; at least one.
 
     Raises:
         BadAnswer: the model's answer has none, or its triplets do not say what the sentence says.
         ModelUnavailable: the model or its budget is gone.
     """
-    prompt = load_prompt("triplets").fill(sentence=sentence)
+    prompt = load_prompt("triplets").fill(sentence=fact)
     answer = await model.generate(prompt, Generation(max_tokens=160, temperature=0.0, seed=3, schema=SCHEMA))
     triplets = distinct(parse(answer.texts[0]), language)
-    fault = fault_of(triplets, sentence, language)
+    fault = fault_of(triplets, fact, language)
     if fault:
         raise BadAnswer(fault)
     return triplets
@@ -72,10 +73,10 @@ def parse(answer: str) -> list[Parts]:
         rows = json.loads(answer)["t"]
         found = [tuple(" ".join(part.split()) for part in row) for row in rows]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as err:
-        raise BadAnswer("the answer is not the JSON that was asked for") from err
+        raise BadAnswer(sentence("the answer is not the JSON that was asked for")) from err
     whole = [(row[0], row[1], row[2]) for row in dict.fromkeys(found) if len(row) == 3 and row[0] and row[1]]
     if len(whole) < len(dict.fromkeys(found)):
-        raise BadAnswer("a triplet is not whole")
+        raise BadAnswer(sentence("a triplet is not whole"))
     return whole
 
 
@@ -94,21 +95,21 @@ def _meaning(text: str, language: str | None) -> set[str]:
     return set(content_stems(text, language)) | numbers(text)
 
 
-def fault_of(triplets: Sequence[Parts], sentence: str, language: str | None) -> str | None:
+def fault_of(triplets: Sequence[Parts], fact: str, language: str | None) -> str | None:
     """Why the triplets do not stand for the sentence, in words, or ``None`` if they do."""
     if not triplets:
-        return "there are none"
+        return sentence("there are none")
     said = " ".join(hypothesis(triplet) for triplet in triplets)
-    own, kept = set(content_stems(sentence, language)), set(content_stems(said, language))
+    own, kept = set(content_stems(fact, language)), set(content_stems(said, language))
     if any(len(set(content_stems(hypothesis(triplet), language))) < LEAST_WORDS for triplet in triplets):
-        return "a triplet says nothing"
-    if not kept <= own or not numbers(said) <= numbers(sentence):
-        return "they say more than the sentence"
-    if numbers(said) != numbers(sentence) or len(kept) < LEAST_KEPT * len(own):
-        return "they say less than the sentence"
+        return sentence("a triplet says nothing")
+    if not kept <= own or not numbers(said) <= numbers(fact):
+        return sentence("they say more than the sentence")
+    if numbers(said) != numbers(fact) or len(kept) < LEAST_KEPT * len(own):
+        return sentence("they say less than the sentence")
     negation = wordings_of(language).negation
-    if bool(negation.search(said)) != bool(negation.search(sentence)):
-        return "they lose a negation"
+    if bool(negation.search(said)) != bool(negation.search(fact)):
+        return sentence("they lose a negation")
     return None
 
 

@@ -12,6 +12,7 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 
 from core.errors import ModelUnavailable
+from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief
@@ -87,14 +88,14 @@ async def anneal(
         seen = {candidate.text for candidate in pool}
         fresh = await assess([proposal for proposal in proposals if proposal.text not in seen])
         pool = sorted([*pool, *fresh], key=lambda candidate: -candidate.energy)
-    return pool, profile.rounds, _ended(pool, model) or "round limit"
+    return pool, profile.rounds, _ended(pool, model) or sentence("round limit")
 
 
 def _ended(pool: Sequence[Candidate], model: MeteredModel) -> str | None:
     if not pool:
-        return "no draft passed the gates"
+        return sentence("no draft passed the gates")
     reached = pool[0].energy >= model.budget.profile.target_score
-    return model.budget.exhausted() or ("target score" if reached else model.budget.is_late())
+    return model.budget.exhausted() or (sentence("target score") if reached else model.budget.is_late())
 
 
 async def _rewrite(

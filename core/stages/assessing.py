@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Verdict
 from core.ports import Embedder, Inference, Scorer
@@ -127,11 +128,11 @@ class Assessor:
         if not candidate.rewrites or self.brief.language not in self.embedder.languages:
             return None
         first, second = await asyncio.to_thread(self.embedder.encode, [candidate.text, candidate.rewrites])
-        return "strays from what it rewrites" if float(first @ second) < _LEAST_LIKENESS else None
+        return sentence("strays from what it rewrites") if float(first @ second) < _LEAST_LIKENESS else None
 
     def _ungrounded_fault(self, candidate: Candidate) -> str | None:
         """Without evidence a draft states no facts but prepared ones."""
-        return "a fact without any evidence" if candidate.is_unsupported and not self.brief.evidence else None
+        return sentence("a fact without any evidence") if candidate.is_unsupported and not self.brief.evidence else None
 
     def _passes(self, fault: str | None) -> bool:
         if fault:
@@ -141,4 +142,8 @@ class Assessor:
 
 def _cautions(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:
     used = {receipt.evidence_id for receipt in receipts if receipt.verdict is not Verdict.UNSUPPORTED}
-    return tuple(f"Caution ({p.id}): {p.caution}" for p in evidence if p.caution and p.id in used)
+    return tuple(
+        sentence("Caution ({passage}): {caution}", passage=p.id, caution=p.caution)
+        for p in evidence
+        if p.caution and p.id in used
+    )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelUnavailable
+from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Claim, FlaggedPost
@@ -38,20 +39,20 @@ def fault_of(claim: str, post: str, language: str | None) -> str | None:
     it; it mirrors it if it calls one group better than another; it overstates if it speaks of all, of none or of most.
     """
     if len(words(claim)) < 4 or len(sentences(claim)) > 1:
-        return "not one plain sentence"
+        return sentence("not one plain sentence")
     wordings = wordings_of(language)
     if wordings.mirror.search(claim):
-        return "mirrors the stereotype"
+        return sentence("mirrors the stereotype")
     if wordings.absolutes.search(claim):
-        return "overstates"
+        return sentence("overstates")
     wording = fault_in(claim)
     if wording:
         return wording
     shared = set(content_stems(claim, language)) & set(content_stems(post, language))
     if wordings.negation.search(claim) and shared:
-        return "restates the stereotype"
+        return sentence("restates the stereotype")
     if len(shared) > 2 or len(shared) * 2 > len(set(content_stems(claim, language))):
-        return "repeats the post"
+        return sentence("repeats the post")
     return None
 
 
@@ -60,15 +61,22 @@ async def propose_claims(
 ) -> tuple[list[str], list[str]]:
     """At most ``count`` claims, the prepared one of the closest theme among them, and what was lost on the way."""
     prepared = [theme.claim for theme in themes[:2] if theme.claim]
-    degraded = []
+    degraded = list[str]()
     try:
         written = await _write(post, language, model, max(1, count - len(prepared)))
     except ModelUnavailable as err:
         written = []
-        degraded.append(f"claims: the model wrote none ({err.message}); prepared claims are used")
+        degraded.append(sentence("claims: the model wrote none ({why}); prepared claims are used", why=err.message))
     standing, lost = await asyncio.to_thread(_standing, written, post.text, language, heads)
     if lost:
-        degraded.append(f"claims: {len(lost)} of {len(written)} written claims lost ({', '.join(sorted(set(lost)))})")
+        degraded.append(
+            sentence(
+                "claims: {lost} of {written} written claims were dropped ({faults})",
+                lost=len(lost),
+                written=len(written),
+                faults=listed(sorted(set(lost))),
+            )
+        )
     return list(dict.fromkeys([*prepared, *standing]))[:count], degraded
 
 
@@ -85,9 +93,9 @@ def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> 
         fault = fault_of(claim, post, language)
         if fault is None and heads.knows(language):
             if heads.opposes(post, [claim])[0] < _LEAST_STANCE:
-                fault = "does not oppose the post"
+                fault = sentence("does not oppose the post")
             elif heads.hateful([claim])[0] > _MOST_HATE:
-                fault = "reads as hateful"
+                fault = sentence("reads as hateful")
         if fault:
             lost.append(fault)
         else:
@@ -112,8 +120,9 @@ async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) ->
         except ModelUnavailable as err:
             shares, problem = None, err.message
         if shares is None:
-            reason = problem or "the model gave no letter"
-            return [Claim(text, None) for text in claims], [f"claims: no vote was held ({reason}); the first is used"]
+            why = problem or sentence("the model gave no letter")
+            note = sentence("claims: no vote was held ({why}); the first is used", why=why)
+            return [Claim(text, None) for text in claims], [note]
         ballot[:] = np.log([max(shares[letter], _LEAST_SHARE) for letter in ascii_uppercase[:count]])
     votes = _without_places(logits)
     ranked = sorted(range(count), key=lambda index: -votes[index])

@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import TypeVar
 
 from core.errors import ModelUnavailable
+from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief
@@ -88,13 +89,13 @@ class _Search:
             temperature = profile.t0 + (done + 1) * profile.t_step
             fresh = [answer for text in current for answer in await self._grow(text, temperature)]
             if not fresh:
-                return _best_first(found.values()), done, budget.exhausted() or "no answer could be judged"
+                return _best_first(found.values()), done, budget.exhausted() or sentence("no answer could be judged")
             found |= {answer.text: answer for answer in fresh}
             best = _best_first(fresh)[: profile.proposals]
             if best[0].score >= profile.target_score:
-                return _best_first(found.values()), done + 1, "target score"
+                return _best_first(found.values()), done + 1, sentence("target score")
             current = [answer.text for answer in best]
-        return _best_first(found.values()), profile.rounds, budget.exhausted() or "round limit"
+        return _best_first(found.values()), profile.rounds, budget.exhausted() or sentence("round limit")
 
     async def _grow(self, text: str, temperature: float) -> list[Scored]:
         """What one candidate grows into: the best k answers of those that its k drawn strings lead to."""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.errors import ModelUnavailable
+from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief, Intent, Receipt, Scores, Verdict
@@ -128,7 +129,12 @@ async def write(
         else:
             drafts.setdefault(answer, Candidate(answer, intent, is_prepared=False))
     wrote = len(intents) - len(lost)
-    return list(drafts.values()), [f"drafts: the model wrote {wrote} of {len(intents)} ({lost[0]})"] if lost else []
+    if not lost:
+        return list(drafts.values()), []
+    note = sentence(
+        "drafts: the model wrote {wrote} of {wanted} ({why})", wrote=wrote, wanted=len(intents), why=lost[0]
+    )
+    return list(drafts.values()), [note]
 
 
 async def _write_one(

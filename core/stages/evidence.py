@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.errors import IndexUnavailable, ModelUnavailable
+from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Evidence, FlaggedPost, Reading
@@ -45,11 +46,13 @@ async def write_queries(
     try:
         answer = await model.generate(prompt, Generation(max_tokens=90, temperature=0.2, seed=2))
     except ModelUnavailable as err:
-        return own, [f"evidence: the model wrote no queries ({err.message}); post and claim are searched for"]
+        return own, [
+            sentence("evidence: the model wrote no queries ({why}); post and claim are searched for", why=err.message)
+        ]
     written = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
     queries = [query for query in dict.fromkeys(written) if query][:QUERIES]
     if not queries:
-        return own, ["evidence: the model wrote no queries; post and claim are searched for"]
+        return own, [sentence("evidence: the model wrote no queries; post and claim are searched for")]
     return list(dict.fromkeys([*own, *queries])), []
 
 
@@ -76,17 +79,17 @@ async def find_evidence(
     try:
         found = await _by_preference(query, wanted.publishers, source)
     except IndexUnavailable as err:
-        return [], [f"evidence: none, the knowledge base is unavailable ({err.message})"]
+        return [], [sentence("evidence: none, the knowledge base is unavailable ({why})", why=err.message)]
     if not found.passages:
-        return [], [*found.notes, "evidence: none bears on the claim; the drafts state no facts"]
+        return [], [*found.notes, sentence("evidence: none bears on the claim; the drafts state no facts")]
     plain = [passage for passage in found.passages if not instructs(f"{passage.text}\n{passage.source.title}")]
     dropped = [
-        f"evidence: {passage.id} was dropped, it reads as an instruction to a model"
+        sentence("evidence: {passage} was dropped, it reads as an instruction to a model", passage=passage.id)
         for passage in found.passages
         if passage not in plain
     ]
     if not plain:
-        dropped.append("evidence: none is left; the drafts state no facts")
+        dropped.append(sentence("evidence: none is left; the drafts state no facts"))
     return plain, [*found.notes, *dropped]
 
 
@@ -103,7 +106,10 @@ async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], sour
     if found.passages:
         return found
     others = await source.search(query)
-    note = f"evidence: nothing by {', '.join(publishers)} bears on the claim; all publishers were searched"
+    note = sentence(
+        "evidence: nothing by {publishers} bears on the claim; all publishers were searched",
+        publishers=", ".join(publishers),
+    )
     return Found(others.passages, (*others.notes, note))
 
 
@@ -112,7 +118,7 @@ async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[
 
     A summary that loses or adds a figure is dropped for the passage's first two sentences.
     """
-    kept, degraded = [], []
+    kept, degraded = list[Evidence](), list[str]()
     for passage in evidence:
         parts = sentences(passage.text)
         if len(parts) <= 2:
@@ -123,7 +129,9 @@ async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[
             prompt = load_prompt("summary").fill(paragraph=passage.text)
             written = (await model.generate(prompt, Generation(max_tokens=150, temperature=0.0))).texts[0].strip()
         except ModelUnavailable as err:
-            degraded.append(f"evidence: {passage.id} is cut, not summarised ({err.message})")
+            degraded.append(
+                sentence("evidence: {passage} is cut, not summarised ({why})", passage=passage.id, why=err.message)
+            )
         else:
             faithful = len(sentences(written)) == 2 and same_figures(written, passage.text)
             summary = written if faithful else summary

@@ -12,6 +12,7 @@ from itertools import permutations
 from statistics import fmean
 
 from core.errors import ModelUnavailable
+from core.i18n.sentences import sentence
 from core.models import Brief, Intent
 from core.stages.drafting import Candidate
 from core.stages.judge_formats import HIGHEST, Comparison, Judge
@@ -19,8 +20,7 @@ from core.stages.ranking import Tournament
 
 VERDICTS_EACH = 2
 """The most verdicts, for each candidate, that an adaptive tournament asks for; a round robin of n asks for n - 1."""
-_STOPPED = "judge: not every pair that matters was compared ({})"
-_UNREADABLE = "judge: a pair got no readable answer"
+_UNREADABLE = sentence("judge: a pair got no readable answer")
 
 
 def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[Candidate]:
@@ -45,7 +45,7 @@ async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tup
     places. A candidate that no comparison is about has no score.
     """
     if len(candidates) < 2:
-        return list(candidates), ["judge: one draft alone cannot be compared"] if candidates else []
+        return list(candidates), [sentence("judge: one draft alone cannot be compared")] if candidates else []
     rank = _round_robin if by.model.budget.profile.is_round_robin else _adaptively
     judged, degraded = await rank(candidates, brief, by)
     return judged, sorted(set(degraded))
@@ -61,7 +61,7 @@ async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) 
         try:
             said = await by.compare(brief, candidates[first].text, candidates[second].text)
         except ModelUnavailable as err:
-            degraded.append(_STOPPED.format(err.message))
+            degraded.append(_stopped(err))
             break
         if said is None:
             degraded.append(_UNREADABLE)
@@ -86,7 +86,7 @@ async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge)
     degraded = []
     for pair, comparison in zip(pairs, said, strict=True):
         if isinstance(comparison, ModelUnavailable):
-            degraded.append(_STOPPED.format(comparison.message))
+            degraded.append(_stopped(comparison))
         elif isinstance(comparison, BaseException):
             raise comparison
         elif comparison is None:
@@ -94,6 +94,10 @@ async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge)
         else:
             table[pair] = comparison
     return [_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded
+
+
+def _stopped(err: ModelUnavailable) -> str:
+    return sentence("judge: not every pair that matters was compared ({why})", why=err.message)
 
 
 def _from_table(candidate: Candidate, at: int, table: Mapping[tuple[int, int], Comparison]) -> Candidate:

@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import BadAnswer, BadInput, BudgetExhausted, ModelUnavailable
+from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Action, FlaggedPost, Reading, TargetGroup
 from core.ports import Generation
 from core.scoring.heads.heads import Heads
 from core.wording.injection.injection import instructs
-from core.wording.language import NAMES, detect
+from core.wording.language import NAMES, detect, name_of
 from core.wording.targets.groups import groups_named, undisguised
 from core.wording.text import MAX_POST_CHARACTERS, clean, sentences, stop_words, words
 
@@ -141,17 +142,21 @@ def check_text(text: str) -> tuple[str, list[str]]:
     """
     cleaned, removed = clean(text)
     if not cleaned:
-        raise BadInput("The post is empty.", remedy="Pass the text of the post to answer.")
+        raise BadInput(sentence("The post is empty."), remedy=sentence("Pass the text of the post to answer."))
     if len(cleaned) > MAX_POST_CHARACTERS:
         raise BadInput(
-            f"The post has {len(cleaned):,} characters; Antiphon reads {MAX_POST_CHARACTERS:,} at most.",
-            remedy="Pass the part that is hateful.",
+            sentence(
+                "The post has {count} characters; Antiphon reads {most} at most.",
+                count=f"{len(cleaned):,}",
+                most=f"{MAX_POST_CHARACTERS:,}",
+            ),
+            remedy=sentence("Pass the part that is hateful."),
         )
-    notes = []
+    notes = list[str]()
     if removed:
-        notes.append(f"post: {removed} control or bidirectional characters were taken out")
+        notes.append(sentence("post: {count} control or bidirectional characters were taken out", count=removed))
     if instructs(cleaned):
-        notes.append("post: it tries to give the model instructions; they are read as text and not followed")
+        notes.append(sentence("post: it tries to give the model instructions; they are read as text and not followed"))
     return cleaned, notes
 
 
@@ -167,17 +172,20 @@ async def read_signals(post: FlaggedPost, heads: Heads, *, expected: str, langua
 
 def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signals:
     language = named or detect(text, expected)
-    notes = []
+    notes = list[str]()
     if language is None:
-        notes.append("reading: the post's language could not be told")
+        notes.append(sentence("reading: the post's language could not be told"))
     violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
     addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
     open_text = undisguised(text, language)
     if not heads.knows(language):
         if language is not None:
             notes.append(
-                f"reading: no built-in scorer knows {NAMES.get(language, language)}; "
-                "whether the post is hateful is the language model's word alone"
+                sentence(
+                    "reading: no built-in scorer knows {language}; whether the post is hateful is the language model's "
+                    "word alone",
+                    language=name_of(language),
+                )
             )
         return Signals(language, None, attacked(open_text, language, {}), violent, tuple(notes), *addressed)
     shares = heads.target_groups(open_text)
@@ -252,8 +260,8 @@ async def _explain(text: str, model: MeteredModel) -> tuple[Mapping[str, Any], l
             problem = err.message
         except ModelUnavailable as err:
             _raise_unless_answered(model, err)
-            return {}, [f"reading: the explanations were not asked for ({err.message})"]
-    return {}, [f"reading: the model's explanations could not be used ({problem})"]
+            return {}, [sentence("reading: the explanations were not asked for ({why})", why=err.message)]
+    return {}, [sentence("reading: the model's explanations could not be used ({why})", why=problem)]
 
 
 def parse_explanations(answer: str) -> dict[str, Any]:
@@ -265,18 +273,18 @@ def parse_explanations(answer: str) -> dict[str, Any]:
     try:
         fields = json.loads(answer)
     except (json.JSONDecodeError, RecursionError) as err:
-        raise BadAnswer("the answer is not JSON") from err
+        raise BadAnswer(sentence("the answer is not JSON")) from err
     if not isinstance(fields, dict):
-        raise BadAnswer("the answer is not an object")
+        raise BadAnswer(sentence("the answer is not an object"))
     fields = {_ASKED_AS.get(key, key): value for key, value in fields.items()}
     for name in EXPLANATIONS:
         if not isinstance(fields.get(name), str) or not fields[name].strip():
-            raise BadAnswer(f"{name} is missing")
+            raise BadAnswer(sentence("{field} is missing", field=name))
     severity = fields.get("severity")
     if fields.get("target_group") not in list(TargetGroup) or type(severity) is not int or severity not in range(1, 6):
-        raise BadAnswer("target_group or severity is missing")
+        raise BadAnswer(sentence("{field} is missing", field="target_group or severity"))
     if fields.get("recommended_action") not in list(Action):
-        raise BadAnswer("recommended_action is missing")
+        raise BadAnswer(sentence("{field} is missing", field="recommended_action"))
     return fields
 
 
@@ -286,10 +294,17 @@ async def _ask(prompt: str, text: str, model: MeteredModel) -> tuple[float | Non
         shares = await model.choose(load_prompt(prompt).fill(post=quoted(text)), ("yes", "no"))
     except ModelUnavailable as err:
         _raise_unless_answered(model, err)
-        return None, [f"reading: whether the post is {prompt} was not asked ({err.message})"]
+        return None, [
+            sentence("reading: whether the post is {what} was not asked ({why})", what=_asked(prompt), why=err.message)
+        ]
     if shares is None:
-        return None, [f"reading: the model did not say whether the post is {prompt}"]
+        return None, [sentence("reading: the model did not say whether the post is {what}", what=_asked(prompt))]
     return shares["yes"], []
+
+
+def _asked(prompt: str) -> str:
+    """What a prompt asks of the post."""
+    return {"hateful": sentence("hateful"), "violent": sentence("violent"), "personal": sentence("personal")}[prompt]
 
 
 def _raise_unless_answered(model: MeteredModel, err: ModelUnavailable) -> None:
@@ -342,14 +357,21 @@ def is_debatable(reading: Reading, signals: Signals) -> bool:
 
 def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal: bool) -> tuple[Action, str]:
     if violent:
-        return Action.REPORT, "The post threatens or calls for violence: report it and stand by the people threatened."
+        return Action.REPORT, sentence(
+            "The post threatens or calls for violence: report it and stand by the people threatened."
+        )
     if signals.hateful is not None and signals.hateful < _NOT_HATEFUL:
-        return Action.STAY_SILENT, "The post does not read as hateful, or answers hate itself."
+        return Action.STAY_SILENT, sentence("The post does not read as hateful, or answers hate itself.")
     if signals.language not in NAMES:
-        known = ", ".join(NAMES.values())
-        return Action.STAY_SILENT, f"The post is in a language that Antiphon cannot check; it writes {known}."
+        return Action.STAY_SILENT, sentence(
+            "The post is in a language that Antiphon cannot check; it writes {known}.", known=listed([*NAMES.values()])
+        )
     if personal:
-        return Action.SUPPORT_TARGET, "The post names a person: stand by that person, and take the name out of sight."
+        return Action.SUPPORT_TARGET, sentence(
+            "The post names a person: stand by that person, and take the name out of sight."
+        )
     if advised is Action.SUPPORT_TARGET and signals.addresses_somebody and (signals.hateful or 0) < _SURELY_HATEFUL:
-        return Action.SUPPORT_TARGET, "The post seems to attack one person: stand by that person."
-    return Action.REPLY, "The post demeans a group of people, and a calm reply can reach those who read along."
+        return Action.SUPPORT_TARGET, sentence("The post seems to attack one person: stand by that person.")
+    return Action.REPLY, sentence(
+        "The post demeans a group of people, and a calm reply can reach those who read along."
+    )

@@ -13,7 +13,9 @@ from functools import cache
 
 from lingua import IsoCode639_1, Language, LanguageDetector, LanguageDetectorBuilder
 
-NAMES = {"en": "English", "es": "Spanish", "it": "Italian", "eu": "Basque"}
+from core.i18n.sentences import sentence
+
+NAMES = {"en": sentence("English"), "es": sentence("Spanish"), "it": sentence("Italian"), "eu": sentence("Basque")}
 """The languages that Antiphon writes, by ISO 639-1 code."""
 
 _LEAST_CONFIDENCE = 0.35

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from core.errors import BadInput, IndexUnavailable
+from core.i18n.sentences import sentence
 from kb.documents import Fetched, Listed, Page, Parsed, Span
 from kb.library.nouns import Paragraph, Revision, State, Trust, groups_in, listed_in, revision_in
 from kb.library.store import Store
@@ -276,7 +277,8 @@ class Library:
             for row in rows:
                 if _hash(row["words"]) != row["sha256"]:
                     raise IndexUnavailable(
-                        f"A paragraph of {row['id']} is not what was stored.", remedy="Run `antiphon kb verify`."
+                        sentence("A paragraph of {document} is not what was stored.", document=row["id"]),
+                        remedy=sentence("Run `{command}`.", command="antiphon kb verify"),
                     )
                 found[row["paragraph"]] = Paragraph(
                     row["paragraph"], listed_in(row), row["at_page"], row["start"], row["stop"], row["words"],

@@ -10,11 +10,12 @@ import sqlite3
 from pathlib import Path
 
 from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 
 VERSION = 1
 FILE = "library.sqlite"
 _BUSY_MILLISECONDS = 30_000
-_REMEDY = "Free some space, check that the folder can be written, and try again."
+_REMEDY = sentence("Free some space, check that the folder can be written, and try again.")
 
 _TABLES = """
 CREATE TABLE documents (
@@ -97,7 +98,9 @@ def connect(folder: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA foreign_keys = ON")
         _create_or_check(connection, folder)
     except (OSError, sqlite3.Error) as err:
-        raise IndexUnavailable(f"The library in {folder} cannot be opened: {err}.", remedy=_REMEDY) from err
+        raise IndexUnavailable(
+            sentence("The library in {folder} cannot be opened: {why}.", folder=folder, why=err), remedy=_REMEDY
+        ) from err
     return connection
 
 

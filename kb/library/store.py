@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import RLock
 
 from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 from kb.library.schema import connect
 
 
@@ -36,7 +37,8 @@ class Store:
                 yield self._database
             except sqlite3.Error as err:
                 raise IndexUnavailable(
-                    f"The library in {self.folder} cannot be read: {err}.", remedy="Run `antiphon kb verify`."
+                    sentence("The library in {folder} cannot be read: {why}.", folder=self.folder, why=err),
+                    remedy=sentence("Run `{command}`.", command="antiphon kb verify"),
                 ) from err
 
     @contextmanager

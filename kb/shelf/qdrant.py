@@ -20,6 +20,7 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ApiException
 
 from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 from core.models import TargetGroup
 from core.ports import Embedder
 from kb.documents import Listed
@@ -34,7 +35,9 @@ _K1, _B = 1.2, 0.75  # as tantivy's BM25
 _MEAN_LENGTH = 75.0  # stems of a paragraph of 120 words; a server of shards knows no mean of its own
 _MAX_QUERY_WORDS = 64
 _NEVER = date.max.toordinal()
-_REMEDY = "Check [kb] qdrant_url and the server, and that `antiphon kb push` filled the collection."
+_REMEDY = sentence(
+    "Check [kb] qdrant_url and the server, and that `{command}` filled the collection.", command="antiphon kb push"
+)
 
 OnPushed = Callable[[int, int], None]
 """Told after each batch: how many paragraphs are pushed, of how many."""
@@ -93,7 +96,7 @@ class QdrantShelf:
             found = self._client.retrieve(self._collection, list(rows), with_payload=False, with_vectors=[_MEANING])
         by_row: dict[int, Any] = {int(record.id): record.vector for record in found}
         if missing := [row for row in rows if row not in by_row]:
-            raise IndexUnavailable(f"Qdrant has no vector of paragraph {missing[0]}.", remedy=_REMEDY)
+            raise IndexUnavailable(sentence("Qdrant has no vector of paragraph {row}.", row=missing[0]), remedy=_REMEDY)
         return np.array([by_row[row][_MEANING] for row in rows], dtype=np.float32)
 
     def embedded(self, rows: Sequence[int]) -> frozenset[int]:
@@ -147,7 +150,9 @@ class QdrantShelf:
         try:
             yield
         except (ApiException, ValueError, OSError) as err:
-            raise IndexUnavailable(f"Qdrant does not answer as it should: {err}.", remedy=_REMEDY) from err
+            raise IndexUnavailable(
+                sentence("Qdrant does not answer as it should: {why}.", why=err), remedy=_REMEDY
+            ) from err
 
 
 def _point(paragraph: Paragraph, vector: NDArray[np.float32], version: str) -> models.PointStruct:
@@ -178,7 +183,9 @@ def _point(paragraph: Paragraph, vector: NDArray[np.float32], version: str) -> m
 
 def _paragraph(row: int, payload: Mapping[str, Any]) -> Paragraph:
     if hashlib.sha256(str(payload.get("text")).encode()).hexdigest() != payload.get("sha256"):
-        raise IndexUnavailable(f"Paragraph {row} on the Qdrant server is not what was pushed.", remedy=_REMEDY)
+        raise IndexUnavailable(
+            sentence("Paragraph {row} on the Qdrant server is not what was pushed.", row=row), remedy=_REMEDY
+        )
     listed = dict(payload["listed"])
     listed["target_groups"] = frozenset(TargetGroup(group) for group in listed["target_groups"])
     listed["expires"] = date.fromordinal(payload["expires"]) if payload["expires"] != _NEVER else None

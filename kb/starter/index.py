@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 from core.ports import Embedder
 from kb.files import checksums
 from kb.ranking.stems import ANALYZERS, ENGLISH, stems
@@ -36,7 +37,7 @@ _BUILDING = ".building-"
 _LOCK_SECONDS = 300.0  # a first build takes seconds, but another process may be building on a slow machine
 _WRITER_BYTES = 15_000_000  # the least that tantivy's writer takes
 _MAX_QUERY_WORDS = 64  # a longer post adds time, not sense
-_REMEDY = "Free some space, check that the cache folder can be written, and try again."
+_REMEDY = sentence("Free some space, check that the cache folder can be written, and try again.")
 
 
 class _DamageError(Exception):
@@ -138,9 +139,14 @@ class KnowledgeIndex:
                 self._build(folder)
                 return _load(folder)
         except Timeout as err:
-            raise IndexUnavailable("Another process is still building the search index.", remedy=_REMEDY) from err
+            raise IndexUnavailable(
+                sentence("Another process is still building the search index."), remedy=_REMEDY
+            ) from err
         except (OSError, ValueError, RuntimeError, _DamageError) as err:  # tantivy and faiss raise the latter two
-            raise IndexUnavailable(f"The search index cannot be kept in {self._root}: {err}.", remedy=_REMEDY) from err
+            raise IndexUnavailable(
+                sentence("The search index cannot be kept in {folder}: {why}.", folder=self._root, why=err),
+                remedy=_REMEDY,
+            ) from err
 
     def _build(self, folder: Path) -> None:
         """Write a new index beside ``folder``, put it in place at once, and drop all others. Needs the lock."""

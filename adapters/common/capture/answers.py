@@ -11,7 +11,7 @@ from typing import Final
 from adapters.common.words.fitting import shortened
 from adapters.common.words.labels import duration_in_words, reply_kind_in_words
 from adapters.common.words.markup import Markup, Reader
-from core.i18n.catalogs import gettext
+from core.i18n.catalogs import gettext, translated
 from core.models import Draft, Verdict
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card
@@ -122,7 +122,10 @@ def _draft(card: Card, draft: Draft, reader: Reader) -> str:
         f"{_on_a_line(source.publisher, markup)}, {_on_a_line(source.title, markup)}: {markup.address(source.url)}"
         for source in sources
     ]
-    lines += [gettext("Look at: {warning}", locale, warning=_on_a_line(said, markup)) for said in draft.warnings]
+    lines += [
+        gettext("Look at: {warning}", locale, warning=_on_a_line(translated(said, locale), markup))
+        for said in draft.warnings
+    ]
     return "\n".join([_words(draft, reader), *map(markup.small, lines)])
 
 

@@ -74,7 +74,7 @@ def _block(draft: Draft) -> str:
 
 
 def _head(card: Card, reader: Reader) -> list[Segment]:
-    locale, markup = reader.locale, reader.markup
+    locale = reader.locale
     group, severity = group_in_words(card.target_group, locale), severity_in_words(card.severity, locale)
     language = language_in_words(card.language, locale)
     about = gettext(
@@ -86,7 +86,7 @@ def _head(card: Card, reader: Reader) -> list[Segment]:
     )
     segments = [Segment("gist", 0, _gist(card, reader)), Segment("gist", 0, (about,))]
     if advice := advice_in_words(card.advice, locale):
-        segments.append(Segment("gist", 1, (f"{advice} {markup.inert(card.advice_reason, _REASON)}".strip(), advice)))
+        segments.append(Segment("gist", 1, (f"{advice} {reader.told(card.advice_reason, _REASON)}".strip(), advice)))
     segments += [Segment("state", 1, forms) for forms in standing(card, reader)]
     segments += [Segment("state", 2, forms) for forms in alerts(card, reader)]
     return segments
@@ -145,7 +145,7 @@ def _draft(card: Card, draft: Draft, reader: Reader, number: int) -> list[Segmen
         Segment(block, 20 + number, (f"{gettext('Scores:', locale)} {scores_in_words(draft, locale)}.", "")),
     ]
     label = gettext("Look at:", locale)
-    warned = [f"{label} {markup.inert(warning, _WARNING)}" for warning in draft.warnings]
+    warned = [f"{label} {reader.told(warning, _WARNING)}" for warning in draft.warnings]
     segments += [Segment(block, 30 + number, (warning, "")) for warning in warned]
     evidence = {passage.id: passage for passage in card.evidence}
     importance = 40 if number == 0 else 60 + number
@@ -154,6 +154,5 @@ def _draft(card: Card, draft: Draft, reader: Reader, number: int) -> list[Segmen
 
 
 def _notes(card: Card, reader: Reader) -> list[Segment]:
-    locale, markup = reader.locale, reader.markup
-    label = gettext("Note:", locale)
-    return [Segment("notes", 50, (f"{label} {markup.inert(note, _NOTE)}", "")) for note in card.notes]
+    label = gettext("Note:", reader.locale)
+    return [Segment("notes", 50, (f"{label} {reader.told(note, _NOTE)}", "")) for note in card.notes]

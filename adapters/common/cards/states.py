@@ -75,7 +75,7 @@ def paused(locale: str) -> str:
 
 def _reason(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
     if card.closed_because:
-        yield gettext("Reason: {reason}", reader.locale, reason=reader.markup.inert(card.closed_because, _REASON)), ""
+        yield gettext("Reason: {reason}", reader.locale, reason=reader.told(card.closed_because, _REASON)), ""
 
 
 def _holder(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
@@ -94,7 +94,7 @@ def _waiting(waiting: Waiting, reader: Reader) -> Iterator[tuple[str, ...]]:
         span = format_timedelta(timedelta(seconds=waiting.expected_seconds), locale=language_of(locale))
         yield (gettext("Drafts are expected in about {span}.", locale, span=span),)
     if waiting.error:
-        yield gettext("The last attempt failed: {error}", locale, error=reader.markup.inert(waiting.error, _REASON)), ""
+        yield gettext("The last attempt failed: {error}", locale, error=reader.told(waiting.error, _REASON)), ""
 
 
 def _stage(stage: str, reader: Reader) -> str:
@@ -122,7 +122,7 @@ def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
         said.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
     if card.why_two:
         rule = gettext("Two persons must approve a reply.", locale)
-        reasons = " ".join(reader.markup.inert(reason, _REASON) for reason in card.why_two[:_NAMES])
+        reasons = " ".join(reader.told(reason, _REASON) for reason in card.why_two[:_NAMES])
         said.append((f"{rule} {reasons}", rule))
     if card.first_approvals:
         approvers = list(dict.fromkeys(card.first_approvals))

@@ -103,7 +103,7 @@ async def confirm(press: Press) -> None:
 def _approved(approval: Approval, reader: Reader) -> Screen:
     card, locale = approval.card, reader.locale
     if approval.waits_for_second is not None:
-        reasons = " ".join(reader.markup.inert(reason, 300) for reason in approval.why_two[:5])
+        reasons = " ".join(reader.told(reason, 300) for reason in approval.why_two[:5])
         said = gettext(
             "Your approval is kept and ends {until}. A second person must approve the same text.",
             locale,

@@ -144,7 +144,7 @@ async def retract(press: Press) -> None:
         await press.conclude(card, gettext("The reply is taken back.", press.locale))
     else:
         stands = gettext("The reply could not be taken back yet; it may still stand.", press.locale)
-        await press.say(stands, *(press.reader.markup.inert(note, _NOTE) for note in card.notes[-1:]))
+        await press.say(stands, *(press.reader.told(note, _NOTE) for note in card.notes[-1:]))
 
 
 async def _with_note(press: Press, decide: Callable[[str, int, Person, str], Awaitable[Card]], done: str) -> None:

@@ -54,12 +54,12 @@ def _lines(proposal: ProposedReply, reader: Reader) -> Iterator[tuple[str, ...]]
         yield (gettext("It holds characters that nobody sees: {names}.", locale, names=inert(names, _SENTENCE)),)
     if proposal.why_two:
         rule = gettext("Two persons must approve this reply; you are one of them.", locale)
-        yield f"{rule} {' '.join(inert(reason, _SENTENCE) for reason in proposal.why_two[:5])}", rule
+        yield f"{rule} {' '.join(reader.told(reason, _SENTENCE) for reason in proposal.why_two[:5])}", rule
     label = gettext("Without evidence:", locale)
     yield from ((f"{label} “{inert(sentence, _SENTENCE)}”", "") for sentence in proposal.unsupported)
     label = gettext("Look at:", locale)
     others = [warning for warning in proposal.warnings if warning not in proposal.why_two]
-    yield from ((f"{label} {inert(warning, _SENTENCE)}", "") for warning in others)
+    yield from ((f"{label} {reader.told(warning, _SENTENCE)}", "") for warning in others)
 
 
 def _confirm(proposal: ProposedReply, locale: str) -> Control:

@@ -97,7 +97,7 @@ def _expected(status: DeskStatus, locale: str) -> str:
 
 def _model(status: DeskStatus, locale: str) -> str:
     if status.model_trouble:
-        return gettext("The engine has trouble: {trouble}", locale, trouble=status.model_trouble)
+        return gettext("The engine has trouble: {trouble}", locale, trouble=translated(status.model_trouble, locale))
     return gettext("The engine works; processes with work in hand: {workers}.", locale, workers=status.workers)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
+from core.i18n.catalogs import translated
 from core.models import PostRef
 
 UNSEEN: Final = frozenset("Cc Cf Co Cs".split())
@@ -86,6 +87,10 @@ class Reader:
 
     locale: str
     markup: Markup
+
+    def told(self, said: str, limit: int | None = None) -> str:
+        """A note, a warning or a reason in the reader's language; what it quotes is inert."""
+        return self.markup.inert(translated(said, self.locale), limit)
 
 
 def hidden_in(text: str) -> tuple[str, ...]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import JSON, TIMESTAMP, DateTime, Enum, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from core.i18n.sentences import Said, restored
+from core.i18n.sentences import stored as as_stored
+
+_FILLED: Final = '{"template": '
+"""How the JSON of a sentence begins; no text of ours does."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -39,6 +46,22 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+class SaidText(TypeDecorator[str]):
+    """A text of ours: kept as it is, or as JSON with its template and values where values fill it."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Keep the template and the values of a sentence beside each other."""
+        kept = None if value is None else as_stored(value)
+        return json.dumps(kept, ensure_ascii=False) if isinstance(kept, dict) else kept
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """Give the sentence back, so that it can be translated."""
+        return value if value is None or not value.startswith(_FILLED) else restored(json.loads(value))
+
+
 def stored(values: type[StrEnum], name: str) -> Enum:
     """A text column with a CHECK constraint that lists the values of an enumeration."""
     return Enum(
@@ -55,4 +78,10 @@ def stored(values: type[StrEnum], name: str) -> Enum:
 class Base(DeclarativeBase):
     """The root of all tables."""
 
-    type_annotation_map = {datetime: UtcDateTime, str: Text, list[dict[str, Any]]: JSON, dict[str, Any]: JSON}  # noqa: RUF012
+    type_annotation_map = {  # noqa: RUF012
+        datetime: UtcDateTime,
+        str: Text,
+        Said: SaidText,
+        list[dict[str, Any]]: JSON,
+        dict[str, Any]: JSON,
+    }

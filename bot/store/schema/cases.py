@@ -10,6 +10,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.store.schema.base import Base, stored
+from core.i18n.sentences import Said
 from core.models import Priority
 from core.moderation.approval import TRANSITIONS, CaseState
 
@@ -228,7 +229,7 @@ class AuditRow(Base):
     to_state: Mapped[CaseState | None] = mapped_column(stored(CaseState, "audit_to_state"))
     change: Mapped[Change | None] = mapped_column(stored(Change, "audit_change"), default=None)
     actor: Mapped[str]
-    reason: Mapped[str]
+    reason: Mapped[Said]
     note_sha256: Mapped[str | None]
     at: Mapped[datetime]
     previous: Mapped[str]

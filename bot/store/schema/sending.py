@@ -9,6 +9,7 @@ from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.store.schema.base import Base, stored
+from core.i18n.sentences import Said
 
 
 class OutboxState(StrEnum):
@@ -92,7 +93,7 @@ class OutboxRow(Base):
     lease_until: Mapped[datetime | None] = mapped_column(default=None)
     remote_message: Mapped[str | None] = mapped_column(default=None)
     posted_at: Mapped[datetime | None] = mapped_column(default=None)
-    error: Mapped[str | None] = mapped_column(default=None)
+    error: Mapped[Said | None] = mapped_column(default=None)
     updated_at: Mapped[datetime]
 
 

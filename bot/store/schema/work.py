@@ -10,6 +10,7 @@ from sqlalchemy import Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.store.schema.base import Base, stored
+from core.i18n.sentences import Said
 
 
 class JobState(StrEnum):
@@ -52,7 +53,7 @@ class JobRow(Base):
     owner: Mapped[str | None] = mapped_column(default=None)
     lease_until: Mapped[datetime | None] = mapped_column(default=None)
     progress: Mapped[str | None] = mapped_column(default=None)
-    error: Mapped[str | None] = mapped_column(default=None)
+    error: Mapped[Said | None] = mapped_column(default=None)
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 

@@ -18,11 +18,12 @@ from bot.store.schema import CaseRow, JobRow, JobState
 from bot.store.views.board_troubles import trouble_in
 from bot.store.views.review_cards import review_channel
 from bot.store.views.standing import expected_seconds
+from core.i18n.sentences import sentence
 from core.models import Priority
 from core.moderation.approval import CaseState
 from core.moderation.cards import DeskStatus
 
-STOPPED = "its worker was stopped"
+STOPPED = sentence("its worker was stopped")
 """Why a case went back into the queue without fault of the model."""
 
 

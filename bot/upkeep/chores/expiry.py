@@ -17,6 +17,7 @@ from bot.store.engine.database import Database, Session
 from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, OutboxState
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import BATCH, Done, in_batches
+from core.i18n.sentences import sentence
 from core.moderation.approval import CaseState
 
 _WAITING: Final = (CaseState.CAPTURED, CaseState.QUEUED, CaseState.IN_REVIEW)
@@ -50,11 +51,11 @@ class Expiry:
 
     async def _expire_drafts(self, session: Session) -> int:
         is_due = and_(CaseRow.state.in_(_WAITING), CaseRow.updated_at <= session.moment - self._draft)
-        return await _expire(session, is_due, "nobody decided in time")
+        return await _expire(session, is_due, sentence("nobody decided in time"))
 
     async def _expire_persons(self, session: Session) -> int:
         is_due = and_(CaseRow.state.in_(_WITH_A_PERSON), CaseRow.updated_at <= session.moment - self._person)
-        return await _expire(session, is_due, "nobody took care of it in time")
+        return await _expire(session, is_due, sentence("nobody took care of it in time"))
 
 
 async def _expire_approvals(session: Session) -> int:
@@ -65,7 +66,7 @@ async def _expire_approvals(session: Session) -> int:
         .where(OutboxRow.state == OutboxState.QUEUED, ApprovalRow.expires_at <= session.moment)
     )
     is_due = and_(CaseRow.state == CaseState.APPROVED, CaseRow.id.in_(too_late))
-    return await _expire(session, is_due, "the approval expired before the reply could be sent")
+    return await _expire(session, is_due, sentence("the approval expired before the reply could be sent"))
 
 
 async def _expire(session: Session, is_due: ColumnElement[bool], reason: str) -> int:

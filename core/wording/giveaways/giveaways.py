@@ -13,10 +13,25 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from core.i18n.sentences import sentence
 from core.wording.language import NAMES
 from core.wording.text import stem
 
 FALLBACK = "en"
+_FAULTS = {
+    name: name
+    for name in (
+        sentence("agrees with the post"),
+        sentence("claims an identity"),
+        sentence("labels a person"),
+        sentence("presupposes the claim"),
+        sentence("prompt text"),
+        sentence("refusal"),
+        sentence("sets one group above another"),
+        sentence("softens or concedes"),
+    )
+}
+"""The names of the faults in the lists, as sentences that can be translated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +67,7 @@ def wordings_of(language: str | None) -> Wordings:
     code = language if language in NAMES else FALLBACK
     rows = tomllib.loads(resources.files("core.wording.giveaways").joinpath(f"{code}.toml").read_text(encoding="utf-8"))
     return Wordings(
-        faults={name: _any(*expressions) for name, expressions in rows["faults"].items()},
+        faults={_FAULTS[name]: _any(*expressions) for name, expressions in rows["faults"].items()},
         negation=_any(rows["negation"]),
         mirror=_any(rows["mirror"]),
         above=_any(rows["above"]),

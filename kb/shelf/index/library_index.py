@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 from core.ports import Embedder
 from kb.shelf.index.building import NOTHING, Build, OnProgress, batches_of
 from kb.shelf.index.entries import EVERYTHING, Filters, ParagraphEntry
@@ -39,8 +40,9 @@ _READ_AT_ONCE = 1000
 _BLOCK_BITS = 8  # 256 rows are embedded as one step, always the same ones, so that a kill changes no vector
 _TEXTS_AT_ONCE = 32  # so that a search that wants a vector waits for half a second at most
 _FOLD_EVERY = 32_768  # vectors in the log; a search compares each of them
-_BUILD, _REPAIR = "Run `antiphon kb build`.", "Run `antiphon kb verify --repair`."
-_ROOM = "Free some space, check that the folder can be written, and try again."
+_BUILD = sentence("Run `{command}`.", command="antiphon kb build")
+_REPAIR = sentence("Run `{command}`.", command="antiphon kb verify --repair")
+_ROOM = sentence("Free some space, check that the folder can be written, and try again.")
 
 
 def _silent(_: str, __: int, ___: int) -> None:
@@ -79,7 +81,7 @@ class LibraryIndex:
             for last_try in (False, True):
                 name = self._versions.current_name()
                 if name is None:
-                    raise IndexUnavailable("The library was never indexed.", remedy=_BUILD)
+                    raise IndexUnavailable(sentence("The library was never indexed."), remedy=_BUILD)
                 if self._open is not None and self._open.version.name == name:
                     return
                 try:
@@ -145,7 +147,7 @@ class LibraryIndex:
         with self._embedding, _translated(self._folder):
             places = np.unique(opened.columns.places(wanted))
             if places[0] < 0:
-                raise IndexUnavailable("A paragraph is not in the index.", remedy=_BUILD)
+                raise IndexUnavailable(sentence("A paragraph is not in the index."), remedy=_BUILD)
             self._embed(opened, opened.without_vector(places))
         found = opened.take(wanted)
         assert found is not None  # noqa: S101 - all of them were just added
@@ -219,7 +221,7 @@ class LibraryIndex:
         with self._open_lock:
             if self._open is not None and not self._open.is_untouched():
                 self._open = None
-                raise IndexUnavailable("The library's index was changed while it was open.", remedy=_REPAIR)
+                raise IndexUnavailable(sentence("The library's index was changed while it was open."), remedy=_REPAIR)
             if self._open is None:
                 self.open()
             assert self._open is not None  # noqa: S101 - ``open`` raises otherwise
@@ -301,7 +303,9 @@ class LibraryIndex:
             self._folder.mkdir(parents=True, exist_ok=True)
             lock.acquire()
         except Timeout as err:
-            raise IndexUnavailable("Another process works on the library's index.", remedy="Wait for it.") from err
+            raise IndexUnavailable(
+                sentence("Another process works on the library's index."), remedy=sentence("Wait for it.")
+            ) from err
         except OSError as err:
             raise _unusable(self._folder, err) from err
         try:
@@ -315,10 +319,12 @@ def _translated(folder: Path) -> Iterator[None]:
     try:
         yield
     except DamageError as err:
-        raise IndexUnavailable(f"The library's index is damaged: {err}.", remedy=_REPAIR) from err
+        raise IndexUnavailable(sentence("The library's index is damaged: {why}.", why=err), remedy=_REPAIR) from err
     except (OSError, ValueError, RuntimeError) as err:  # tantivy and faiss raise the latter two
         raise _unusable(folder, err) from err
 
 
 def _unusable(folder: Path, err: Exception) -> IndexUnavailable:
-    return IndexUnavailable(f"The library's index in {folder} cannot be used: {err}.", remedy=_ROOM)
+    return IndexUnavailable(
+        sentence("The library's index in {folder} cannot be used: {why}.", folder=folder, why=err), remedy=_ROOM
+    )

@@ -19,6 +19,7 @@ import tantivy
 from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 from kb.ranking.stems import ANALYZERS, FIELDS, OTHER, stems
 from kb.shelf.index.entries import Filters
 from kb.shelf.index.table import GROUPS, NEVER, Table, digest
@@ -90,8 +91,10 @@ def checked_text(found: Mapping[int, str], row: int, wanted: int) -> str:
     text = found.get(row)
     if text is None or digest(text) != wanted:
         raise IndexUnavailable(
-            f"Paragraph {row} is {'missing from' if text is None else 'another in'} the library.",
-            remedy="Run `antiphon kb verify --repair`.",
+            sentence("Paragraph {row} is missing from the library.", row=row)
+            if text is None
+            else sentence("Paragraph {row} is another one in the library.", row=row),
+            remedy=sentence("Run `{command}`.", command="antiphon kb verify --repair"),
         )
     return text
 

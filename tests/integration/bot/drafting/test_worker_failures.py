@@ -126,7 +126,7 @@ async def test_new_drafts_that_fail_leave_those_of_before(
     assert await worker.step()
     assert await state_of(desk, in_review) is CaseState.IN_REVIEW
     assert await desk.queries.suggestion(in_review.id) == before
-    assert (await last_reason(desk, in_review)).endswith("The drafts of before stand.")
+    assert (await last_reason(desk, in_review)).endswith("The earlier drafts are still there.")
 
 
 # Databases that are away

@@ -306,7 +306,7 @@ async def test_a_case_that_needs_a_person_for_another_reason_cannot_be_settled(s
     scene.community.delete("103")
     await scene.outbox.send_due()
     case = await scene.desk.queries.case(scene.case_id)
-    with pytest.raises(NotAllowed, match="unknown fate"):
+    with pytest.raises(NotAllowed, match="known already"):
         await scene.outbox.settle(case.id, case.version, True, MODERATOR, "I looked.")
 
 

@@ -34,7 +34,7 @@ async def test_other_languages_are_answered_in_kind(
         assert {detect(sentence, language) for sentence in sentences(draft.text)} == {language}
         assert draft.scores.stance is None
         assert draft.scores.non_toxicity is None
-    for score in ("stance", "non_toxicity"):
+    for score in ("stance", "non-toxicity"):
         assert f"rewards: no draft has a score for {score}; it is unverified" in suggestion.degraded
 
 

@@ -252,7 +252,7 @@ async def test_a_model_that_dies_after_the_reading_leaves_the_prepared_drafts(
     for stage in ("claims", "evidence", "drafts", "judge"):
         assert any(reason.startswith(f"{stage}: ") for reason in suggestion.degraded), stage
     assert all(draft.scores.judge is None for draft in suggestion.drafts)
-    assert "rewards: no draft has a score for argument_quality; it is unverified" in suggestion.degraded
+    assert "rewards: no draft has a score for argument quality; it is unverified" in suggestion.degraded
 
 
 @pytest.mark.parametrize("answers", [1, 2, 3, 5, 7, 9, 12, 15, 18])

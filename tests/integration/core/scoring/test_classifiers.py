@@ -327,7 +327,7 @@ async def test_what_cannot_be_loaded_is_said_once_in_every_suggestion(tmp_path: 
     assert len(told) == 3
     for what in ("toxicity", "argument quality", "inference"):
         assert sum(reason.startswith(f"rewards: the model of {what} could not be loaded (") for reason in told) == 1
-    assert all(reason.endswith(("stands in", "stand in")) for reason in told)
+    assert all(reason.endswith(("is used", "are used")) for reason in told)
 
 
 async def _suggest(scorers: Scorers) -> Suggestion:

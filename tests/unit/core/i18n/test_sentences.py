@@ -6,15 +6,17 @@ import ast
 import copy
 import json
 import pickle
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from core import errors
 from core.errors import Conflict
 from core.i18n.catalogs import LANGUAGES, translated
-from core.i18n.sentences import Sentence, from_json, listed, sentence, to_json
+from core.i18n.sentences import Said, Sentence, from_json, joined, listed, sentence, to_json
 from core.moderation.approval import CaseState, state_words
 from core.moderation.roles import OnCase, OnCommunity, Role, action_words, role_words
 
@@ -58,6 +60,69 @@ ONLY_OPERATORS = {
     "Too much was written since.", "Look for the reply on Discord.",
 }  # fmt: skip
 """What no press and no command on Discord can meet: mistakes of a program, the start, and what the outbox keeps."""
+SHOWN_ON_CARDS = [
+    *(
+        file
+        for room in ("core/stages", "core/scoring", "bot/sending", "bot/review", "bot/drafting")
+        for file in sorted((ROOT / room).glob("*.py"))
+    ),
+    *(
+        ROOT / f"{name}.py"
+        for name in (
+            "bot/compose/engine", "bot/upkeep/chores/expiry", "bot/upkeep/chores/folded", "core/engine",
+            "core/llm/backends/cross_encoders", "core/llm/backends/embeddings", "core/llm/backends/loading",
+            "core/llm/backends/openai_chat", "core/llm/backends/toxicity", "core/llm/budget",
+            "core/moderation/two_person_rule", "kb/search", "kb/shelf/index/library_index", "kb/starter/index",
+        )
+    ),
+]  # fmt: skip
+"""The modules that make what a card shows of the engine, of an approval, of a send and of a case's end."""
+TAKES_NO_SENTENCE = {
+    "sentence",
+    "compile",
+    "debug",
+    "error",
+    "in_batches",
+    "info",
+    "reach",
+    "run",
+    "warning",
+    "_call",
+    "_recorded",
+}
+"""What is called with a sentence itself, a pattern, a line for the log, or the name of a transaction or of a call."""
+NOT_ON_CARDS = {
+    "\n- in this community's own voice: {}",
+    "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",
+    "Make room or give the rights, or set {} to another place.",
+    "Somebody decides about this case just now.",
+    "T must be above 1, but is {}",
+    "Take again.",
+    "The case has no draft of rank {} in that suggestion.",
+    "The folder {} cannot be made: {}.",
+    "The library was never indexed.",
+    "a checksum differs",
+    "approval undone",
+    "approved, as the second person after {}",
+    "denouncing: it says calmly that talking like this is not acceptable",
+    "empathetic: it speaks from the heart for the people who are hurt",
+    "for {}, to argue another claim",
+    "informative: it gives a reason or the fact of the evidence",
+    "its rows",
+    "other drafts",
+    "positive: it says something good about the people attacked",
+    "questioning: one open question that makes readers think and assumes nothing bad",
+    "review board: {}",
+    "sending again under the same key",
+    "somebody looked: it does not stand there",
+    "somebody looked: it stands there",
+    "to argue another claim",
+    "warm, plain and brief",
+    "{} drafts pass the gates",
+    "{} folded cases closed",
+    "{} undecided, {} approved too long ago, {} left by people, {} claims ended, {} left by a second person",
+}
+"""Prompts, words, lines of the log of cases that are open again, and what only an operator or a program meets."""
 FILLED_FOR_OPERATORS = {
     "adapters/discord/connection/error_meanings.py": 1,
     "adapters/discord/manage/syncing.py": 2,
@@ -69,9 +134,13 @@ FILLED_FOR_OPERATORS = {
 """How many texts with values in them are left in English, by file, for the same reasons."""
 
 
+def _is_error(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, errors.AntiphonError)
+
+
 def _said() -> Iterator[tuple[str, ast.expr]]:
     """Every message and remedy that those modules raise, but those of errors that end the program at its start."""
-    kinds = {name for name in vars(errors) if isinstance(vars(errors)[name], type)} - {"BadSettings"}
+    kinds = {kind.__name__ for kind in vars(errors).values() if _is_error(kind)} - {"BadSettings"}
     for file in sorted(set(MET_BY_PEOPLE)):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds:
@@ -89,6 +158,72 @@ def test_an_error_that_people_meet_can_be_said_in_their_language() -> None:
     filled = [place for place, said in found if isinstance(said, ast.JoinedStr)]
     assert {place: filled.count(place) for place in filled} == FILLED_FOR_OPERATORS
     assert len(found) > 200
+
+
+def _prose(node: ast.AST) -> Iterator[str]:
+    """Every text of more than one word below a node, but docstrings and what ``TAKES_NO_SENTENCE`` is called with."""
+    if isinstance(node, ast.Constant | ast.JoinedStr):
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
+        if re.search(r"[A-Za-z]{2} [a-z]", text):
+            yield text
+        return
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant):
+        return  # a list of words, split
+    called = node.func if isinstance(node, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    for child in ast.iter_child_nodes(node):
+        inner = child.value if isinstance(child, ast.keyword | ast.Expr) else child
+        is_docstring = isinstance(child, ast.Expr) and isinstance(inner, ast.Constant)
+        if not is_docstring and not (name in TAKES_NO_SENTENCE and isinstance(inner, ast.Constant | ast.JoinedStr)):
+            yield from _prose(child)
+
+
+def test_what_a_card_shows_can_be_said_in_the_readers_language() -> None:
+    """Notes, warnings, faults, reasons and obstacles are made as sentences, in every module that makes any."""
+    files = {file: list(_prose(ast.parse(file.read_text()))) for file in SHOWN_ON_CARDS}
+    bare = {text for found in files.values() for text in found}
+    assert bare - NOT_ON_CARDS == set()
+    assert bare >= NOT_ON_CARDS, "these are said no more"
+    assert len(files) > 40
+
+
+def test_a_sentence_is_stored_with_its_template_and_read_back() -> None:
+    """As JSON in a model, English where nothing fills it; what was stored as mere text is read, too."""
+    form = TypeAdapter(tuple[Said, ...])
+    inner = sentence("No evidence holds the figure “{figure}”.", figure="93 %")
+    said = (sentence("Nothing is known of this post."), joined(inner, "", "mere text {with} braces"), "mere text")
+    document = form.dump_json(said)
+    assert json.loads(document)[::2] == ["Nothing is known of this post.", "mere text"]
+    read = form.validate_json(document)
+    assert read == said
+    assert [translated(one, "es") for one in read] == [translated(one, "es") for one in said]
+    assert translated(read[1], "es") == "Ninguna prueba contiene la cifra «93 %». mere text {with} braces"
+    assert json.dumps(said) == json.dumps([str(one) for one in said]), "in JSON that people read it stays English"
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "{}",
+        "3",
+        '{"template": "{a}", "values": {"b": "1"}}',
+        '{"template": "{a.b}", "values": {"a": "1"}}',
+        '{"template": "{", "values": {"a": "1"}}',
+    ],
+)
+def test_a_damaged_sentence_is_refused(kept: str) -> None:
+    """With the error that any damaged document has, whatever is wrong with it."""
+    with pytest.raises(ValidationError):
+        TypeAdapter(Said).validate_json(kept)
+
+
+def test_an_error_is_one_sentence_with_its_remedy() -> None:
+    """Both parts are translated; an error without a remedy is its message alone."""
+    err = Conflict(sentence("The review channel is gone."), remedy=sentence("Reload the case."))
+    assert (err.said, str(err)) == ("The review channel is gone. Reload the case.",) * 2
+    assert translated(err.said, "it") == "Il canale di revisione non c'è più. Ricarica il caso."
+    assert Conflict("Taken.").said == "Taken."
 
 
 def test_a_sentence_is_its_english_text_wherever_nobody_asks_for_another() -> None:

@@ -132,7 +132,7 @@ async def test_a_scorer_that_fails_is_named_and_the_others_stand() -> None:
     """Its score is unknown, not bad, and the moderator reads why."""
     rows, failed = await evaluate(brief_of(), TEXTS, [_Broken(), _Constant("stance", 0.5)])
     assert [(row.non_toxicity, row.stance) for row in rows] == [(None, 0.5)] * 3
-    assert failed == ["rewards: some drafts have no score for non_toxicity (the model failed: MemoryError)"]
+    assert failed == ["rewards: some drafts have no score for non-toxicity (the model failed: MemoryError)"]
 
 
 async def test_inferred_stance_takes_the_post_as_topic_and_the_reply_as_sentence() -> None:

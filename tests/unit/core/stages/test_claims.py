@@ -118,7 +118,7 @@ async def test_lost_claims_are_counted() -> None:
     model = FakeModel(texts={"claims": f"Most people from abroad work hard.\n{STANDING[0]}"})
     claims, degraded = await propose_claims(post_of(), "en", [], metered(model), heads_saying(), 5)
     assert claims == [STANDING[0]]
-    assert degraded == ["claims: 1 of 2 written claims lost (overstates)"]
+    assert degraded == ["claims: 1 of 2 written claims were dropped (overstates)"]
 
 
 @pytest.mark.parametrize(
