@@ -10,7 +10,8 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
@@ -40,6 +41,7 @@ from core.stages.drafting import Candidate, compose, weakest, write
 from core.stages.evidence import ANY_SOURCES, Sources, far_from, find_evidence, summarise, write_queries
 from core.stages.judge import judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
+from core.stages.outcomes import Noted, Search
 from core.stages.reading import Signals, check_text, decide, is_debatable, read_post, read_signals
 from core.wording.prepared.bank import UNCHANGED, Changes, Theme, changed, load_themes, matching_themes
 from core.wording.targets.groups import undisguised
@@ -48,8 +50,7 @@ from core.wording.text import join
 MOST_CHARACTERS_BESIDE = 1_000
 """The longest post whose claims are written beside its reading."""
 OnProgress = Callable[[Progress], None]
-_Claims = tuple[list[Claim], list[str]]
-"""Claims, and what was lost on the way to them."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,43 +122,78 @@ class Engine:
             ModelUnavailable: the language model cannot be reached at all.
             IndexUnavailable: the embedding model cannot be loaded.
         """
-        return await _Run(self, request, on_progress).suggest()
+        budget, checked = Budget(request.profile), check_text(request.post.text)
+        post, expected = replace(request.post, text=checked.value), request.voice.language
+        signals = await read_signals(post, self.heads, expected=expected, language=request.language)
+        notes = [*self.scorers.notes, *checked.notes, *signals.notes]
+        return await _Run(self, request, on_progress, budget, post, signals, notes).suggest()
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
+class _EarlyClaims:
+    """Claims that were written beside the reading, for the first two themes that it would most likely ask for."""
+
+    themes: list[Theme]
+    claims: Noted[list[Claim]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """What the drafts argue: the brief, the claims of which it holds the first, the queries and the themes."""
+
+    brief: Brief
+    claims: list[Claim]
+    queries: list[str]
+    themes: list[Theme]
+
+
 class _Run:
-    """The state of one suggestion on its way through the stages."""
+    """The state of one suggestion on its way through the stages.
 
-    engine: Engine
-    request: Request
-    on_progress: OnProgress
-    degraded: list[str] = field(default_factory=list)
+    Args:
+        budget: what it may still cost; its time runs already.
+        post: the post with its cleaned text.
+        signals: what the heads and the rules say of it.
+        degraded: the notes of the suggestion so far; the stages add theirs.
+    """
 
-    def __post_init__(self) -> None:
-        self.budget = Budget(self.request.profile)
-        self.model = MeteredModel(self.engine.model, self.budget)
-        judge = MeteredModel(self.engine.judge or self.engine.model, self.budget)
-        self.judge = Judge(judge, self.engine.judge_format, self.engine.seed)
-        self.degraded += self.engine.scorers.notes
-        variant = f"+{self.request.variant}" if self.request.variant else ""
-        seed = f"{self.engine.seed}{variant}:{self.request.post.text}"
+    def __init__(
+        self,
+        engine: Engine,
+        request: Request,
+        on_progress: OnProgress,
+        budget: Budget,
+        post: FlaggedPost,
+        signals: Signals,
+        degraded: list[str],
+    ) -> None:
+        self.engine = engine
+        self.request = request
+        self.on_progress = on_progress
+        self.budget = budget
+        self.post = post
+        self.open_post = replace(post, text=undisguised(post.text, signals.language))
+        self.signals = signals
+        self.degraded = degraded
+        self.scorers = engine.scorers.over(engine.heads, signals.language)
+        self.model = MeteredModel(engine.model, budget)
+        judge = MeteredModel(engine.judge or engine.model, budget)
+        self.judge = Judge(judge, engine.judge_format, engine.seed)
+        variant = f"+{request.variant}" if request.variant else ""
+        seed = f"{engine.seed}{variant}:{request.post.text}"
         self.chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
         self.shown = ""
 
     async def suggest(self) -> Suggestion:
-        text, notes = check_text(self.request.post.text)
-        self.degraded += notes
-        self.post = replace(self.request.post, text=text)
-        signals = await self._signals()
+        signals = self.signals
         likely = decide(signals, {}) if signals.calls_for_reply else None
         if likely:
             await self._first_draft(likely)
         try:
             async with asyncio.TaskGroup() as group:
                 early = group.create_task(self._early_claims(likely))
-                reading, lost = await read_post(self.open_post, signals, self.model)
-                self.degraded += lost
+                reading = self._noting(await read_post(self.open_post, signals, self.model))
                 self._report("reading", reading.implied_meaning or reading.reason, reading)
                 if not self.request.wants_drafts(reading, signals):
                     early.cancel()
@@ -166,20 +202,19 @@ class _Run:
             first = failed.exceptions[0]
             raise first from first.__cause__
         await self._first_draft(reading)
-        brief, claims, queries, themes = await self._argue(self._writable(reading), early.result())
-        assessor = self._assessor(brief, themes)
-        search = self._search_as_published if self.request.profile.is_published_loop else self._draft
-        pool, rounds, stopped = await search(assessor, themes)
-        drafts = await self._rank(pool, assessor)
-        return self._suggestion(reading, brief, claims, queries, drafts, rounds, stopped)
+        argument = await self._argue(self._writable(reading), early.result())
+        assessor = self._assessor(argument.brief, argument.themes)
+        if self.request.profile.is_published_loop:
+            search = await self._search_as_published(assessor, argument.themes)
+        else:
+            search = await self._draft(assessor, argument.themes)
+        drafts = await self._rank(search.found, assessor)
+        return self._suggestion(reading, argument, drafts, rounds=search.rounds, stopped=search.stopped)
 
-    async def _signals(self) -> Signals:
-        voice, named = self.request.voice, self.request.language
-        signals = await read_signals(self.post, self.engine.heads, expected=voice.language, language=named)
-        self.degraded += signals.notes
-        self.scorers = self.engine.scorers.over(self.engine.heads, signals.language)
-        self.open_post = replace(self.post, text=undisguised(self.post.text, signals.language))
-        return signals
+    def _noting(self, noted: Noted[T]) -> T:
+        """What a stage found; its notes are kept for the suggestion."""
+        self.degraded += noted.notes
+        return noted.value
 
     async def _first_draft(self, reading: Reading) -> None:
         """Show a prepared draft with evidence, before the model is asked for one; unless one is shown already."""
@@ -189,8 +224,8 @@ class _Run:
         if not themes:
             return
         searched = self.engine.evidence, self.request.sources
-        evidence, _ = await find_evidence([self.open_post.text], reading, themes[0].claim, *searched)
-        brief = Brief(self.open_post, reading, themes[0].claim, tuple(evidence))
+        evidence = await find_evidence([self.open_post.text], reading, themes[0].claim, *searched)
+        brief = Brief(self.open_post, reading, themes[0].claim, tuple(evidence.value))
         assessor = self._assessor(brief, themes)
         start = compose(brief, themes[0], self.request.voice.intents, self.chance)
         await self._show(await assessor.best(start[:1]), assessor)
@@ -217,8 +252,8 @@ class _Run:
             )
         return replace(reading, language=language, target_group=group)
 
-    async def _early_claims(self, likely: Reading | None) -> tuple[list[Theme], _Claims] | None:
-        """The claims that the reading will most likely ask for, of the first two themes, written beside it.
+    async def _early_claims(self, likely: Reading | None) -> _EarlyClaims | None:
+        """Write claims while the post is read.
 
         Two answers at once take less than one after the other; but reading a long post takes longer than writing, and
         the advice should not wait for it.
@@ -227,33 +262,32 @@ class _Run:
         if is_long or likely is None or likely.target_group is None or likely.language is None:
             return None
         themes = await self._themes(likely.language, likely.target_group)
-        return (themes[:2], await self._claims(likely.language, themes)) if themes else None
+        return _EarlyClaims(themes[:2], await self._claims(likely.language, themes)) if themes else None
 
-    async def _argue(
-        self, reading: Reading, early: tuple[list[Theme], _Claims] | None
-    ) -> tuple[Brief, list[Claim], list[str], list[Theme]]:
+    async def _argue(self, reading: Reading, early: _EarlyClaims | None) -> _Argument:
         """Stages 2 and 3: a counter-claim and the evidence for it. ``early`` holds if it is for the same themes."""
         language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
         themes = await self._themes(language, group, violent=reading.severity == 5)
-        claims, lost = early[1] if early and early[0] == themes[:2] else await self._claims(language, themes)
-        self.degraded += lost
+        fits = early is not None and early.themes == themes[:2]
+        claims = self._noting(early.claims if early and fits else await self._claims(language, themes))
         claim = claims[0].text if claims else ""
         self._report("claims", claim)
-        queries, unwritten = await write_queries(self.open_post, reading, [claim.text for claim in claims], self.model)
-        found, none = await find_evidence(queries, reading, claim, self.engine.evidence, self.request.sources)
-        evidence, cut = await summarise(found, self.model)
-        self.degraded += [*unwritten, *none, *cut]
+        proposed = [claim.text for claim in claims]
+        queries = self._noting(await write_queries(self.open_post, reading, proposed, self.model))
+        searched = self.engine.evidence, self.request.sources
+        found = self._noting(await find_evidence(queries, reading, claim, *searched))
+        evidence = self._noting(await summarise(found, self.model))
         self._report("evidence", ", ".join(passage.source.publisher for passage in evidence) or "none")
-        return Brief(self.open_post, reading, claim, tuple(evidence)), claims, queries, themes
+        return _Argument(Brief(self.open_post, reading, claim, tuple(evidence)), claims, queries, themes)
 
-    async def _claims(self, language: str, themes: Sequence[Theme]) -> _Claims:
+    async def _claims(self, language: str, themes: Sequence[Theme]) -> Noted[list[Claim]]:
         """Counter-claims, the winner of the vote first; a person's own stands alone and unquestioned."""
         if self.request.claim:
-            return [Claim(self.request.claim, None)], []
+            return Noted([Claim(self.request.claim, None)], [])
         count = self.request.profile.claims
-        proposed, lost = await propose_claims(self.open_post, language, themes, self.model, self.engine.heads, count)
-        claims, unheld = await vote(self.open_post, proposed, self.model)
-        return claims, [*lost, *unheld]
+        proposed = await propose_claims(self.open_post, language, themes, self.model, self.engine.heads, count)
+        voted = await vote(self.open_post, proposed.value, self.model)
+        return Noted(voted.value, [*proposed.notes, *voted.notes])
 
     def _assessor(self, brief: Brief, themes: Sequence[Theme]) -> Assessor:
         heads, voice = self.engine.heads, self.request.voice
@@ -281,21 +315,22 @@ class _Run:
                 return found
         return []
 
-    async def _draft(self, assessor: Assessor, themes: Sequence[Theme]) -> tuple[list[Candidate], int, str]:
+    async def _draft(self, assessor: Assessor, themes: Sequence[Theme]) -> Search[Candidate]:
         """Stage 4: drafts for each intent, then the annealing loop."""
         brief, intents, voice = assessor.brief, self.request.voice.intents, self.request.voice
         prepared = await self._prepared(assessor, themes)
         await self._show(prepared, assessor)
-        written, lost = await write(
-            brief,
-            weakest(intents, prepared)[: self.request.profile.written],
-            self.model,
-            style=voice.style,
-            temperature=self.request.profile.temperature,
-            exemplars=self.request.exemplars,
-            variant=self.request.variant,
+        written = self._noting(
+            await write(
+                brief,
+                weakest(intents, prepared)[: self.request.profile.written],
+                self.model,
+                style=voice.style,
+                temperature=self.request.profile.temperature,
+                exemplars=self.request.exemplars,
+                variant=self.request.variant,
+            )
         )
-        self.degraded += lost
         known = {candidate.text for candidate in prepared}
         start = [*prepared, *await assessor.best([c for c in written if c.text not in known])]
         await self._show(start, assessor)
@@ -308,20 +343,19 @@ class _Run:
             await self._show(standing, assessor)
             return kept
 
-        pool, rounds, stopped = await anneal(start, brief, themes, self.model, assess, self.chance)
-        self._report("anneal", f"{rounds} rounds, {len(pool)} drafts, {stopped}")
-        return pool, rounds, stopped
+        search = await anneal(start, brief, themes, self.model, assess, self.chance)
+        self._report("anneal", f"{search.rounds} rounds, {len(search.found)} drafts, {search.stopped}")
+        return search
 
-    async def _search_as_published(
-        self, assessor: Assessor, themes: Sequence[Theme]
-    ) -> tuple[list[Candidate], int, str]:
+    async def _search_as_published(self, assessor: Assessor, themes: Sequence[Theme]) -> Search[Candidate]:
         """Stage 4 of the ``paper`` profile: of its answers, the best that pass the gates, as many as are compared."""
         brief = assessor.brief
         background = join(passage.summary for passage in brief.evidence) or brief.claim
         bag = word_list(brief)
-        answers, rounds, stopped = await search(background, brief, bag, self.model, self.judge, self.chance)
-        self._report("anneal", f"{rounds} rounds, {len(answers)} drafts, {stopped}")
-        candidates = [Candidate(answer.text, await self._intent_of(answer.text, brief), False) for answer in answers]
+        found = await search(background, brief, bag, self.model, self.judge, self.chance)
+        self._report("anneal", f"{found.rounds} rounds, {len(found.found)} drafts, {found.stopped}")
+        texts = [answer.text for answer in found.found]
+        candidates = [Candidate(text, await self._intent_of(text, brief), False) for text in texts]
         allowed = [candidate for candidate in candidates if candidate.intent in self.request.voice.intents]
         pool = (await assessor.passing(allowed))[: self.request.profile.judge_candidates]
         if not pool:
@@ -330,7 +364,7 @@ class _Run:
             )
             pool = await self._prepared(assessor, themes)
         await self._show(pool, assessor)
-        return pool, rounds, stopped
+        return Search(pool, found.rounds, found.stopped)
 
     async def _intent_of(self, text: str, brief: Brief) -> Intent:
         """What the intent head takes a text for, among what it can be."""
@@ -342,8 +376,7 @@ class _Run:
     async def _rank(self, pool: Sequence[Candidate], assessor: Assessor) -> list[Draft]:
         """Stage 5: the judge's tournament among the best, and at most four drafts."""
         entrants = await assessor.entrants(pool, self.request.profile.judge_candidates)
-        judged, lost = await judge(entrants, assessor.brief, self.judge)
-        self.degraded += lost
+        judged = self._noting(await judge(entrants, assessor.brief, self.judge))
         unscored = missing([candidate.scores for candidate in judged])
         self.degraded += [
             sentence("rewards: no draft has a score for {reward}; it is unverified", reward=in_words(name))
@@ -371,10 +404,9 @@ class _Run:
     def _suggestion(
         self,
         reading: Reading,
-        brief: Brief | None = None,
-        claims: Sequence[Claim] = (),
-        queries: Sequence[str] = (),
+        argument: _Argument | None = None,
         drafts: Sequence[Draft] = (),
+        *,
         rounds: int = 0,
         stopped: str = "",
     ) -> Suggestion:
@@ -400,10 +432,10 @@ class _Run:
         return Suggestion(
             post=self.post,
             reading=reading,
-            claims=tuple(claims),
-            claim=brief.claim if brief and brief.claim else None,
-            queries=tuple(queries),
-            evidence=brief.evidence if brief else (),
+            claims=tuple(argument.claims) if argument else (),
+            claim=(argument.brief.claim or None) if argument else None,
+            queries=tuple(argument.queries) if argument else (),
+            evidence=argument.brief.evidence if argument else (),
             drafts=tuple(drafts),
             cost=cost,
             degraded=tuple(dict.fromkeys(self.degraded)),

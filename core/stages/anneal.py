@@ -18,6 +18,7 @@ from core.llm.prompting import load_prompt, quoted
 from core.models import Brief
 from core.ports import Generation
 from core.stages.drafting import Candidate, tidy
+from core.stages.outcomes import Search
 from core.wording.language import name_of
 from core.wording.prepared.bank import Theme
 from core.wording.targets.slurs import is_slur
@@ -69,26 +70,22 @@ async def anneal(
     model: MeteredModel,
     assess: Assess,
     chance: random.Random,
-) -> tuple[list[Candidate], int, str]:
-    """Improve the drafts within the budget.
-
-    Returns:
-        All candidates that passed the gates, best first; the rounds that were run; and what ended the loop.
-    """
+) -> Search[Candidate]:
+    """Improve the drafts within the budget; all candidates that passed the gates."""
     profile = model.budget.profile
     pool = sorted(start, key=lambda candidate: -candidate.energy)
     bag = vocabulary(brief, themes)
     for done in range(profile.rounds):
         ended = _ended(pool, model)
         if ended:
-            return pool, done, ended
+            return Search(pool, done, ended)
         drawn = -(-profile.proposals // profile.samples)
         parents = pick(pool, profile.t0 + done * profile.t_step, drawn, chance)
         proposals = await _rewrite(parents, brief, bag, model, chance)
         seen = {candidate.text for candidate in pool}
         fresh = await assess([proposal for proposal in proposals if proposal.text not in seen])
         pool = sorted([*pool, *fresh], key=lambda candidate: -candidate.energy)
-    return pool, profile.rounds, _ended(pool, model) or sentence("round limit")
+    return Search(pool, profile.rounds, _ended(pool, model) or sentence("round limit"))
 
 
 def _ended(pool: Sequence[Candidate], model: MeteredModel) -> str | None:

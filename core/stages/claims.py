@@ -21,6 +21,7 @@ from core.llm.prompting import load_prompt, quoted
 from core.models import Claim, FlaggedPost
 from core.ports import Generation, Message
 from core.scoring.heads.heads import Heads
+from core.stages.outcomes import Noted
 from core.wording.giveaways.giveaways import fault_in, wordings_of
 from core.wording.language import name_of
 from core.wording.prepared.bank import Theme
@@ -58,7 +59,7 @@ def fault_of(claim: str, post: str, language: str | None) -> str | None:
 
 async def propose_claims(
     post: FlaggedPost, language: str, themes: Sequence[Theme], model: MeteredModel, heads: Heads, count: int
-) -> tuple[list[str], list[str]]:
+) -> Noted[list[str]]:
     """At most ``count`` claims, the prepared one of the closest theme among them, and what was lost on the way."""
     prepared = [theme.claim for theme in themes[:2] if theme.claim]
     degraded = list[str]()
@@ -77,7 +78,7 @@ async def propose_claims(
                 faults=listed(sorted(set(lost))),
             )
         )
-    return list(dict.fromkeys([*prepared, *standing]))[:count], degraded
+    return Noted(list(dict.fromkeys([*prepared, *standing]))[:count], degraded)
 
 
 async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: int) -> list[str]:
@@ -87,8 +88,9 @@ async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: i
     return [line for line in dict.fromkeys(lines) if line]
 
 
-def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> tuple[list[str], list[str]]:
-    standing, lost = [], []
+def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> Noted[list[str]]:
+    """The claims that may stand, and for each of the others why it may not."""
+    standing, lost = list[str](), list[str]()
     for claim in claims:
         fault = fault_of(claim, post, language)
         if fault is None and heads.knows(language):
@@ -100,17 +102,17 @@ def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> 
             lost.append(fault)
         else:
             standing.append(claim)
-    return standing, lost
+    return Noted(standing, lost)
 
 
-async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> tuple[list[Claim], list[str]]:
+async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> Noted[list[Claim]]:
     """The claims with their share of the vote, the winner first, and why the vote is missing if it is.
 
     Each ballot shows the claims in another order and reads one letter's log-probabilities. What a letter owes to its
     place is fitted beside what it owes to its claim and left out, so two ballots do. Without all there is no vote.
     """
     if len(claims) < 2:
-        return [Claim(text, 1.0) for text in claims], []
+        return Noted([Claim(text, 1.0) for text in claims], [])
     count, problem = len(claims), ""
     logits = np.zeros((min(model.budget.profile.voting_rounds, count), count))
     for turn, ballot in enumerate(logits):
@@ -122,11 +124,11 @@ async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) ->
         if shares is None:
             why = problem or sentence("the model gave no letter")
             note = sentence("claims: no vote was held ({why}); the first is used", why=why)
-            return [Claim(text, None) for text in claims], [note]
+            return Noted([Claim(text, None) for text in claims], [note])
         ballot[:] = np.log([max(shares[letter], _LEAST_SHARE) for letter in ascii_uppercase[:count]])
     votes = _without_places(logits)
     ranked = sorted(range(count), key=lambda index: -votes[index])
-    return [Claim(claims[index], round(votes[index], 4)) for index in ranked], []
+    return Noted([Claim(claims[index], round(votes[index], 4)) for index in ranked], [])
 
 
 def _without_places(logits: NDArray[np.float64]) -> list[float]:

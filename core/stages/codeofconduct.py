@@ -24,6 +24,7 @@ from core.ports import Generation
 from core.stages.anneal import weights_of
 from core.stages.drafting import tidy
 from core.stages.judge_formats import Judge, Rubric
+from core.stages.outcomes import Search
 from core.wording.language import name_of
 from core.wording.prepared.bank import load_themes
 from core.wording.targets.slurs import is_slur
@@ -56,7 +57,7 @@ def word_list(brief: Brief) -> list[str]:
 
 async def search(
     background: str, brief: Brief, bag: Sequence[str], writer: MeteredModel, by: Judge, chance: random.Random
-) -> tuple[list[Scored], int, str]:
+) -> Search[Scored]:
     """Answers to a post, within the budget of ``writer``.
 
     Args:
@@ -64,14 +65,13 @@ async def search(
         bag: the words to append: a word list of the language, and the post's own words.
 
     Returns:
-        Every answer that was written and could be judged, best first; the iterations that were run; and what ended
-        the loop.
+        Every answer that was written and could be judged.
     """
-    return await _Search(background, brief, bag, writer, by, chance).run()
+    return await _Loop(background, brief, bag, writer, by, chance).run()
 
 
 @dataclass
-class _Search:
+class _Loop:
     background: str
     brief: Brief
     bag: Sequence[str]
@@ -79,23 +79,25 @@ class _Search:
     by: Judge
     chance: random.Random
 
-    async def run(self) -> tuple[list[Scored], int, str]:
+    async def run(self) -> Search[Scored]:
         budget, profile = self.writer.budget, self.writer.budget.profile
         current, found = [self.background], dict[str, Scored]()
         for done in range(profile.rounds):
             ended = budget.exhausted() or budget.is_late()
             if ended:
-                return _best_first(found.values()), done, ended
+                return Search(_best_first(found.values()), done, ended)
             temperature = profile.t0 + (done + 1) * profile.t_step
             fresh = [answer for text in current for answer in await self._grow(text, temperature)]
             if not fresh:
-                return _best_first(found.values()), done, budget.exhausted() or sentence("no answer could be judged")
+                return Search(
+                    _best_first(found.values()), done, budget.exhausted() or sentence("no answer could be judged")
+                )
             found |= {answer.text: answer for answer in fresh}
             best = _best_first(fresh)[: profile.proposals]
             if best[0].score >= profile.target_score:
-                return _best_first(found.values()), done + 1, sentence("target score")
+                return Search(_best_first(found.values()), done + 1, sentence("target score"))
             current = [answer.text for answer in best]
-        return _best_first(found.values()), profile.rounds, budget.exhausted() or sentence("round limit")
+        return Search(_best_first(found.values()), profile.rounds, budget.exhausted() or sentence("round limit"))
 
     async def _grow(self, text: str, temperature: float) -> list[Scored]:
         """What one candidate grows into: the best k answers of those that its k drawn strings lead to."""

@@ -20,6 +20,7 @@ from core.llm.prompting import load_prompt, quoted
 from core.models import Brief, Intent, Receipt, Scores, Verdict
 from core.ports import Generation
 from core.scoring.gates import MAX_SENTENCES
+from core.stages.outcomes import Noted
 from core.wording.language import detect, name_of
 from core.wording.prepared.bank import Theme
 from core.wording.text import join, sentences
@@ -110,7 +111,7 @@ async def write(
     temperature: float,
     exemplars: Sequence[str],
     variant: int = 0,
-) -> tuple[list[Candidate], list[str]]:
+) -> Noted[list[Candidate]]:
     """One draft of the model for each intent, all asked for at once, each text once, and why some are missing."""
     seeds = [list(Intent).index(intent) + variant * len(Intent) for intent in intents]
     answers = await asyncio.gather(
@@ -130,11 +131,11 @@ async def write(
             drafts.setdefault(answer, Candidate(answer, intent, is_prepared=False))
     wrote = len(intents) - len(lost)
     if not lost:
-        return list(drafts.values()), []
+        return Noted(list(drafts.values()), [])
     note = sentence(
         "drafts: the model wrote {wrote} of {wanted} ({why})", wrote=wrote, wanted=len(intents), why=lost[0]
     )
-    return list(drafts.values()), [note]
+    return Noted(list(drafts.values()), [note])
 
 
 async def _write_one(

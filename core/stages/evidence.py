@@ -17,6 +17,7 @@ from core.llm.prompting import load_prompt, quoted
 from core.models import Evidence, FlaggedPost, Reading
 from core.ports import EvidenceQuery, EvidenceSource, Found, Generation
 from core.scoring.grounding.grounding import same_figures
+from core.stages.outcomes import Noted
 from core.wording.injection.injection import instructs
 from core.wording.text import sentences
 
@@ -32,7 +33,7 @@ _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*|[\"“”]")
 
 async def write_queries(
     post: FlaggedPost, reading: Reading, claims: Sequence[str], model: MeteredModel
-) -> tuple[list[str], list[str]]:
+) -> Noted[list[str]]:
     """Queries from post and claim (F2RL, Appendix C.3), and why they are fewer if the model wrote none.
 
     The post itself comes first, then its implied meaning and the claim that won, so that a search is never empty; then
@@ -41,19 +42,20 @@ async def write_queries(
     claim = claims[0] if claims else ""
     own = [text for text in (post.text, reading.implied_meaning, claim) if text]
     if not model.budget.profile.writes_queries:
-        return list(dict.fromkeys([*own, *claims])), []
+        return Noted(list(dict.fromkeys([*own, *claims])), [])
     prompt = load_prompt("queries").fill(post=quoted(post.text), claim=claim)
     try:
         answer = await model.generate(prompt, Generation(max_tokens=90, temperature=0.2, seed=2))
     except ModelUnavailable as err:
-        return own, [
-            sentence("evidence: the model wrote no queries ({why}); post and claim are searched for", why=err.message)
-        ]
+        note = sentence(
+            "evidence: the model wrote no queries ({why}); post and claim are searched for", why=err.message
+        )
+        return Noted(own, [note])
     written = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
     queries = [query for query in dict.fromkeys(written) if query][:QUERIES]
     if not queries:
-        return own, [sentence("evidence: the model wrote no queries; post and claim are searched for")]
-    return list(dict.fromkeys([*own, *queries])), []
+        return Noted(own, [sentence("evidence: the model wrote no queries; post and claim are searched for")])
+    return Noted(list(dict.fromkeys([*own, *queries])), [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ ANY_SOURCES: Final = Sources()
 
 async def find_evidence(
     queries: Sequence[str], reading: Reading, claim: str, source: EvidenceSource, wanted: Sources = ANY_SOURCES
-) -> tuple[list[Evidence], list[str]]:
+) -> Noted[list[Evidence]]:
     """At most three passages that bear on the claim, best first, and what was lost on the way.
 
     Where nothing by the preferred publishers bears on the claim, all are looked at, and that is said. A passage that
@@ -79,9 +81,9 @@ async def find_evidence(
     try:
         found = await _by_preference(query, wanted.publishers, source)
     except IndexUnavailable as err:
-        return [], [sentence("evidence: none, the knowledge base is unavailable ({why})", why=err.message)]
+        return Noted([], [sentence("evidence: none, the knowledge base is unavailable ({why})", why=err.message)])
     if not found.passages:
-        return [], [*found.notes, sentence("evidence: none bears on the claim; the drafts state no facts")]
+        return Noted([], [*found.notes, sentence("evidence: none bears on the claim; the drafts state no facts")])
     plain = [passage for passage in found.passages if not instructs(f"{passage.text}\n{passage.source.title}")]
     dropped = [
         sentence("evidence: {passage} was dropped, it reads as an instruction to a model", passage=passage.id)
@@ -90,7 +92,7 @@ async def find_evidence(
     ]
     if not plain:
         dropped.append(sentence("evidence: none is left; the drafts state no facts"))
-    return plain, [*found.notes, *dropped]
+    return Noted(plain, [*found.notes, *dropped])
 
 
 def far_from(evidence: Sequence[Evidence]) -> frozenset[str]:
@@ -113,7 +115,7 @@ async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], sour
     return Found(others.passages, (*others.notes, note))
 
 
-async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[list[Evidence], list[str]]:
+async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> Noted[list[Evidence]]:
     """The passages, each longer one summarised in two sentences (RAG paper, Appendix B).
 
     A summary that loses or adds a figure is dropped for the passage's first two sentences.
@@ -136,4 +138,4 @@ async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> tuple[
             faithful = len(sentences(written)) == 2 and same_figures(written, passage.text)
             summary = written if faithful else summary
         kept.append(replace(passage, summary=summary))
-    return kept, degraded
+    return Noted(kept, degraded)

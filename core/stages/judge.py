@@ -16,6 +16,7 @@ from core.i18n.sentences import sentence
 from core.models import Brief, Intent
 from core.stages.drafting import Candidate
 from core.stages.judge_formats import HIGHEST, Comparison, Judge
+from core.stages.outcomes import Noted
 from core.stages.ranking import Tournament
 
 VERDICTS_EACH = 2
@@ -38,20 +39,21 @@ def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
     return [*first, *rest][:count]
 
 
-async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tuple[list[Candidate], list[str]]:
+async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
     """The candidates with the judge's score in [0, 10], and why some have none.
 
     The profile says whether every pair is compared in both orders, as published, or only as many as settle the first
     places. A candidate that no comparison is about has no score.
     """
     if len(candidates) < 2:
-        return list(candidates), [sentence("judge: one draft alone cannot be compared")] if candidates else []
+        alone = [sentence("judge: one draft alone cannot be compared")] if candidates else []
+        return Noted(list(candidates), alone)
     rank = _round_robin if by.model.budget.profile.is_round_robin else _adaptively
-    judged, degraded = await rank(candidates, brief, by)
-    return judged, sorted(set(degraded))
+    judged = await rank(candidates, brief, by)
+    return Noted(judged.value, sorted(set(judged.notes)))
 
 
-async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tuple[list[Candidate], list[str]]:
+async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
     """The score is ten times the chance of being better than another candidate."""
     tournament = Tournament([candidate.energy for candidate in candidates])
     limit = len(candidates) * VERDICTS_EACH
@@ -74,16 +76,16 @@ async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) 
         else c
         for at, c in enumerate(candidates)
     ]
-    return scored, degraded
+    return Noted(scored, degraded)
 
 
-async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> tuple[list[Candidate], list[str]]:
+async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
     """The score is the mean over all comparisons (CODEOFCONDUCT, Algorithm 3), of those that could be read."""
     texts = [candidate.text for candidate in candidates]
     pairs = list(permutations(range(len(texts)), 2))
     said = await asyncio.gather(*(by.compare(brief, texts[a], texts[b]) for a, b in pairs), return_exceptions=True)
     table: dict[tuple[int, int], Comparison] = {}
-    degraded = []
+    degraded = list[str]()
     for pair, comparison in zip(pairs, said, strict=True):
         if isinstance(comparison, ModelUnavailable):
             degraded.append(_stopped(comparison))
@@ -93,7 +95,7 @@ async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge)
             degraded.append(_UNREADABLE)
         else:
             table[pair] = comparison
-    return [_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded
+    return Noted([_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded)
 
 
 def _stopped(err: ModelUnavailable) -> str:

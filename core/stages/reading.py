@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from core.errors import BadAnswer, BadInput, BudgetExhausted, ModelUnavailable
 from core.i18n.sentences import listed, sentence
@@ -21,6 +21,7 @@ from core.llm.prompting import load_prompt, quoted
 from core.models import Action, FlaggedPost, Reading, TargetGroup
 from core.ports import Generation
 from core.scoring.heads.heads import Heads
+from core.stages.outcomes import Noted
 from core.wording.injection.injection import instructs
 from core.wording.language import NAMES, detect, name_of
 from core.wording.targets.groups import groups_named, undisguised
@@ -134,7 +135,7 @@ class Signals:
         return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not self.may_name_person
 
 
-def check_text(text: str) -> tuple[str, list[str]]:
+def check_text(text: str) -> Noted[str]:
     """The post's text as the engine reads it, and what had to be taken out or noticed.
 
     Raises:
@@ -157,7 +158,7 @@ def check_text(text: str) -> tuple[str, list[str]]:
         notes.append(sentence("post: {count} control or bidirectional characters were taken out", count=removed))
     if instructs(cleaned):
         notes.append(sentence("post: it tries to give the model instructions; they are read as text and not followed"))
-    return cleaned, notes
+    return Noted(cleaned, notes)
 
 
 async def read_signals(post: FlaggedPost, heads: Heads, *, expected: str, language: str | None) -> Signals:
@@ -223,7 +224,10 @@ def people_named(text: str, language: str | None) -> list[str]:
     ]
 
 
-async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> tuple[Reading, list[str]]:
+_UNASKED: Final = Noted[float | None](None, [])
+
+
+async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> Noted[Reading]:
     """The reading of a post, and what of it is missing and why.
 
     One structured call gives the explanations; a bad answer is asked for once more, with another prompt. What the
@@ -232,36 +236,34 @@ async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) ->
     Raises:
         ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
     """
-    opinion, unasked = None, list[str]()
+    hateful = violent = personal = _UNASKED
     if signals.hateful is None or signals.hateful < _SURELY_HATEFUL:
-        opinion, unasked = await _ask("hateful", post.text, model)
-    answer, degraded = await _explain(post.text, model)
-    violent, unsaid = signals.calls_for_violence, list[str]()
-    if not violent and _VIOLENCE.search(post.text):
-        share, unsaid = await _ask("violent", post.text, model)
-        violent = (share or 0.0) >= _VIOLENT
-    personal, untold = 0.0, list[str]()
-    if not violent and signals.may_name_person:
-        share, untold = await _ask("personal", post.text, model)
-        personal = share or 0.0
-    signals = replace(signals, hateful=pooled(signals.hateful, opinion))
-    reading = decide(signals, answer, violent=violent, personal=personal >= _PERSONAL)
-    return reading, [*degraded, *unasked, *unsaid, *untold]
+        hateful = await _ask("hateful", post.text, model)
+    explained = await _explain(post.text, model)
+    if not signals.calls_for_violence and _VIOLENCE.search(post.text):
+        violent = await _ask("violent", post.text, model)
+    is_violent = signals.calls_for_violence or (violent.value or 0.0) >= _VIOLENT
+    if not is_violent and signals.may_name_person:
+        personal = await _ask("personal", post.text, model)
+    signals = replace(signals, hateful=pooled(signals.hateful, hateful.value))
+    is_personal = (personal.value or 0.0) >= _PERSONAL
+    reading = decide(signals, explained.value, violent=is_violent, personal=is_personal)
+    return Noted(reading, [*explained.notes, *hateful.notes, *violent.notes, *personal.notes])
 
 
-async def _explain(text: str, model: MeteredModel) -> tuple[Mapping[str, Any], list[str]]:
+async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
     attempts = (load_prompt("reading").fill(post=quoted(text)), load_prompt("reading_again").fill(post=quoted(text)))
     problem = ""
     for messages in attempts:
         how = Generation(max_tokens=220, temperature=0.0, schema=SCHEMA)
         try:
-            return parse_explanations((await model.generate(messages, how)).texts[0]), []
+            return Noted(parse_explanations((await model.generate(messages, how)).texts[0]), [])
         except BadAnswer as err:
             problem = err.message
         except ModelUnavailable as err:
             _raise_unless_answered(model, err)
-            return {}, [sentence("reading: the explanations were not asked for ({why})", why=err.message)]
-    return {}, [sentence("reading: the model's explanations could not be used ({why})", why=problem)]
+            return Noted({}, [sentence("reading: the explanations were not asked for ({why})", why=err.message)])
+    return Noted({}, [sentence("reading: the model's explanations could not be used ({why})", why=problem)])
 
 
 def parse_explanations(answer: str) -> dict[str, Any]:
@@ -288,18 +290,19 @@ def parse_explanations(answer: str) -> dict[str, Any]:
     return fields
 
 
-async def _ask(prompt: str, text: str, model: MeteredModel) -> tuple[float | None, list[str]]:
+async def _ask(prompt: str, text: str, model: MeteredModel) -> Noted[float | None]:
     """The model's share of Yes in one token, and why there is none if so."""
     try:
         shares = await model.choose(load_prompt(prompt).fill(post=quoted(text)), ("yes", "no"))
     except ModelUnavailable as err:
         _raise_unless_answered(model, err)
-        return None, [
-            sentence("reading: whether the post is {what} was not asked ({why})", what=_asked(prompt), why=err.message)
-        ]
+        note = sentence(
+            "reading: whether the post is {what} was not asked ({why})", what=_asked(prompt), why=err.message
+        )
+        return Noted(None, [note])
     if shares is None:
-        return None, [sentence("reading: the model did not say whether the post is {what}", what=_asked(prompt))]
-    return shares["yes"], []
+        return Noted(None, [sentence("reading: the model did not say whether the post is {what}", what=_asked(prompt))])
+    return Noted(shares["yes"], [])
 
 
 def _asked(prompt: str) -> str:

@@ -15,6 +15,7 @@ from core.llm.profiles import QUICK, Profile
 from core.models import Intent, Scores, TargetGroup
 from core.stages.anneal import SAMPLED_WORDS, anneal, pick, vocabulary
 from core.stages.drafting import Candidate
+from core.stages.outcomes import Search
 from core.wording.prepared.bank import Theme
 from tests.fakes.engine.brief import CLAIM, POST, brief_of, metered, passage
 from tests.fakes.engine.model import FakeModel
@@ -58,7 +59,8 @@ async def _search(
     model: FakeModel | MeteredModel, assess: _Assess, profile: Profile = PROFILE, seed: int = 1
 ) -> tuple[list[Candidate], int, str]:
     under = model if isinstance(model, MeteredModel) else metered(model, profile)
-    return await anneal([SECOND, FIRST], brief_of(passage()), [THEME], under, assess, random.Random(seed))
+    search = await anneal([SECOND, FIRST], brief_of(passage()), [THEME], under, assess, random.Random(seed))
+    return search.found, search.rounds, search.stopped
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.5, 0.0, -2.0])
@@ -218,9 +220,7 @@ async def test_a_model_that_is_gone_leaves_the_pool_as_it_was() -> None:
 async def test_nothing_to_start_from_is_said() -> None:
     """An empty pool asks the model for nothing."""
     model = metered(FakeModel(), PROFILE)
-    assert await anneal([], brief_of(), [THEME], model, _Assess(), random.Random(1)) == (
-        [],
-        0,
-        "no draft passed the gates",
+    assert await anneal([], brief_of(), [THEME], model, _Assess(), random.Random(1)) == Search(
+        [], 0, "no draft passed the gates"
     )
     assert model.budget.model_calls == 0

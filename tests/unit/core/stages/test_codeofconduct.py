@@ -35,8 +35,8 @@ def _writer(judge: Choice = _even) -> FakeModel:
 
 async def _search(model: FakeModel, profile: Profile = SMALL) -> tuple[list[str], int, str, MeteredModel]:
     writer = metered(model, profile)
-    found, rounds, stopped = await search(BACKGROUND, brief_of(), BAG, writer, Judge(writer), random.Random(0))
-    return [answer.text for answer in found], rounds, stopped, writer
+    found = await search(BACKGROUND, brief_of(), BAG, writer, Judge(writer), random.Random(0))
+    return [answer.text for answer in found.found], found.rounds, found.stopped, writer
 
 
 async def test_it_runs_as_many_judgements_and_rewrites_as_published() -> None:
