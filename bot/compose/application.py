@@ -128,11 +128,12 @@ async def open_application(
             role_sources=role_sources,
             limits=SendLimits(wanted.replies_per_hour, wanted.replies_per_day),
         )
+        queue = _queue(database, settings, name, attempts)
         chores = all_chores(
             database,
             settings,
             platforms={platform.name: platform},
-            recover=outbox.recover,
+            put_back_lost=queue.put_back_lost,
             make_backup=partial(backup, database_path or settings.database_place),
             admit=desk.intake.admit_waiting,
         )
@@ -143,7 +144,7 @@ async def open_application(
             database,
             desk,
             build_casework(desk, outbox),
-            Worker(_queue(database, settings, name, attempts), drafting, on_progress),
+            Worker(queue, drafting, on_progress),
             outbox,
             Schedule(database, chores, name),
             Chores(database, chores, name),

@@ -5,14 +5,14 @@ Owns how often each is due, and which are left out where a part is missing.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 from bot.compose.settings import Settings
 from bot.store.engine.database import Database
-from bot.upkeep.chore import Chore
+from bot.upkeep.chore import Chore, counted
 from bot.upkeep.chores.backups import Backups
 from bot.upkeep.chores.digest import EVERY, Digest
 from bot.upkeep.chores.expiry import Expiry
@@ -21,8 +21,6 @@ from bot.upkeep.chores.follow_ups import FollowUps
 from bot.upkeep.chores.pruning import Pruning
 from bot.upkeep.chores.retention import Retention
 from bot.upkeep.chores.scrubbing import SCRUB, Scrubbing
-from bot.upkeep.chores.stale import StaleCases
-from bot.upkeep.chores.waiting import WaitingCases
 from bot.upkeep.erasure import ERASURE, Erasure
 from core.moderation.platforms import ChatPlatform
 
@@ -36,7 +34,7 @@ def all_chores(
     settings: Settings,
     *,
     platforms: Mapping[str, ChatPlatform] | None = None,
-    recover: Callable[[], Awaitable[Collection[object]]] | None = None,
+    put_back_lost: Callable[[], Awaitable[int]] | None = None,
     make_backup: Callable[[Path], Awaitable[Path]] | None = None,
     admit: Callable[[], Awaitable[int]] | None = None,
 ) -> list[Chore]:
@@ -44,7 +42,7 @@ def all_chores(
 
     Args:
         platforms: the connected ones; without any nothing is followed up.
-        recover: settles interrupted sends; without it stale cases are left to another process.
+        put_back_lost: queues cases whose workers were lost, and says how many; without it they wait for a worker.
         make_backup: makes a backup in a folder and says where; without it none is made.
         admit: queues cases that wait for room, and says how many; without it they wait for another process.
     """
@@ -60,10 +58,10 @@ def all_chores(
         Chore(ERASURE, Erasure(database).do, must_end=True),
         Chore(SCRUB, Scrubbing(database).do, must_end=True),
     ]
-    if recover is not None:
-        chores.append(Chore("stale cases", StaleCases(database, recover).do, _MINUTE))
+    if put_back_lost is not None:
+        chores.append(Chore("lost cases", counted(put_back_lost, "cases queued again"), _MINUTE))
     if admit is not None:
-        chores.append(Chore("waiting cases", WaitingCases(admit).do, _MINUTE))
+        chores.append(Chore("waiting cases", counted(admit, "cases queued"), _MINUTE))
     if platforms and desk.follow_ups:
         chores.append(Chore("follow-ups", FollowUps(database, platforms).do, _HOUR))
     if make_backup is not None and desk.backup_hours:

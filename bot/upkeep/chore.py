@@ -35,6 +35,15 @@ class Chore:
     must_end: bool = False
 
 
+def counted(work: Callable[[], Awaitable[int]], what: str) -> Callable[[Job], Awaitable[Done]]:
+    """A chore that does ``work``, and says how many it found of ``what``."""
+
+    async def do(_: Job) -> Done:
+        return Done(f"{await work()} {what}")
+
+    return do
+
+
 def slot_of(moment: datetime, every: timedelta) -> datetime:
     """The beginning of the slot that ``moment`` is in, in UTC: slots follow each other without a gap from 1970 on.
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from sqlalchemy import delete, select, update
 
-from bot.store.cases.cases import load, touch, transition
+from bot.store.cases.cases import DRAFT, Case, load, touch, transition
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
 from bot.store.people.journal import write
@@ -37,7 +37,6 @@ from bot.store.upkeep.scrub import scrub
 from bot.store.work import jobs
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import Done
-from bot.upkeep.chores.stale import queue_again
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.roles import OnCommunity, Person
 
@@ -173,13 +172,24 @@ class Erasure:
             # A worker has read the thread and would write it down again: what it finds is not kept.
             is_read = bool(turns) and case.state is CaseState.DRAFTING
             if is_read:
-                reason = "somebody in the thread was erased"
-                await queue_again(session, case_id, case.version, reason)
+                await _queue_again(session, case)
             return turns, is_read
 
         turns, is_read = await self._database.run("erase a person's words", work)
         count.turns += turns
         count.requeued += is_read
+
+
+async def _queue_again(session: Session, case: Case) -> None:
+    """Take a case that is being drafted from its worker, who can keep nothing from now on; its work waits again."""
+    reason = "somebody in the thread was erased"
+    await transition(session, case.id, case.version, CaseState.QUEUED, actor="schedule", reason=reason)
+    await session.execute(
+        update(JobRow)
+        .where(JobRow.case_id == case.id, JobRow.kind == DRAFT, JobRow.state == JobState.RUNNING)
+        .values(state=JobState.READY, lease_until=None, updated_at=session.moment)
+        .execution_options(synchronize_session="fetch")
+    )
 
 
 async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:

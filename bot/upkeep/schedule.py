@@ -14,9 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from apscheduler.job import Job as Wakeup
-from apscheduler.jobstores.memory import MemoryJobStore
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from apscheduler.triggers.interval import IntervalTrigger
 
 from bot.runtime.waiting import pause
 from bot.store.engine.database import Database, Session
@@ -81,20 +79,14 @@ class Schedule:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until ``stop`` is set; then give the office back."""
-        waking = AsyncIOScheduler(jobstores={"default": MemoryJobStore()}, timezone=UTC)
-        wakeup = waking.add_job(
-            self._quiet_tick,
-            IntervalTrigger(seconds=self._tick.total_seconds(), timezone=UTC),
-            args=(stop,),
-            coalesce=True,
-            max_instances=1,
-            misfire_grace_time=None,
-            next_run_time=datetime.now(UTC),
-        )
+        waking = AsyncIOScheduler(timezone=UTC)
+        seconds = self._tick.total_seconds()
+        when = {"seconds": seconds, "misfire_grace_time": None, "next_run_time": datetime.now(UTC)}
+        wakeup = waking.add_job(self._quiet_tick, "interval", (stop,), **when)
         waking.start()
         try:
             while not stop.is_set():
-                await pause(stop, self._tick.total_seconds())
+                await pause(stop, seconds)
                 self._mend(wakeup)
         finally:
             waking.shutdown(wait=False)

@@ -52,9 +52,3 @@ async def digest_at(session: Session, last_line: int) -> tuple[int, str]:
     heads = select(func.max(AuditRow.id)).where(AuditRow.id <= last_line).group_by(AuditRow.stream)
     found = list(await session.scalars(select(AuditRow).where(AuditRow.id.in_(heads))))
     return len(found), heads_hash(found)
-
-
-async def broken_digests(session: Session) -> list[str]:
-    """The slots whose digest is not that of the audit log as it stands now: lines or chains were changed or lost."""
-    rows = list(await session.scalars(select(DigestRow).order_by(DigestRow.last_line)))
-    return [row.slot for row in rows if (row.streams, row.sha256) != await digest_at(session, row.last_line)]

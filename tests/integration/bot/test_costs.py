@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from bot.upkeep.chores.stale import StaleCases
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_casework, build_desk
@@ -24,7 +25,6 @@ from bot.sending.outbox import Outbox
 from bot.store.cases.suggestions import posted_replies
 from bot.store.engine.database import Database, connected
 from bot.upkeep.chores.expiry import Expiry
-from bot.upkeep.chores.stale import StaleCases
 from core.moderation.approval import CaseState
 from core.wording.near_duplicates import Likeness
 from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel

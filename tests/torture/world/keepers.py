@@ -10,6 +10,7 @@ from typing import assert_never
 
 from sqlalchemy import select
 
+from bot.drafting.queue import DraftQueue
 from bot.invariants import Revoked
 from bot.store.engine.database import Session
 from bot.store.people.people import known_pseudonym
@@ -21,7 +22,6 @@ from bot.upkeep.chores.folded import FoldedCases
 from bot.upkeep.chores.pruning import Pruning
 from bot.upkeep.chores.retention import Retention, months_before
 from bot.upkeep.chores.scrubbing import SCRUB, Scrubbing
-from bot.upkeep.chores.stale import StaleCases
 from bot.upkeep.erasure import ERASURE, Erasure
 from bot.upkeep.runner import Chores
 from core.moderation.approval import CLOSED, CaseState
@@ -96,7 +96,8 @@ class Keepers(Scene):
             case Keeping.FOLDED:
                 await self.close_folded()
             case Keeping.STALE:
-                await StaleCases(self.database, self.outbox.recover, lease_seconds=self.lease_seconds).do(NOW)
+                await DraftQueue(self.database, "keeper", lease_seconds=self.lease_seconds).put_back_lost()
+                await self.outbox.recover()
             case Keeping.DIGEST:
                 await Digest(self.database).do(job(slot_key("audit digest", self.clock(), EVERY)))
             case Keeping.PRUNING:

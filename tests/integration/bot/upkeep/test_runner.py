@@ -9,13 +9,22 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from bot.compose.chores import all_chores
+from bot.compose.desk import Desk
+from bot.compose.settings import Settings
+from bot.drafting.queue import DraftQueue
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow, JobState
 from bot.store.work import jobs
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import Chore, Done
 from bot.upkeep.runner import Chores
-from core.errors import AntiphonError, StoreUnavailable
+from bot.upkeep.schedule import Schedule
+from core.errors import AntiphonError, Conflict, StoreUnavailable
+from core.models import FlaggedPost
+from core.moderation.approval import CaseState
+from tests.fakes.desk.decisions import take
+from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import until
 
@@ -203,3 +212,22 @@ async def test_a_running_runner_stops_when_it_is_told_to(database: Database) -> 
     async with asyncio.timeout(20):
         await running
     assert (await _states(database))["tidy:now"] == (JobState.DONE, None)
+
+
+# Cases whose workers were lost
+
+
+async def test_a_case_whose_worker_is_gone_is_queued_again_although_no_other_works(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """People see that it waits; the lost worker can keep nothing (invariant I5)."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    clock.advance(61)
+    chores = all_chores(database, Settings(), put_back_lost=queue.put_back_lost)
+    await Schedule(database, chores, "one").once()
+    ran = await Chores(database, chores, "one").drain()
+    assert "1 cases queued again" in {done.what for done in ran}
+    assert (await desk.queries.case(taken.case.id)).state is CaseState.QUEUED
+    with pytest.raises(Conflict):
+        await queue.store(taken, suggestion_for(post))
