@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from bot.upkeep.chores.stale import StaleCases
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_casework, build_desk
@@ -106,7 +105,7 @@ async def _measured(database: Database, clock: FakeClock, count: int) -> Spent:
     await do("look whose reply a message is", lambda: front.find(replace(post.ref, message="unknown"), MODERATOR))
     await do("hear that a post is gone", lambda: front.original_changed(post.ref, None))
     await do("look for what expired", lambda: Expiry(database, draft_hours=TWO_DAYS).do(NOW))
-    await do("look for stale cases", lambda: StaleCases(database, outbox.recover).do(NOW))
+    await do("look for lost cases", queue.put_back_lost)
     await do("let waiting cases in", intake.admit_waiting)
     return spent
 
@@ -147,7 +146,7 @@ def spent(settled_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple
         "look whose reply a message is",
         "hear that a post is gone",
         "look for what expired",
-        "look for stale cases",
+        "look for lost cases",
         "let waiting cases in",
     ],
 )
