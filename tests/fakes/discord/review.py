@@ -45,7 +45,7 @@ class ReviewClient(AntiphonClient):
 
 
 @dataclass
-class ReviewWorld:
+class ReviewRoom:
     """Everything a test of the review needs: the simulated Discord, the desk, the people by name."""
 
     env: Env
@@ -112,7 +112,7 @@ def said_in(result: Any) -> str:
 
 
 @asynccontextmanager
-async def review_world() -> AsyncIterator[ReviewWorld]:
+async def review_room() -> AsyncIterator[ReviewRoom]:
     """A connected client, and one person for each role."""
     casework, governance = MemoryCasework(), FakeGovernance()
     client = ReviewClient(casework, governance)
@@ -123,16 +123,16 @@ async def review_world() -> AsyncIterator[ReviewWorld]:
         channel = guild.create_text_channel("review")
         people = {name: guild.add_member(env.create_user(name)) for name in ROLES}
         casework.roles.update({str(people[name].id): role for name, role in ROLES.items() if role is not None})
-        yield ReviewWorld(env, casework, governance, client, channel, people)
+        yield ReviewRoom(env, casework, governance, client, channel, people)
         env.raise_errors()
     finally:
         await env.shutdown()
 
 
 @asynccontextmanager
-async def quiet_review_world(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewWorld]:
+async def quiet_review_room(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewRoom]:
     """The same for a fixture; whatever is logged as an error, in the test or as it ends, fails the test."""
-    async with review_world() as made:
+    async with review_room() as made:
         yield made
     logged = [*caplog.get_records("call"), *caplog.get_records("teardown")]
     assert [record.getMessage() for record in logged if record.levelno >= logging.ERROR] == []

@@ -26,7 +26,7 @@ HATE = "they are vermin and should go"
 """A post that ``WordDetector`` is sure of."""
 
 
-class Memory(dict[str, str]):
+class KeptCommands(dict[str, str]):
     """Implements ``CommandMemory``."""
 
     def set(self, key: str, value: str) -> None:
@@ -63,21 +63,21 @@ class WordDetector:
 class TownClient(AntiphonClient):
     """The client with capture and management installed, as the integrator does it."""
 
-    def __init__(self, world: World, options: DiscordOptions) -> None:
+    def __init__(self, application: FakeApplication, options: DiscordOptions) -> None:
         super().__init__(options)
-        self._world = world
+        self._antiphon = application
         self.capture: Capture | None = None
-        self.attach(cast(Casework, world.desk), world.governance)
+        self.attach(cast(Casework, application.desk), application.governance)
 
     async def setup_hook(self) -> None:
         """Install everything and tell Discord of the commands."""
-        self.capture = install_capture(self, offer=self._world.offered.append, detector=self._world.detector)
+        self.capture = install_capture(self, offer=self._antiphon.offered.append, detector=self._antiphon.detector)
         capture = self.capture
         install_manage(self, left_out=lambda: capture.left_out)
-        await sync_commands(self, self._world.memory)
+        await sync_commands(self, self._antiphon.memory)
 
 
-class World:
+class FakeApplication:
     """What outlives a client: the desk, the governance, what was offered, and which commands Discord knows."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class World:
         self.governance = FakeGovernance()
         self.detector = WordDetector()
         self.offered: list[FlaggedPost] = []
-        self.memory = Memory()
+        self.memory = KeptCommands()
 
     def client(self, *, reads_messages: bool = False, command_guild: int | None = None) -> TownClient:
         """A new client, as after a start of the process."""
@@ -99,7 +99,7 @@ class World:
 class Town:
     """A server: an open channel, a closed one, a review channel, and a person of each role."""
 
-    def __init__(self, env: simcord.Env, world: World) -> None:
+    def __init__(self, env: simcord.Env, application: FakeApplication) -> None:
         self.env = env
         self.guild = guild = env.create_guild()
         hidden = discord.PermissionOverwrite(view_channel=False)
@@ -113,10 +113,10 @@ class Town:
         self.review = guild.create_text_channel("review", overwrites=closed)
         self.author = self._person("author")
         self.stranger = self._person("stranger")
-        self.volunteer = self._person("volunteer", world, Role.VOLUNTEER)
-        self.moderator = self._person("moderator", world, Role.MODERATOR, is_staff=True)
-        self.manager = self._person("manager", world, Role.MANAGER, is_staff=True)
-        self.admin = self._person("admin", world, Role.ADMIN, is_staff=True)
+        self.volunteer = self._person("volunteer", application, Role.VOLUNTEER)
+        self.moderator = self._person("moderator", application, Role.MODERATOR, is_staff=True)
+        self.manager = self._person("manager", application, Role.MANAGER, is_staff=True)
+        self.admin = self._person("admin", application, Role.ADMIN, is_staff=True)
 
     @property
     def community(self) -> str:
@@ -124,15 +124,15 @@ class Town:
         return str(self.guild.id)
 
     def _person(
-        self, name: str, world: World | None = None, role: Role | None = None, *, is_staff: bool = False
+        self, name: str, application: FakeApplication | None = None, role: Role | None = None, *, is_staff: bool = False
     ) -> Any:
         member = self.guild.add_member(self.env.create_user(name), roles=[self.staff] if is_staff else [])
-        if world is not None and role is not None:
-            world.governance.grant(member.id, role)
+        if application is not None and role is not None:
+            application.governance.grant(member.id, role)
         return member
 
 
-async def watch(world: World, town: Town, **changes: object) -> None:
+async def watch(application: FakeApplication, town: Town, **changes: object) -> None:
     """Watch the square."""
     policy = CommunityPolicy(watched_channels=(str(town.square.id),))
-    world.governance.policies[town.community] = replace(policy, **changes)  # type: ignore[arg-type]  # fields by name
+    application.governance.policies[town.community] = replace(policy, **changes)  # type: ignore[arg-type]  # fields by name

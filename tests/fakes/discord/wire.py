@@ -1,4 +1,4 @@
-"""A platform that is connected to Discord on loopback, and what a test does in its world."""
+"""A platform that is connected to Discord on loopback, and what a test does in its state."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import discord
 
 from adapters.discord import DiscordOptions, DiscordPlatform
 from core.models import PostRef
-from tests.fakes.discord.server import DiscordServer, LoopbackClient, World, connected
+from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.faults import Fault
-from tests.fakes.discord.server.world import CHANNEL_ID, GUILD_ID
+from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID
 from tests.fakes.machine.clock import FakeClock
 
 MESSAGES = r"/channels/\d+/messages"
 """The paths under which messages are sent and read."""
 
 
-class Scene:
-    """A connected platform, and the world that it is connected to."""
+class Wire:
+    """A connected platform, and the state that it is connected to."""
 
     def __init__(self, server: DiscordServer, client: LoopbackClient, clock: FakeClock) -> None:
-        self.server, self.world, self.client, self.clock = server, server.world, client, clock
+        self.server, self.state, self.client, self.clock = server, server.state, client, clock
         self.platform = DiscordPlatform(client)
         self.heard: list[str] = []
 
     def written(self, text: str = "They do not belong here.") -> PostRef:
         """Somebody writes a post."""
-        message = self.world.write(self.world.user("slate_roof"), CHANNEL_ID, text)
+        message = self.state.write(self.state.user("slate_roof"), CHANNEL_ID, text)
         return PostRef("discord", str(GUILD_ID), str(CHANNEL_ID), message["id"])
 
     def standing(self, ref: PostRef) -> list[str]:
         """What stands under a post."""
-        return [message["content"] for message in self.world.replies_to(int(ref.message))]
+        return [message["content"] for message in self.state.replies_to(int(ref.message))]
 
     def fail(self, status: int, code: int = 0, *, arrives: bool = False) -> None:
         """Let Discord answer the next send otherwise."""
@@ -56,12 +56,12 @@ class Scene:
 
 
 @asynccontextmanager
-async def connected_scene() -> AsyncIterator[Scene]:
-    """A scene on a world that shows what people wrote; no request may go against Discord's description."""
+async def connected_wire() -> AsyncIterator[Wire]:
+    """A wire on a state that shows what people wrote; no request may go against Discord's description."""
     clock = FakeClock()
     client = LoopbackClient(DiscordOptions(reads_messages=True))
-    async with DiscordServer(World(clock)).running() as server, connected(client):
-        scene = Scene(server, client, clock)
-        scene.installs_listener(client)
-        yield scene
+    async with DiscordServer(DiscordState(clock)).running() as server, connected(client):
+        wire = Wire(server, client, clock)
+        wire.installs_listener(client)
+        yield wire
         assert server.complaints == []

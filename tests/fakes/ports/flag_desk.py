@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from core.errors import AntiphonError, NotAllowed
+from core.errors import NotAllowed
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Waiting
@@ -22,7 +22,7 @@ class FlagDesk:
     def __init__(self) -> None:
         self.flagged: list[FlaggedPost] = []
         self.changes: list[tuple[PostRef, str | None]] = []
-        self.errors: list[AntiphonError] = []
+        self.errors: list[Exception] = []
         self.slow_seconds = 0.0
         self.times_read = 0
         self._cards: dict[PostRef, Card] = {}

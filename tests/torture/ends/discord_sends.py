@@ -27,9 +27,9 @@ from core.moderation.approval import CaseState
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, approved_now
-from tests.fakes.discord.server import DiscordServer, LoopbackClient, World, connected
+from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.faults import Fault
-from tests.fakes.discord.server.world import GUILD_ID, KEYS_KEPT, OWNER_ID
+from tests.fakes.discord.server.state import GUILD_ID, KEYS_KEPT, OWNER_ID
 from tests.fakes.machine.clock import FakeClock
 
 POST: Final = "They do not belong here."
@@ -107,11 +107,11 @@ class _Line:
         self.struck[kind] += 1
         self._unreadable += 3 * (kind == "history unreadable")
         if kind in _LAGS:
-            self._server.world.lags[key] = self._clock() + _LAGS[kind]
+            self._server.state.lags[key] = self._clock() + _LAGS[kind]
         return self._chance.choice(KINDS[kind])
 
     def _again(self, key: str) -> Fault | None:
-        hidden_until = self._server.world.lags.get(key)
+        hidden_until = self._server.state.lags.get(key)
         if self._firsts[key] == _PAST and hidden_until and self._clock() < hidden_until - KEYS_KEPT:
             return Fault("POST", status=503)
         if not self.is_bad or self._chance.random() < 0.5:
@@ -142,8 +142,8 @@ async def _batch(
     database: Database, clock: FakeClock, chance: random.Random, kinds: list[str], figures: Figures
 ) -> None:
     async with discord(clock, shows_content=chance.random() < 0.5) as (server, client):
-        channel = server.world.add_channel("square")
-        approved = await _approve(database, _posts(server.world, channel, len(kinds)), clock)
+        channel = server.state.add_channel("square")
+        approved = await _approve(database, _posts(server.state, channel, len(kinds)), clock)
         server.faults.chance = line = _Line(server, chance, list(kinds), clock)
         for round_number in range(12):
             await _work(database, client)
@@ -153,7 +153,7 @@ async def _batch(
             await _work(database, client)
             clock.advance(LEASE_SECONDS)
         for case in approved:
-            await _count(database, server.world, case, figures)
+            await _count(database, server.state, case, figures)
         figures.requests += line.requests
         figures.ambiguous += line.ambiguous
         figures.kinds += line.struck
@@ -164,15 +164,15 @@ async def _batch(
 async def discord(clock: FakeClock, *, shows_content: bool) -> AsyncIterator[tuple[DiscordServer, LoopbackClient]]:
     """Discord on loopback, and a client that is connected to it."""
     client = LoopbackClient(DiscordOptions(reads_messages=shows_content))
-    async with DiscordServer(World(clock, shows_content=shows_content)).running() as server, connected(client):
+    async with DiscordServer(DiscordState(clock, shows_content=shows_content)).running() as server, connected(client):
         yield server, client
 
 
-def _posts(world: World, channel: int, count: int) -> list[FlaggedPost]:
+def _posts(state: DiscordState, channel: int, count: int) -> list[FlaggedPost]:
     """As many posts of as many authors, flagged by the message menu."""
     posts = list[FlaggedPost]()
     for number in range(count):
-        message = world.write(world.add_member(f"author_{number}"), channel, POST)
+        message = state.write(state.add_member(f"author_{number}"), channel, POST)
         ref = PostRef("discord", str(GUILD_ID), str(channel), message["id"])
         posts.append(FlaggedPost(ref, POST, f"author {message['id']}", "mill_pond", "menu", revision="unedited"))
     return posts
@@ -211,9 +211,9 @@ async def _policy(_community: str) -> CommunityPolicy:
     return CommunityPolicy()
 
 
-async def _count(database: Database, world: World, case: Case, figures: Figures) -> None:
+async def _count(database: Database, state: DiscordState, case: Case, figures: Figures) -> None:
     now = await database.run("look", lambda session: load_case(session, case.id))
-    standing = world.replies_to(int(case.post.ref.message))
+    standing = state.replies_to(int(case.post.ref.message))
     is_right = all(message["content"].encode() == REPLY.encode() for message in standing)
     figures.sends += 1
     figures.posted += now.state is CaseState.POSTED

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tests.fakes.discord.server.world import (
+from tests.fakes.discord.server.state import (
     BOT_ID,
     CHANNEL_ID,
     GUILD_ID,
     JSON,
     OWNER_ID,
+    DiscordState,
     Handler,
     Refused,
-    World,
     numbered,
 )
 
@@ -23,16 +23,16 @@ _EVERYWHERE: Final = ""
 _TOKEN: Final = r"/([^/]+)"
 
 
-def invoke(world: World, data: JSON, *, user: int = OWNER_ID, kind: int = 2) -> JSON:
+def invoke(state: DiscordState, data: JSON, *, user: int = OWNER_ID, kind: int = 2) -> JSON:
     """Let somebody use a command or a component: the event that the gateway then tells of.
 
     Args:
         data: Discord's ``data`` of the interaction.
         kind: Discord's type of it: 2 a command, 3 a component, 5 a modal.
     """
-    number = world.number()
+    number = state.number()
     token = f"token-{number}"
-    world.interactions[token] = {"answers": [], "original": None}
+    state.interactions[token] = {"answers": [], "original": None}
     return {
         "id": str(number),
         "application_id": str(BOT_ID),
@@ -40,8 +40,8 @@ def invoke(world: World, data: JSON, *, user: int = OWNER_ID, kind: int = 2) -> 
         "data": data,
         "guild_id": str(GUILD_ID),
         "channel_id": str(CHANNEL_ID),
-        "channel": world.channels[CHANNEL_ID] | {"permissions": "0"},
-        "member": world.members[user] | {"permissions": "8"},
+        "channel": state.channels[CHANNEL_ID] | {"permissions": "0"},
+        "member": state.members[user] | {"permissions": "8"},
         "token": token,
         "version": 1,
         "locale": "en-US",
@@ -54,60 +54,60 @@ def invoke(world: World, data: JSON, *, user: int = OWNER_ID, kind: int = 2) -> 
     }
 
 
-def _known(world: World, guild: str) -> tuple[int, Any]:
-    return 200, world.commands.get(guild, [])
+def _known(state: DiscordState, guild: str) -> tuple[int, Any]:
+    return 200, state.commands.get(guild, [])
 
 
-def _register(world: World, guild: str, body: Any) -> tuple[int, Any]:
+def _register(state: DiscordState, guild: str, body: Any) -> tuple[int, Any]:
     more = {"application_id": str(BOT_ID), "dm_permission": None, "nsfw": False} | (
         {"guild_id": guild} if guild else {}
     )
     made = [{"type": 1, "description": "", "options": []} | each | more for each in body]
-    world.commands[guild] = [each | {"id": str(world.number()), "version": str(world.number())} for each in made]
-    return 200, world.commands[guild]
+    state.commands[guild] = [each | {"id": str(state.number()), "version": str(state.number())} for each in made]
+    return 200, state.commands[guild]
 
 
-def _list_all(world: World, _ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    return _known(world, _EVERYWHERE)
+def _list_all(state: DiscordState, _ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return _known(state, _EVERYWHERE)
 
 
-def _list(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    return _known(world, ids[1])
+def _list(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return _known(state, ids[1])
 
 
-def _replace_all(world: World, _ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
-    return _register(world, _EVERYWHERE, body)
+def _replace_all(state: DiscordState, _ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
+    return _register(state, _EVERYWHERE, body)
 
 
-def _replace(world: World, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
-    return _register(world, ids[1], body)
+def _replace(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
+    return _register(state, ids[1], body)
 
 
-def _respond(world: World, ids: tuple[str, ...], query: dict[str, str], body: Any) -> tuple[int, Any]:
-    kept = _interaction(world, ids[1])
+def _respond(state: DiscordState, ids: tuple[str, ...], query: dict[str, str], body: Any) -> tuple[int, Any]:
+    kept = _interaction(state, ids[1])
     if kept["answers"]:
         raise Refused(400, 40060, "Interaction has already been acknowledged.")
     kept["answers"].append(body)
     data = body.get("data") or {}
     is_hidden = bool((data.get("flags") or 0) & 64)
-    kept["original"] = _message(world, data)
+    kept["original"] = _message(state, data)
     shown: JSON = {"id": ids[0], "type": 2, "response_message_id": kept["original"]["id"]}
     shown |= {"response_message_loading": body["type"] == 5, "response_message_ephemeral": is_hidden}
     resource = {"type": body["type"], "message": kept["original"]} if body["type"] == 4 else {"type": body["type"]}
     return (200, {"interaction": shown, "resource": resource}) if "with_response" in query else (204, None)
 
 
-def _follow_up(world: World, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
-    _interaction(world, ids[1])["answers"].append(body)
-    return 200, _message(world, body)
+def _follow_up(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
+    _interaction(state, ids[1])["answers"].append(body)
+    return 200, _message(state, body)
 
 
-def _original(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    return 200, _interaction(world, ids[1])["original"]
+def _original(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return 200, _interaction(state, ids[1])["original"]
 
 
-def _edit_original(world: World, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
-    kept = _interaction(world, ids[1])
+def _edit_original(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
+    kept = _interaction(state, ids[1])
     kept["answers"].append(body)
     flags = kept["original"]["flags"] | (body.get("flags") or 0)
     components = numbered(body.get("components") or ())
@@ -115,22 +115,22 @@ def _edit_original(world: World, ids: tuple[str, ...], _query: dict[str, str], b
     return 200, kept["original"]
 
 
-def _interaction(world: World, token: str) -> JSON:
-    if token not in world.interactions:
+def _interaction(state: DiscordState, token: str) -> JSON:
+    if token not in state.interactions:
         raise Refused(404, 10062, "Unknown interaction")
-    return world.interactions[token]
+    return state.interactions[token]
 
 
-def _message(world: World, data: JSON) -> JSON:
+def _message(state: DiscordState, data: JSON) -> JSON:
     """A message that only an interaction knows."""
-    message = world.write(
+    message = state.write(
         BOT_ID,
         CHANNEL_ID,
         data.get("content") or "",
         flags=data.get("flags") or 0,
         components=data.get("components") or (),
     )
-    world.delete(int(message["id"]))
+    state.delete(int(message["id"]))
     return message | {"webhook_id": str(BOT_ID), "application_id": str(BOT_ID)}
 
 

@@ -11,21 +11,21 @@ from typing import Any, Final
 from aiohttp import WSMsgType, web
 
 from tests.fakes.discord.server.rest import gateway_user, guild
-from tests.fakes.discord.server.world import BOT_ID, GUILD_ID, JSON, World
+from tests.fakes.discord.server.state import BOT_ID, GUILD_ID, JSON, DiscordState
 
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, INVALID_SESSION, HELLO, ACK = 0, 1, 2, 6, 7, 9, 10, 11
 _MESSAGE_CONTENT: Final = 1 << 15
 
 
 class Gateway:
-    """The gateway of one world.
+    """The gateway of one state.
 
     Args:
         token: what a client must name itself with.
     """
 
-    def __init__(self, world: World, token: str) -> None:
-        self._world = world
+    def __init__(self, state: DiscordState, token: str) -> None:
+        self._state = state
         self._token = token
         self.url = ""
         self.received: list[int] = []
@@ -61,14 +61,14 @@ class Gateway:
         if data["token"] != self._token:
             await socket.close(code=4004, message=b"Authentication failed.")
             return
-        if data["intents"] & _MESSAGE_CONTENT and not self._world.shows_content:
+        if data["intents"] & _MESSAGE_CONTENT and not self._state.shows_content:
             await socket.close(code=4014, message=b"Disallowed intent(s).")
             return
         self._session += 1
         self._events, self._socket = [], socket
         ready = {
             "v": 10,
-            "user": gateway_user(self._world),
+            "user": gateway_user(self._state),
             "guilds": [{"id": str(GUILD_ID), "unavailable": True}],
             "session_id": str(self._session),
             "resume_gateway_url": self.url,
@@ -132,13 +132,13 @@ class Gateway:
         lists = ("members", "threads", "voice_states", "presences", "stage_instances")
         more = ("guild_scheduled_events", "soundboard_sounds")
         return (
-            guild(self._world)
+            guild(self._state)
             | {name: [] for name in (*lists, *more)}
             | {
-                "channels": list(self._world.channels.values()),
+                "channels": list(self._state.channels.values()),
                 "unavailable": False,
-                "member_count": len(self._world.members),
+                "member_count": len(self._state.members),
                 "large": False,
-                "joined_at": self._world.clock().isoformat(),
+                "joined_at": self._state.clock().isoformat(),
             }
         )

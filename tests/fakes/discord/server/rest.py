@@ -1,6 +1,6 @@
 """The fake Discord's HTTP API, as far as Antiphon uses it.
 
-Owns what each operation does with the world and answers, in Discord's form. Knows no network.
+Owns what each operation does with the state and answers, in Discord's form. Knows no network.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ import re
 from typing import Any, Final
 
 from tests.fakes.discord.server.commands import INTERACTIONS
-from tests.fakes.discord.server.world import BOT_ID, GUILD_ID, JSON, OWNER_ID, Handler, Refused, World
+from tests.fakes.discord.server.state import BOT_ID, GUILD_ID, JSON, OWNER_ID, DiscordState, Handler, Refused
 
 MAX_CONTENT: Final = 2000
 
 
-def gateway_user(world: World) -> JSON:
+def gateway_user(state: DiscordState) -> JSON:
     """The bot as it is told who it is."""
-    return world.users[BOT_ID] | {"mfa_enabled": False, "locale": "en-US", "verified": True, "email": None}
+    return state.users[BOT_ID] | {"mfa_enabled": False, "locale": "en-US", "verified": True, "email": None}
 
 
-def application(world: World) -> JSON:
+def application(state: DiscordState) -> JSON:
     """The application that the bot belongs to."""
     return {
         "id": str(BOT_ID),
@@ -29,19 +29,19 @@ def application(world: World) -> JSON:
         "bot_public": False,
         "bot_require_code_grant": False,
         "verify_key": "0" * 64,
-        "flags": 1 << 19 if world.shows_content else 0,
-        "owner": world.users[OWNER_ID],
+        "flags": 1 << 19 if state.shows_content else 0,
+        "owner": state.users[OWNER_ID],
         "team": None,
     }
 
 
-def guild(world: World) -> JSON:
+def guild(state: DiscordState) -> JSON:
     """The server, as HTTP and the gateway show it."""
     return {
         "id": str(GUILD_ID),
         "name": "Brenmoor",
         "owner_id": str(OWNER_ID),
-        "roles": list(world.roles.values()),
+        "roles": list(state.roles.values()),
         "emojis": [],
         "stickers": [],
         "features": [],
@@ -59,40 +59,40 @@ def guild(world: World) -> JSON:
     }
 
 
-def _me(world: World, _ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    return 200, gateway_user(world)
+def _me(state: DiscordState, _ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return 200, gateway_user(state)
 
 
-def _application(world: World, _ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    return 200, application(world)
+def _application(state: DiscordState, _ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return 200, application(state)
 
 
-def _guild(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+def _guild(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
     if int(ids[0]) != GUILD_ID:
         raise Refused(404, 10004, "Unknown Guild")
-    return 200, guild(world)
+    return 200, guild(state)
 
 
-def _member(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    if int(ids[1]) not in world.members:
+def _member(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    if int(ids[1]) not in state.members:
         raise Refused(404, 10007, "Unknown Member")
-    return 200, world.members[int(ids[1])]
+    return 200, state.members[int(ids[1])]
 
 
-def _history(world: World, ids: tuple[str, ...], query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    channel = _channel(world, ids[0])
-    found = [message for message in world.messages.values() if message["channel_id"] == str(channel)]
-    found = [message for message in found if world.is_in_history(message)]
+def _history(state: DiscordState, ids: tuple[str, ...], query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    channel = _channel(state, ids[0])
+    found = [message for message in state.messages.values() if message["channel_id"] == str(channel)]
+    found = [message for message in found if state.is_in_history(message)]
     if "before" in query:
         found = [message for message in found if int(message["id"]) < int(query["before"])]
     if "after" in query:
         found = [message for message in found if int(message["id"]) > int(query["after"])]
     newest_first = sorted(found, key=lambda message: -int(message["id"]))
-    return 200, [world.seen_by_bot(message) for message in newest_first[: int(query.get("limit", "50"))]]
+    return 200, [state.seen_by_bot(message) for message in newest_first[: int(query.get("limit", "50"))]]
 
 
-def _create(world: World, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
-    channel = _channel(world, ids[0])
+def _create(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
+    channel = _channel(state, ids[0])
     content = (body.get("content") or "").strip()
     if len(content) > MAX_CONTENT:
         raise _bad_form("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.")
@@ -100,11 +100,11 @@ def _create(world: World, ids: tuple[str, ...], _query: dict[str, str], body: An
         raise Refused(400, 50006, "Cannot send an empty message")
     key = body.get("nonce")
     if key is not None and body.get("enforce_nonce"):
-        earlier = world.of_key(BOT_ID, str(key))
+        earlier = state.of_key(BOT_ID, str(key))
         if earlier is not None:
             return 200, earlier | {"nonce": key}
-    answers = _answered(world, body.get("message_reference"))
-    message = world.write(
+    answers = _answered(state, body.get("message_reference"))
+    message = state.write(
         BOT_ID,
         channel,
         content,
@@ -113,57 +113,57 @@ def _create(world: World, ids: tuple[str, ...], _query: dict[str, str], body: An
         components=body.get("components") or (),
     )
     if key is not None:
-        world.keep_key(BOT_ID, str(key), message)
+        state.keep_key(BOT_ID, str(key), message)
     return 200, message | ({} if key is None else {"nonce": key})
 
 
-def _answered(world: World, reference: JSON | None) -> int | None:
+def _answered(state: DiscordState, reference: JSON | None) -> int | None:
     """The message that a new one answers; one that is gone is refused, or forgotten where the request says so."""
     if reference is None:
         return None
     number = int(reference["message_id"])
-    if number in world.messages:
+    if number in state.messages:
         return number
     if reference.get("fail_if_not_exists", True):
         raise _bad_form("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
     return None
 
 
-def _read(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    return 200, world.seen_by_bot(_message(world, ids))
+def _read(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return 200, state.seen_by_bot(_message(state, ids))
 
 
-def _change(world: World, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
-    message = _message(world, ids)
+def _change(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], body: Any) -> tuple[int, Any]:
+    message = _message(state, ids)
     if message["author"]["id"] != str(BOT_ID):
         raise Refused(403, 50005, "Cannot edit a message authored by another user")
-    return 200, world.edit(int(message["id"]), body.get("content") or message["content"], body.get("components"))
+    return 200, state.edit(int(message["id"]), body.get("content") or message["content"], body.get("components"))
 
 
-def _delete(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    world.delete(int(_message(world, ids)["id"]))
+def _delete(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    state.delete(int(_message(state, ids)["id"]))
     return 204, None
 
 
-def _roles(world: World, _ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    return 200, list(world.roles.values())
+def _roles(state: DiscordState, _ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return 200, list(state.roles.values())
 
 
-def _channel_itself(world: World, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
-    return 200, world.channels[_channel(world, ids[0])]
+def _channel_itself(state: DiscordState, ids: tuple[str, ...], _query: dict[str, str], _body: Any) -> tuple[int, Any]:
+    return 200, state.channels[_channel(state, ids[0])]
 
 
-def _channel(world: World, number: str) -> int:
-    if int(number) in world.forbidden:
+def _channel(state: DiscordState, number: str) -> int:
+    if int(number) in state.forbidden:
         raise Refused(403, 50001, "Missing Access")
-    if int(number) not in world.channels:
+    if int(number) not in state.channels:
         raise Refused(404, 10003, "Unknown Channel")
     return int(number)
 
 
-def _message(world: World, ids: tuple[str, ...]) -> JSON:
-    channel = _channel(world, ids[0])
-    message = world.messages.get(int(ids[1]))
+def _message(state: DiscordState, ids: tuple[str, ...]) -> JSON:
+    channel = _channel(state, ids[0])
+    message = state.messages.get(int(ids[1]))
     if message is None or message["channel_id"] != str(channel):
         raise Refused(404, 10008, "Unknown Message")
     return message
@@ -193,7 +193,7 @@ ROUTES: Final[tuple[tuple[str, re.Pattern[str], Handler], ...]] = tuple(
 )
 
 
-def carry_out(world: World, method: str, path: str, query: dict[str, str], body: Any) -> tuple[int, Any]:
+def carry_out(state: DiscordState, method: str, path: str, query: dict[str, str], body: Any) -> tuple[int, Any]:
     """Do what a request asks: the status and the body of the answer.
 
     Raises:
@@ -202,5 +202,5 @@ def carry_out(world: World, method: str, path: str, query: dict[str, str], body:
     for known, pattern, handler in ROUTES:
         match = pattern.fullmatch(path)
         if known == method and match is not None:
-            return handler(world, match.groups(), query, body)
+            return handler(state, match.groups(), query, body)
     raise Refused(404, 0, "404: Not Found")

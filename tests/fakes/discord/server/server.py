@@ -26,7 +26,7 @@ from tests.fakes.discord.server.faults import Fault, Faults
 from tests.fakes.discord.server.gateway import Gateway
 from tests.fakes.discord.server.rest import carry_out
 from tests.fakes.discord.server.spec import published
-from tests.fakes.discord.server.world import JSON, Refused, World
+from tests.fakes.discord.server.state import JSON, DiscordState, Refused
 
 TOKEN: Final = "a.loopback.token"
 _ANSWERS_CHECKED: Final = 100  # of each method: they are all made alike, and a check takes a millisecond
@@ -54,10 +54,10 @@ class DiscordServer:
         complaints: what was wrong with a request or an answer by Discord's description; must stay empty.
     """
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, state: DiscordState) -> None:
+        self.state = state
         self.faults = Faults()
-        self.gateway = Gateway(world, TOKEN)
+        self.gateway = Gateway(state, TOKEN)
         self.requests: list[tuple[str, str, Any]] = []
         self.complaints: list[str] = []
         self.token = TOKEN
@@ -97,7 +97,7 @@ class DiscordServer:
 
     def be_busy(self, seconds: float) -> None:
         """Refuse every change for a while, and say how long."""
-        self._busy_until = self.world.clock() + timedelta(seconds=seconds)
+        self._busy_until = self.state.clock() + timedelta(seconds=seconds)
 
     def asked(self, method: str, ending: str) -> list[Any]:
         """The bodies of the requests of one kind."""
@@ -129,7 +129,7 @@ class DiscordServer:
             headers = {"Retry-After": str(int(left) + 1), "Via": "1.1 loopback", "X-RateLimit-Scope": "user"}
             return 429, {"message": "You are being rate limited.", "retry_after": left, "global": False}, headers
         try:
-            status, answer = carry_out(self.world, request.method, path, query, body)
+            status, answer = carry_out(self.state, request.method, path, query, body)
         except Refused as err:
             return err.status, err.body, {}
         self._checked[request.method] += status == 200
@@ -153,7 +153,7 @@ class DiscordServer:
         return _answer(fault.status, fault.body, fault.headers)
 
     def _seconds_left(self) -> float:
-        return 0.0 if self._busy_until is None else (self._busy_until - self.world.clock()).total_seconds()
+        return 0.0 if self._busy_until is None else (self._busy_until - self.state.clock()).total_seconds()
 
     def _gateway_bot(self) -> JSON:
         limit = {"total": 1000, "remaining": 999, "reset_after": 14400000, "max_concurrency": 1}

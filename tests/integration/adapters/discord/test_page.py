@@ -53,7 +53,7 @@ class SimulatedClient(AntiphonClient):
 
 
 @dataclass
-class Town:
+class NewServer:
     """A server that the bot was just added to: an owner, a moderator, a volunteer, and a private channel."""
 
     env: Env
@@ -102,7 +102,7 @@ class Town:
         await self.people["owner"].select(result.response, values, custom_id=f"antiphon:manage:setup:{field}")
 
 
-def _town(env: Env) -> Town:
+def _town(env: Env) -> NewServer:
     guild = env.create_guild()
     us = env.bot.user
     assert us is not None
@@ -114,7 +114,7 @@ def _town(env: Env) -> Town:
     room = guild.create_text_channel("room", overwrites={guild.default_role: hidden, staff: seen, us: seen})
     roles: dict[str, list[Any]] = {"owner": [admin], "moderator": [staff], "volunteer": [helpers], "author": []}
     people = {name: guild.add_member(env.create_user(name), roles=given) for name, given in roles.items()}
-    return Town(env, square, room, staff, helpers, people)
+    return NewServer(env, square, room, staff, helpers, people)
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def engine() -> Engine:
 
 
 @asynccontextmanager
-async def served(engine: Engine, folder: Path, links: list[str]) -> AsyncIterator[Town]:
+async def served(engine: Engine, folder: Path, links: list[str]) -> AsyncIterator[NewServer]:
     """``antiphon serve`` with nothing but a token, in an installation that never ran before."""
     desk = DeskSettings(
         database=str(folder / "antiphon.db"),
@@ -152,7 +152,7 @@ async def served(engine: Engine, folder: Path, links: list[str]) -> AsyncIterato
         await serving
 
 
-async def _set_up(town: Town) -> None:
+async def _set_up(town: NewServer) -> None:
     panel = await town.people["owner"].slash(town.square, "antiphon setup")
     assert panel.response.ephemeral
     await town.choose(panel, "review_channel", [town.room])
@@ -160,7 +160,7 @@ async def _set_up(town: Town) -> None:
     await town.choose(panel, "volunteers", [town.helpers])
 
 
-async def _flag(town: Town, words: str) -> discord.Message:
+async def _flag(town: NewServer, words: str) -> discord.Message:
     post: discord.Message = await town.people["author"].send(town.square, words)
     answer = await town.people["volunteer"].context_menu(town.square, "Draft a reply", post)
     assert answer.response.ephemeral
@@ -200,7 +200,7 @@ async def test_cards_and_answers_follow_the_language_that_setup_offers(engine: E
         assert opened.modal["title"] == "Edit the reply"
 
 
-async def _approve_in_shadow_mode(town: Town) -> None:
+async def _approve_in_shadow_mode(town: NewServer) -> None:
     await _flag(town, FIRST_POST)
     assert "Shadow mode: nothing is posted" in (town.card("Gist") or "")
     assert "your hold ends" in said_in(await town.click("moderator", "Claim"))
@@ -214,7 +214,7 @@ async def _approve_in_shadow_mode(town: Town) -> None:
     assert town.replies() == []
 
 
-async def _leave_shadow_mode(town: Town) -> None:
+async def _leave_shadow_mode(town: NewServer) -> None:
     owner = town.people["owner"]
     panel = await owner.slash(town.square, "antiphon setup")
     for field in ("posting_on", "posting_on_confirmed"):
@@ -223,7 +223,7 @@ async def _leave_shadow_mode(town: Town) -> None:
     assert "**Posting** what moderators approve" in status.response.content
 
 
-async def _post_and_retract(town: Town) -> None:
+async def _post_and_retract(town: NewServer) -> None:
     post = await _flag(town, SECOND_POST)
     shown = await town.click("moderator", "Approve draft 1…")
     assert town.replies() == []

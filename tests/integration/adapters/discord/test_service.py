@@ -25,9 +25,9 @@ from core.errors import BadSettings
 from core.moderation.community_policy import CommunityPolicy, to_json
 from core.ports import EvidenceSource
 from core.scoring.heads.heads import Heads
-from tests.fakes.discord.server import TOKEN, DiscordServer, LoopbackClient, World
+from tests.fakes.discord.server import TOKEN, DiscordServer, DiscordState, LoopbackClient
 from tests.fakes.discord.server.commands import invoke
-from tests.fakes.discord.server.world import BOT_ID, CHANNEL_ID, GUILD_ID, OWNER_ID
+from tests.fakes.discord.server.state import BOT_ID, CHANNEL_ID, GUILD_ID, OWNER_ID
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.suggesting import hate_finding
 
@@ -36,32 +36,32 @@ EVERYBODY = discord.Permissions(view_channel=True, send_messages=True, read_mess
 
 
 @dataclass
-class Town:
+class ServedServer:
     """A server with a square and a room for moderators, served by the whole application."""
 
     server: DiscordServer
-    world: World
+    state: DiscordState
     room: int
     settings: Settings
     links: list[str]
 
     def cards(self) -> list[dict[str, Any]]:
         """The cards that stand in the moderators' room."""
-        return [each for each in self.world.messages.values() if each["channel_id"] == str(self.room)]
+        return [each for each in self.state.messages.values() if each["channel_id"] == str(self.room)]
 
     def replies(self) -> list[dict[str, Any]]:
         """What the bot said on the square."""
         return [
             each
-            for each in self.world.messages.values()
+            for each in self.state.messages.values()
             if each["channel_id"] == str(CHANNEL_ID) and each["author"]["id"] == str(BOT_ID)
         ]
 
     async def pick(self, post: dict[str, Any], name: str = "Draft a reply") -> None:
         """Use a message's menu."""
-        (command,) = [each for each in self.world.commands[""] if each["name"] == name]
+        (command,) = [each for each in self.state.commands[""] if each["name"] == name]
         data = {"id": command["id"], "name": name, "type": 3, "target_id": post["id"]}
-        event = invoke(self.world, data | {"resolved": {"messages": {post["id"]: post}}})
+        event = invoke(self.state, data | {"resolved": {"messages": {post["id"]: post}}})
         await self.server.gateway.send("INTERACTION_CREATE", event)
 
     async def press(self, custom_id: str, message: dict[str, Any], *values: str) -> dict[str, Any]:
@@ -69,9 +69,9 @@ class Town:
         data: dict[str, Any] = {"custom_id": custom_id, "component_type": 3 if values else 2}
         if values:
             data["values"] = list(values)
-        event = invoke(self.world, data, kind=3) | {"message": message, "channel_id": message["channel_id"]}
+        event = invoke(self.state, data, kind=3) | {"message": message, "channel_id": message["channel_id"]}
         await self.server.gateway.send("INTERACTION_CREATE", event)
-        return self.world.interactions[event["token"]]
+        return self.state.interactions[event["token"]]
 
     async def found(self, look: Any) -> Any:
         """What ``look`` finds, once it finds something."""
@@ -104,22 +104,22 @@ def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
 
 
 @pytest.fixture
-def world() -> World:
+def state() -> DiscordState:
     """A server in which everybody sees the square."""
-    made = World(lambda: datetime.now(UTC), shows_content=False)
+    made = DiscordState(lambda: datetime.now(UTC), shows_content=False)
     made.roles[GUILD_ID]["permissions"] = str(EVERYBODY.value)
     return made
 
 
 @asynccontextmanager
 async def served(
-    engine: Engine, world: World, folder: Path, *, is_posting: bool, token: str = TOKEN
-) -> AsyncIterator[Town]:
+    engine: Engine, state: DiscordState, folder: Path, *, is_posting: bool, token: str = TOKEN
+) -> AsyncIterator[ServedServer]:
     """The application, connected and set up, until the block is over."""
-    room = world.add_channel("moderators")
+    room = state.add_channel("moderators")
     hidden = {"id": str(GUILD_ID), "type": 0, "allow": "0", "deny": str(discord.Permissions(view_channel=True).value)}
     shown = {"id": str(BOT_ID), "type": 1, "allow": str(EVERYBODY.value), "deny": "0"}
-    world.channels[room]["permission_overwrites"] = [hidden, shown]
+    state.channels[room]["permission_overwrites"] = [hidden, shown]
     settings = Settings(
         desk=DeskSettings(
             database=str(folder / "antiphon.db"),
@@ -131,12 +131,12 @@ async def served(
     )
     await _set_up(settings, room, is_posting=is_posting)
     stop, links = asyncio.Event(), list[str]()
-    async with DiscordServer(world).running() as server:
+    async with DiscordServer(state).running() as server:
         serving = asyncio.create_task(
             serve_discord(engine, settings, PATIENT, stop, links.append, make_client=LoopbackClient)
         )
         try:
-            town = Town(server, world, room, settings, links)
+            town = ServedServer(server, state, room, settings, links)
             await town.found(lambda: links or serving.done())
             yield town
         finally:
@@ -156,7 +156,7 @@ async def _set_up(settings: Settings, room: int, *, is_posting: bool) -> None:
         await database.run("set up", work)
 
 
-async def _approve(town: Town, card: dict[str, Any]) -> None:
+async def _approve(town: ServedServer, card: dict[str, Any]) -> None:
     """The two actions of a moderator."""
     button = component(card, "approve")
     assert button is not None
@@ -168,11 +168,11 @@ async def _approve(town: Town, card: dict[str, Any]) -> None:
 
 
 async def test_a_message_becomes_a_reply_in_two_deliberate_actions(
-    engine: Engine, world: World, tmp_path: Path
+    engine: Engine, state: DiscordState, tmp_path: Path
 ) -> None:
     """The menu, the card in the moderators' room, approval, and exactly one reply under the post."""
-    async with served(engine, world, tmp_path, is_posting=True) as town:
-        post = world.write(OWNER_ID, CHANNEL_ID, POST)
+    async with served(engine, state, tmp_path, is_posting=True) as town:
+        post = state.write(OWNER_ID, CHANNEL_ID, POST)
         await town.pick(post)
         card = await town.found(lambda: next((each for each in town.cards() if component(each, "approve")), None))
         await _approve(town, card)
@@ -184,19 +184,19 @@ async def test_a_message_becomes_a_reply_in_two_deliberate_actions(
         assert "permissions=" in town.links[0]
 
 
-async def test_in_shadow_mode_nothing_is_posted(engine: Engine, world: World, tmp_path: Path) -> None:
+async def test_in_shadow_mode_nothing_is_posted(engine: Engine, state: DiscordState, tmp_path: Path) -> None:
     """The same, up to the approval; the card then says that nothing was posted."""
-    async with served(engine, world, tmp_path, is_posting=False) as town:
-        await town.pick(world.write(OWNER_ID, CHANNEL_ID, POST))
+    async with served(engine, state, tmp_path, is_posting=False) as town:
+        await town.pick(state.write(OWNER_ID, CHANNEL_ID, POST))
         card = await town.found(lambda: next((each for each in town.cards() if component(each, "approve")), None))
         await _approve(town, card)
         await town.found(lambda: not component(town.cards()[0], "undo") and "shadow" in str(town.cards()[0]))
         assert town.replies() == []
 
 
-async def test_a_refused_token_ends_it_and_says_what_to_do(engine: Engine, world: World, tmp_path: Path) -> None:
+async def test_a_refused_token_ends_it_and_says_what_to_do(engine: Engine, state: DiscordState, tmp_path: Path) -> None:
     """Nothing runs on without its platform."""
     with pytest.raises(BadSettings) as caught:
-        async with served(engine, world, tmp_path, is_posting=False, token="wrong"):
+        async with served(engine, state, tmp_path, is_posting=False, token="wrong"):
             pass
     assert "Make a new one" in caught.value.remedy

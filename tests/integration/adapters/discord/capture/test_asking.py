@@ -7,14 +7,8 @@ import pytest
 
 from core.models import Intent, Priority, Wish
 from core.moderation.approval import CaseState
-from tests.fakes.discord.town import HATE, Town, World
+from tests.fakes.discord.town import HATE, FakeApplication, Town
 from tests.fakes.ports.flag_desk import DRAFT
-
-
-@pytest.fixture
-def world() -> World:
-    """A desk and a governance that outlive clients."""
-    return World()
 
 
 def link_to(town: Town, message: discord.Message) -> str:
@@ -25,51 +19,51 @@ def link_to(town: Town, message: discord.Message) -> str:
 # /counter
 
 
-async def test_counter_takes_a_link_and_every_wish(world):
+async def test_counter_takes_a_link_and_every_wish(application: FakeApplication) -> None:
     """What somebody wishes for travels with the post."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         await town.volunteer.slash(
             town.square, "counter", text=link_to(town, post), intent="questioning", language="eu", tone=" warm  "
         )
-        [flagged] = world.desk.flagged
+        [flagged] = application.desk.flagged
         assert flagged.ref.message == str(post.id) and flagged.text == HATE
         assert flagged.wish == Wish(Intent.QUESTIONING, "eu", "warm")
         assert flagged.priority is Priority.ASKED
 
 
-async def test_counter_without_the_intent_to_read_messages_says_how_to_do_it(world):
+async def test_counter_without_the_intent_to_read_messages_says_how_to_do_it(application: FakeApplication) -> None:
     """Discord shows no words of a linked message then; the menu still works."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await town.volunteer.slash(town.square, "counter", text=link_to(town, post))
-        assert world.desk.flagged == []
+        assert application.desk.flagged == []
         assert "“Draft a reply”" in result.response.content
 
 
-async def test_words_from_elsewhere_get_drafts_and_can_never_be_posted(world):
+async def test_words_from_elsewhere_get_drafts_and_can_never_be_posted(application: FakeApplication) -> None:
     """They stand where the command was given, under an id that no message has, and belong to nobody known."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         first = await town.volunteer.slash(town.square, "counter", text=HATE)
         await town.volunteer.slash(town.square, "counter", text=HATE + " again")
-        one, other = world.desk.flagged
+        one, other = application.desk.flagged
         assert (one.text, one.is_from_elsewhere, one.ref.channel) == (HATE, True, str(town.square.id))
         assert one.ref.message != other.ref.message and one.author != other.author
         with pytest.raises(discord.NotFound):
             await env.bot.get_channel(town.square.id).fetch_message(int(one.ref.message))
         assert "nothing can be posted" in first.response.content
-        world.desk.give_drafts()
+        application.desk.give_drafts()
         await env.advance_time(12)
         assert DRAFT in first.response.content and "nothing can be posted" in first.response.content
 
 
-async def test_a_link_to_another_server_or_to_nothing_is_refused(world):
+async def test_a_link_to_another_server_or_to_nothing_is_refused(application: FakeApplication) -> None:
     """Each with what to do instead."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         elsewhere = "https://discord.com/channels/1/2/3"
         direct = "https://discord.com/channels/@me/2/3"
         nothing = f"https://discord.com/channels/{town.guild.id}/{town.square.id}/3"
@@ -79,34 +73,34 @@ async def test_a_link_to_another_server_or_to_nothing_is_refused(world):
         ]
         assert "another server" in answers[0] and "another server" in answers[1]
         assert "no such message" in answers[2]
-        assert world.desk.flagged == []
+        assert application.desk.flagged == []
 
 
-async def test_a_link_into_a_private_channel_is_refused_even_to_who_may_see_it(world):
+async def test_a_link_into_a_private_channel_is_refused_even_to_who_may_see_it(application: FakeApplication) -> None:
     """And what stands there is not read."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         post = await town.moderator.send(town.backroom, HATE)
         requests = len(env.http_requests)
         result = await town.moderator.slash(town.square, "counter", text=link_to(town, post))
         assert "private channels" in result.response.content
         assert not any("/messages/" + str(post.id) in str(entry) for entry in env.http_requests[requests:])
-        assert world.desk.flagged == []
+        assert application.desk.flagged == []
 
 
 # Drafts for who asked
 
 
-async def test_who_asked_sees_the_drafts_in_the_same_answer(world):
+async def test_who_asked_sees_the_drafts_in_the_same_answer(application: FakeApplication) -> None:
     """With sources and warnings, in a frame where nothing is a link or a mention; asked again, at once."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
-        world.desk.give_drafts(is_preview=True)
+        application.desk.give_drafts(is_preview=True)
         await env.advance_time(12)
         assert DRAFT not in result.response.content
-        world.desk.give_drafts()
+        application.desk.give_drafts()
         await env.advance_time(20)
         said = result.response.content
         assert f"```\n{DRAFT}\n```" in said and "<https://example.org/outlook>" in said and "Check the year" in said
@@ -115,41 +109,41 @@ async def test_who_asked_sees_the_drafts_in_the_same_answer(world):
         assert DRAFT in again.response.content
 
 
-async def test_an_answer_is_changed_once_and_never_after_discords_fifteen_minutes(world):
+async def test_an_answer_is_changed_once_and_never_after_discords_fifteen_minutes(application: FakeApplication) -> None:
     """Drafts that come later are for the moderators; the answer says so while it still can."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
         await env.advance_time(15 * 60)
         said = result.response.content
         assert "still being worked on" in said
-        reads = world.desk.times_read
-        world.desk.give_drafts()
+        reads = application.desk.times_read
+        application.desk.give_drafts()
         await env.advance_time(15 * 60)
-        assert result.response.content == said and world.desk.times_read == reads
+        assert result.response.content == said and application.desk.times_read == reads
 
 
-async def test_a_case_that_ends_without_drafts_is_said_to(world):
+async def test_a_case_that_ends_without_drafts_is_said_to(application: FakeApplication) -> None:
     """Nobody waits for nothing."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
-        world.desk.end(CaseState.NEEDS_PERSON)
+        application.desk.end(CaseState.NEEDS_PERSON)
         await env.advance_time(12)
         assert "a moderator looks at it" in result.response.content
 
 
-async def test_after_a_restart_asking_again_shows_the_drafts(world):
+async def test_after_a_restart_asking_again_shows_the_drafts(application: FakeApplication) -> None:
     """Who waited is forgotten, what was flagged is not."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         await town.volunteer.context_menu(town.square, "Draft a reply", post)
         await env.bot.capture.close()
-        await env.restart_bot(world.client())
-        world.desk.give_drafts()
+        await env.restart_bot(application.client())
+        application.desk.give_drafts()
         again = await town.volunteer.context_menu(town.square, "Draft a reply", post)
         assert DRAFT in again.response.content
-        assert world.desk.flagged[0].ref == world.desk.flagged[1].ref
+        assert application.desk.flagged[0].ref == application.desk.flagged[1].ref

@@ -6,55 +6,52 @@ import pytest
 from simcord.backend import serializers
 
 from core.errors import StoreUnavailable
-from tests.fakes.discord.town import HATE, Town, World, watch
+from tests.fakes.discord.town import HATE, FakeApplication, Town, watch
 
 
-@pytest.fixture
-def world() -> World:
-    """A desk and a governance that outlive clients."""
-    return World()
-
-
-async def test_edits_and_deletions_of_flagged_posts_reach_the_desk(world):
+async def test_edits_and_deletions_of_flagged_posts_reach_the_desk(application: FakeApplication) -> None:
     """Of posts that somebody asked about, and of those that were offered."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
-        await watch(world, town)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        await watch(application, town)
         post = await town.author.send(town.square, "rather rude")
         await town.volunteer.context_menu(town.square, "Flag for moderators", post)
         found = await town.author.send(town.square, HATE)
         await town.author.edit(post, "very polite")
         await town.author.delete(found)
-        assert world.desk.changes == [(world.desk.flagged[0].ref, "very polite"), (world.offered[0].ref, None)]
+        assert application.desk.changes == [
+            (application.desk.flagged[0].ref, "very polite"),
+            (application.offered[0].ref, None),
+        ]
 
 
-async def test_of_other_messages_the_desk_is_not_asked(world):
+async def test_of_other_messages_the_desk_is_not_asked(application: FakeApplication) -> None:
     """A large server edits and deletes thousands that nobody flagged."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         await env.advance_time(5)
         post = await town.author.send(town.square, "good morning")
         await town.author.edit(post, "good evening")
         await town.author.delete(post)
-        assert world.desk.changes == []
+        assert application.desk.changes == []
 
 
-async def test_after_a_restart_changes_of_older_messages_are_still_told(world):
+async def test_after_a_restart_changes_of_older_messages_are_still_told(application: FakeApplication) -> None:
     """Nobody knows any more which were flagged, so the desk is asked."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         await town.volunteer.context_menu(town.square, "Flag for moderators", post)
         await env.advance_time(60)
-        await env.restart_bot(world.client(reads_messages=True))
+        await env.restart_bot(application.client(reads_messages=True))
         await town.author.delete(post)
-        assert world.desk.changes == [(world.desk.flagged[0].ref, None)]
+        assert application.desk.changes == [(application.desk.flagged[0].ref, None)]
 
 
-async def test_a_purge_and_a_deleted_channel_tell_of_every_flagged_post(world):
+async def test_a_purge_and_a_deleted_channel_tell_of_every_flagged_post(application: FakeApplication) -> None:
     """Moderators delete in bulk, and whole channels."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         channel = town.guild.create_text_channel("short-lived")
         posts = [await town.author.send(where, HATE) for where in (town.square, town.square, channel)]
         for post in posts:
@@ -65,41 +62,45 @@ async def test_a_purge_and_a_deleted_channel_tell_of_every_flagged_post(world):
         await env.settle()
         env.backend.delete_channel(channel.id)
         await env.settle()
-        assert {ref.message for ref, text in world.desk.changes if text is None} == {str(post.id) for post in posts}
+        assert {ref.message for ref, text in application.desk.changes if text is None} == {
+            str(post.id) for post in posts
+        }
 
 
-async def test_without_the_intent_an_edit_is_told_without_its_words(world):
+async def test_without_the_intent_an_edit_is_told_without_its_words(application: FakeApplication) -> None:
     """That it was edited is enough to look again; what Discord hides is not invented."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         await town.volunteer.context_menu(town.square, "Flag for moderators", post)
         await town.author.edit(post, "very polite")
-        assert world.desk.changes == [(world.desk.flagged[0].ref, "")]
+        assert application.desk.changes == [(application.desk.flagged[0].ref, "")]
 
 
-async def test_a_preview_that_discord_adds_is_no_edit(world):
+async def test_a_preview_that_discord_adds_is_no_edit(application: FakeApplication) -> None:
     """A link that unfolds, or a pin, changes no word."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         await town.volunteer.context_menu(town.square, "Flag for moderators", post)
         stored = env.backend.get_message(town.square.id, post.id)
         payload = {**serializers.message_payload(env.backend, stored), "edited_timestamp": None}
         env.backend.emit("MESSAGE_UPDATE", payload)
         await env.settle()
-        assert world.desk.changes == []
+        assert application.desk.changes == []
 
 
-async def test_a_change_is_told_again_where_the_database_was_away(world, caplog):
+async def test_a_change_is_told_again_where_the_database_was_away(
+    application: FakeApplication, caplog: pytest.LogCaptureFixture
+) -> None:
     """A deletion noticed is not lost for a moment's failure."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         await town.volunteer.context_menu(town.square, "Flag for moderators", post)
         away = StoreUnavailable("The database does not answer.", remedy="Wait.")
-        world.desk.errors.extend([away, away])
+        application.desk.errors.extend([away, away])
         await town.author.delete(post)
         await env.advance_time(10)
-        assert world.desk.changes == [(world.desk.flagged[0].ref, None)]
+        assert application.desk.changes == [(application.desk.flagged[0].ref, None)]
         assert "could not be told yet" in caplog.text

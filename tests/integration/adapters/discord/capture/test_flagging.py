@@ -10,27 +10,22 @@ from core.errors import NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import Priority, ThreadMessage
 from core.moderation.community_policy import CommunityPolicy
-from tests.fakes.discord.town import HATE, Town, World
+from tests.fakes.discord.town import HATE, FakeApplication, Town
 from tests.fakes.ports.flag_desk import DRAFT
-
-
-@pytest.fixture
-def world() -> World:
-    """A desk and a governance that outlive clients."""
-    return World()
-
 
 # The message menu
 
 
 @pytest.mark.parametrize("who", ["volunteer", "moderator", "manager", "admin"])
-async def test_who_may_flag_gets_a_case_from_the_message_menu_without_any_privileged_intent(world, who):
+async def test_who_may_flag_gets_a_case_from_the_message_menu_without_any_privileged_intent(
+    application: FakeApplication, who: str
+) -> None:
     """The chosen message comes with its words; the answer is for the person alone and says what happens next."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await getattr(town, who).context_menu(town.square, "Draft a reply", post)
-        [flagged] = world.desk.flagged
+        [flagged] = application.desk.flagged
         assert (flagged.text, flagged.author) == (HATE, str(town.author.id))
         assert (flagged.ref.platform, flagged.ref.community) == ("discord", town.community)
         assert (flagged.ref.channel, flagged.ref.message) == (str(town.square.id), str(post.id))
@@ -42,34 +37,34 @@ async def test_who_may_flag_gets_a_case_from_the_message_menu_without_any_privil
         assert "vermin" not in said
 
 
-async def test_a_stranger_may_not_flag(world):
+async def test_a_stranger_may_not_flag(application: FakeApplication) -> None:
     """Nothing reaches the desk; the answer says whom to ask."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await town.stranger.context_menu(town.square, "Draft a reply", post)
-        assert world.desk.flagged == []
+        assert application.desk.flagged == []
         assert "Ask a manager for the role." in result.response.content and result.response.ephemeral
 
 
-async def test_flagging_for_moderators_promises_no_drafts(world):
+async def test_flagging_for_moderators_promises_no_drafts(application: FakeApplication) -> None:
     """The second entry of the menu only flags, a step less urgent."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await town.volunteer.context_menu(town.square, "Flag for moderators", post)
-        assert world.desk.flagged[0].priority is Priority.FLAGGED
+        assert application.desk.flagged[0].priority is Priority.FLAGGED
         assert "appear here" not in result.response.content
-        world.desk.give_drafts()
+        application.desk.give_drafts()
         await env.advance_time(60)
-        assert DRAFT not in result.response.content and world.desk.times_read == 0
+        assert DRAFT not in result.response.content and application.desk.times_read == 0
 
 
-async def test_the_review_channel_is_named_only_to_who_may_see_it(world):
+async def test_the_review_channel_is_named_only_to_who_may_see_it(application: FakeApplication) -> None:
     """A volunteer is not shown a link that leads nowhere."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
-        world.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
         post = await town.author.send(town.square, HATE)
         for_moderator = await town.moderator.context_menu(town.square, "Flag for moderators", post)
         for_volunteer = await town.volunteer.context_menu(town.square, "Flag for moderators", post)
@@ -77,35 +72,37 @@ async def test_the_review_channel_is_named_only_to_who_may_see_it(world):
         assert town.review.mention not in for_volunteer.response.content
 
 
-async def test_a_slow_desk_is_waited_for(world):
+async def test_a_slow_desk_is_waited_for(application: FakeApplication) -> None:
     """The command is acknowledged before the desk is asked, so that a slow commit loses nothing."""
-    world.desk.slow_seconds = 8.0
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    application.desk.slow_seconds = 8.0
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
         await env.advance_time(10)
-        assert len(world.desk.flagged) == 1
+        assert len(application.desk.flagged) == 1
         assert "case1" in result.response.content
 
 
-async def test_nothing_is_promised_before_the_flag_is_committed(world):
+async def test_nothing_is_promised_before_the_flag_is_committed(application: FakeApplication) -> None:
     """A database that is away is said with its remedy, and the case is not claimed to be there."""
-    world.desk.errors.append(StoreUnavailable("The database does not answer.", remedy="Flag it again in a minute."))
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    application.desk.errors.append(
+        StoreUnavailable("The database does not answer.", remedy="Flag it again in a minute.")
+    )
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
         assert result.response.content == "The database does not answer.\nFlag it again in a minute."
 
 
-async def test_what_the_desk_refuses_is_said_in_the_communitys_language(world):
+async def test_what_the_desk_refuses_is_said_in_the_communitys_language(application: FakeApplication) -> None:
     """Basque, which Discord has no setting for; with the names and times of the error."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
-        world.governance.policies[town.community] = CommunityPolicy(language="eu")
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(language="eu")
         post = await town.author.send(town.square, HATE)
-        world.desk.errors.append(
+        application.desk.errors.append(
             NotAllowed(
                 sentence("You flagged {count} posts in the last hour; one person may flag no more.", count=30),
                 remedy=sentence("Try again at {time} UTC, or ask a moderator to look.", time="14:05"),
@@ -117,11 +114,13 @@ async def test_what_the_desk_refuses_is_said_in_the_communitys_language(world):
         assert remedy == "Saiatu berriro 14:05 UTC orduan, edo eskatu moderatzaile bati begiratzeko."
 
 
-async def test_an_unforeseen_error_is_answered_and_only_its_kind_is_logged(world, caplog):
+async def test_an_unforeseen_error_is_answered_and_only_its_kind_is_logged(
+    application: FakeApplication, caplog: pytest.LogCaptureFixture
+) -> None:
     """Nobody is left with a spinning answer; the words of the error stay out of log and answer."""
-    world.desk.errors.append(ZeroDivisionError("somebody's words"))
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    application.desk.errors.append(ZeroDivisionError("somebody's words"))
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
         assert "Something went wrong" in result.response.content
@@ -132,39 +131,41 @@ async def test_an_unforeseen_error_is_answered_and_only_its_kind_is_logged(world
 # Where nothing is taken from
 
 
-async def test_nothing_is_taken_from_a_channel_that_everyone_cannot_see(world):
+async def test_nothing_is_taken_from_a_channel_that_everyone_cannot_see(application: FakeApplication) -> None:
     """The moderators' back room is not the public's; the answer says so."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         post = await town.moderator.send(town.backroom, HATE)
         result = await town.moderator.context_menu(town.backroom, "Draft a reply", post)
-        assert world.desk.flagged == []
+        assert application.desk.flagged == []
         assert "private channels" in result.response.content
 
 
-async def test_nothing_is_taken_from_a_private_thread(world):
+async def test_nothing_is_taken_from_a_private_thread(application: FakeApplication) -> None:
     """Although the channel that it hangs on is open."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         channel = env.backend.create_thread(town.square.id, "closed", town.moderator.id, type=12)
         thread = simcord.builders.ChannelHandle(env, town.guild, channel)
         post = await town.moderator.send(thread, HATE)
         result = await town.moderator.context_menu(thread, "Draft a reply", post)
-        assert world.desk.flagged == []
+        assert application.desk.flagged == []
         assert "private threads" in result.response.content
 
 
-async def test_commands_are_not_offered_in_direct_messages(world):
+async def test_commands_are_not_offered_in_direct_messages(application: FakeApplication) -> None:
     """There is nothing to flag there."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         assert town.volunteer.user.available_commands() == ()
 
 
-async def test_our_own_messages_bots_webhooks_and_wordless_messages_are_refused_with_a_reason(world):
+async def test_our_own_messages_bots_webhooks_and_wordless_messages_are_refused_with_a_reason(
+    application: FakeApplication,
+) -> None:
     """Nobody who could be answered wrote them, or there is nothing to answer."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         ours = await env.bot.get_channel(town.square.id).send("a reply")
         bot = town.guild.add_member(env.create_user("other_bot", bot=True))
         other = await bot.send(town.square, HATE)
@@ -178,16 +179,16 @@ async def test_our_own_messages_bots_webhooks_and_wordless_messages_are_refused_
         assert "No person wrote" in answers[1]
         assert "webhook" in answers[2]
         assert "no words" in answers[3]
-        assert world.desk.flagged == []
+        assert application.desk.flagged == []
 
 
 # The conversation around a post
 
 
-async def test_the_conversation_travels_with_the_post(world):
+async def test_the_conversation_travels_with_the_post(application: FakeApplication) -> None:
     """What it answers and what was said just before, oldest first; the root is the start of the chain of answers."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         root = await town.stranger.send(town.square, "a question")
         answer = await town.author.send(town.square, "an answer", reply_to=root)
         for number in range(8):
@@ -195,7 +196,7 @@ async def test_the_conversation_travels_with_the_post(world):
         post = await town.author.send(town.square, HATE, reply_to=answer)
         await town.stranger.send(town.square, "later")
         await town.volunteer.context_menu(town.square, "Draft a reply", post)
-        [flagged] = world.desk.flagged
+        [flagged] = application.desk.flagged
         assert [turn.text for turn in flagged.thread] == [
             "a question",
             "an answer",
@@ -208,37 +209,39 @@ async def test_the_conversation_travels_with_the_post(world):
         assert flagged.root == str(root.id)
 
 
-async def test_a_post_in_a_thread_belongs_to_the_thread(world):
+async def test_a_post_in_a_thread_belongs_to_the_thread(application: FakeApplication) -> None:
     """However it is answered there, the thread is one conversation."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         channel = env.backend.create_thread(town.square.id, "open", town.moderator.id)
         thread = simcord.builders.ChannelHandle(env, town.guild, channel)
         first = await town.author.send(thread, "first")
         post = await town.author.send(thread, HATE, reply_to=first)
         await town.volunteer.context_menu(thread, "Draft a reply", post)
-        assert world.desk.flagged[0].root == str(thread.id)
-        assert world.desk.flagged[0].ref.channel == str(thread.id)
+        assert application.desk.flagged[0].root == str(thread.id)
+        assert application.desk.flagged[0].ref.channel == str(thread.id)
 
 
-async def test_without_the_intent_others_words_are_left_out_and_the_root_is_still_known(world):
+async def test_without_the_intent_others_words_are_left_out_and_the_root_is_still_known(
+    application: FakeApplication,
+) -> None:
     """An empty line would tell the engine nothing."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         root = await town.stranger.send(town.square, "a question")
         post = await town.author.send(town.square, HATE, reply_to=root)
         await town.volunteer.context_menu(town.square, "Draft a reply", post)
-        assert world.desk.flagged[0].thread == ()
-        assert world.desk.flagged[0].root == str(root.id)
+        assert application.desk.flagged[0].thread == ()
+        assert application.desk.flagged[0].root == str(root.id)
 
 
-async def test_without_the_right_to_read_history_the_post_is_flagged_alone(world):
+async def test_without_the_right_to_read_history_the_post_is_flagged_alone(application: FakeApplication) -> None:
     """A missing permission never loses a flag."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         blind = discord.PermissionOverwrite(read_message_history=False)
         channel = town.guild.create_text_channel("blind", overwrites={env.bot.user: blind})
         await town.stranger.send(channel, "before")
         post = await town.author.send(channel, HATE)
         await town.volunteer.context_menu(channel, "Draft a reply", post)
-        assert world.desk.flagged[0].thread == () and world.desk.flagged[0].text == HATE
+        assert application.desk.flagged[0].thread == () and application.desk.flagged[0].text == HATE

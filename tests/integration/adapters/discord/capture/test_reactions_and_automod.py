@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import discord
-import pytest
 import simcord
 
 from core.models import Priority
 from core.moderation.community_policy import CommunityPolicy
-from tests.fakes.discord.town import HATE, Town, World
-
-
-@pytest.fixture
-def world() -> World:
-    """A desk and a governance that outlive clients."""
-    return World()
+from tests.fakes.discord.town import HATE, FakeApplication, Town
 
 
 async def alert(env: simcord.Env, town: Town, message: discord.Message | None, trigger: int = 1) -> None:
@@ -39,74 +32,74 @@ async def alert(env: simcord.Env, town: Town, message: discord.Message | None, t
 # The flag reaction
 
 
-async def test_the_flag_reaction_of_who_may_flag_offers_the_post(world):
+async def test_the_flag_reaction_of_who_may_flag_offers_the_post(application: FakeApplication) -> None:
     """Another emoji, or another person's, does nothing."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
-        world.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
         post = await town.author.send(town.square, HATE)
         await town.volunteer.react(post, "👍")
         await town.stranger.react(post, "🚩")
-        assert world.offered == [] and env.bot.capture.watching.seen.refused == 1
+        assert application.offered == [] and env.bot.capture.watching.seen.refused == 1
         await town.volunteer.react(post, "🚩")
-        [offered] = world.offered
+        [offered] = application.offered
         assert (offered.text, offered.flagged_by, offered.flagged_how) == (HATE, str(town.volunteer.id), "reaction")
         assert offered.priority is Priority.FLAGGED
 
 
-async def test_the_flag_reaction_takes_nothing_from_private_channels(world):
+async def test_the_flag_reaction_takes_nothing_from_private_channels(application: FakeApplication) -> None:
     """Nor is the message there read."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
-        world.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
         post = await town.moderator.send(town.backroom, HATE)
         await town.moderator.react(post, "🚩")
-        assert world.offered == []
+        assert application.offered == []
 
 
-async def test_without_the_intent_nothing_is_watched(world):
+async def test_without_the_intent_nothing_is_watched(application: FakeApplication) -> None:
     """Reactions, AutoMod and watched channels need Discord to show words."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
-        world.governance.policies[town.community] = CommunityPolicy(
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(
             reaction="🚩", watched_channels=(str(town.square.id),), review_channel=str(town.review.id)
         )
         post = await town.author.send(town.square, HATE)
         await town.volunteer.react(post, "🚩")
         await alert(env, town, post)
-        assert world.offered == [] and world.detector.read == []
+        assert application.offered == [] and application.detector.read == []
 
 
 # AutoMod
 
 
-async def test_an_alert_of_automod_offers_the_post_that_still_stands(world):
+async def test_an_alert_of_automod_offers_the_post_that_still_stands(application: FakeApplication) -> None:
     """It was flagged by nobody but us, and waits behind people's flags."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
-        world.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
         post = await town.author.send(town.square, HATE)
         await alert(env, town, post)
-        [offered] = world.offered
+        [offered] = application.offered
         assert (offered.text, offered.flagged_how, offered.priority) == (HATE, "AutoMod", Priority.DETECTED)
         assert offered.flagged_by == str(env.bot.user.id)
 
 
-async def test_what_automod_took_away_needs_no_reply_and_spam_is_no_hate(world):
+async def test_what_automod_took_away_needs_no_reply_and_spam_is_no_hate(application: FakeApplication) -> None:
     """Nobody could read a blocked message; it is counted. Rules against spam are not ours."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
-        world.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
         post = await town.author.send(town.square, HATE)
         await alert(env, town, None)
         await alert(env, town, post, trigger=3)
-        assert world.offered == [] and env.bot.capture.watching.seen.blocked == 1
+        assert application.offered == [] and env.bot.capture.watching.seen.blocked == 1
 
 
-async def test_automod_is_not_listened_to_where_antiphon_was_not_set_up(world):
+async def test_automod_is_not_listened_to_where_antiphon_was_not_set_up(application: FakeApplication) -> None:
     """Being invited is no leave to look."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         await alert(env, town, post)
-        assert world.offered == []
+        assert application.offered == []

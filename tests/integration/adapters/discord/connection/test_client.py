@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
 
 import discord
 import pytest
@@ -13,84 +12,77 @@ import pytest
 from adapters.discord import DiscordOptions
 from core.errors import AntiphonError, BadSettings, PlatformUnavailable
 from tests.conformance import reply_to
-from tests.fakes.discord.server import TOKEN, DiscordServer, LoopbackClient, World, connected
+from tests.fakes.discord.server import TOKEN, DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.faults import Fault
-from tests.fakes.discord.server.world import CHANNEL_ID, GUILD_ID
-from tests.fakes.discord.wire import Scene, connected_scene
+from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID
+from tests.fakes.discord.wire import Wire
 from tests.fakes.machine.clock import FakeClock
 
 
-@pytest.fixture
-async def scene() -> AsyncIterator[Scene]:
-    """A platform, connected."""
-    async with connected_scene() as made:
-        yield made
-
-
-def _event(scene: Scene, text: str) -> dict[str, object]:
-    return scene.world.write(scene.world.user("mill_pond"), CHANNEL_ID, text) | {"guild_id": str(GUILD_ID)}
+def _event(wire: Wire, text: str) -> dict[str, object]:
+    return wire.state.write(wire.state.user("mill_pond"), CHANNEL_ID, text) | {"guild_id": str(GUILD_ID)}
 
 
 # Lost and taken up again
 
 
-async def test_a_lost_connection_is_taken_up_where_it_ended(scene: Scene) -> None:
+async def test_a_lost_connection_is_taken_up_where_it_ended(wire: Wire) -> None:
     """What was said while nobody listened is heard once the session is resumed."""
-    await scene.server.gateway.send("MESSAGE_CREATE", _event(scene, "before"))
-    await scene.until(lambda: scene.heard == ["before"])
-    await scene.server.gateway.drop()
-    await scene.server.gateway.send("MESSAGE_CREATE", _event(scene, "meanwhile"))
+    await wire.server.gateway.send("MESSAGE_CREATE", _event(wire, "before"))
+    await wire.until(lambda: wire.heard == ["before"])
+    await wire.server.gateway.drop()
+    await wire.server.gateway.send("MESSAGE_CREATE", _event(wire, "meanwhile"))
     async with asyncio.timeout(20):
-        await scene.server.gateway.resumed.wait()
-    await scene.server.gateway.send("MESSAGE_CREATE", _event(scene, "after"))
-    await scene.until(lambda: scene.heard == ["before", "meanwhile", "after"])
-    ref = scene.written()
-    await scene.platform.post(reply_to(ref, "We all live here."))
-    assert scene.standing(ref) == ["We all live here."]
+        await wire.server.gateway.resumed.wait()
+    await wire.server.gateway.send("MESSAGE_CREATE", _event(wire, "after"))
+    await wire.until(lambda: wire.heard == ["before", "meanwhile", "after"])
+    ref = wire.written()
+    await wire.platform.post(reply_to(ref, "We all live here."))
+    assert wire.standing(ref) == ["We all live here."]
 
 
-async def test_a_request_to_reconnect_is_followed(scene: Scene) -> None:
+async def test_a_request_to_reconnect_is_followed(wire: Wire) -> None:
     """Discord restarts its gateways; nothing is missed."""
-    await scene.server.gateway.ask_to_reconnect()
+    await wire.server.gateway.ask_to_reconnect()
     async with asyncio.timeout(20):
-        await scene.server.gateway.resumed.wait()
-    await scene.server.gateway.send("MESSAGE_CREATE", _event(scene, "after"))
-    await scene.until(lambda: scene.heard == ["after"])
+        await wire.server.gateway.resumed.wait()
+    await wire.server.gateway.send("MESSAGE_CREATE", _event(wire, "after"))
+    await wire.until(lambda: wire.heard == ["after"])
 
 
-async def test_a_session_that_discord_forgot_is_begun_anew(scene: Scene) -> None:
+async def test_a_session_that_discord_forgot_is_begun_anew(wire: Wire) -> None:
     """INVALID_SESSION: the client identifies itself once more and hears what is said from then on."""
-    await scene.server.gateway.invalidate()
-    await scene.until(lambda: len(scene.server.gateway.intents) == 2)
-    await scene.server.gateway.send("MESSAGE_CREATE", _event(scene, "after"))
-    await scene.until(lambda: scene.heard == ["after"])
+    await wire.server.gateway.invalidate()
+    await wire.until(lambda: len(wire.server.gateway.intents) == 2)
+    await wire.server.gateway.send("MESSAGE_CREATE", _event(wire, "after"))
+    await wire.until(lambda: wire.heard == ["after"])
 
 
-async def test_duplicate_and_disordered_events_do_no_harm(scene: Scene) -> None:
+async def test_duplicate_and_disordered_events_do_no_harm(wire: Wire) -> None:
     """Events come twice and in any order, of messages that are gone, or were never heard of; the client lives on."""
-    gateway = scene.server.gateway
-    first = await gateway.send("MESSAGE_CREATE", _event(scene, "one"))
-    second = await gateway.send("MESSAGE_CREATE", _event(scene, "two"))
+    gateway = wire.server.gateway
+    first = await gateway.send("MESSAGE_CREATE", _event(wire, "one"))
+    second = await gateway.send("MESSAGE_CREATE", _event(wire, "two"))
     gone = {"id": "77", "channel_id": str(CHANNEL_ID), "guild_id": str(GUILD_ID)}
     await gateway.send("MESSAGE_DELETE", gone)
     await gateway.send("MESSAGE_UPDATE", gone | {"content": "never heard of"})
     await gateway.send_again(second, first, second)
     await gateway.send("SOMETHING_NEW", {"id": "1"})
-    await gateway.send("MESSAGE_CREATE", _event(scene, "three"))
-    await scene.until(lambda: "three" in scene.heard)
-    assert set(scene.heard) == {"one", "two", "three"}
+    await gateway.send("MESSAGE_CREATE", _event(wire, "three"))
+    await wire.until(lambda: "three" in wire.heard)
+    assert set(wire.heard) == {"one", "two", "three"}
     await gateway.drop()
     async with asyncio.timeout(20):
         await gateway.resumed.wait()
-    ref = scene.written()
-    await scene.platform.post(reply_to(ref, "We all live here."))
-    assert scene.standing(ref) == ["We all live here."]
+    ref = wire.written()
+    await wire.platform.post(reply_to(ref, "We all live here."))
+    assert wire.standing(ref) == ["We all live here."]
 
 
 async def test_discord_out_of_reach_is_tried_again(caplog: pytest.LogCaptureFixture) -> None:
     """A process that starts while Discord is down connects when it is up."""
     clock, client = FakeClock(), LoopbackClient(DiscordOptions())
-    server = DiscordServer(World(clock))
+    server = DiscordServer(DiscordState(clock))
     unavailable = Fault("GET", "/users/@me", 503, body={"message": "down", "code": 0}, times=2)
     server.faults.add(unavailable)
     async with server.running(), connected(client):
@@ -105,7 +97,7 @@ async def test_the_connection_asks_for_no_more_than_it_needs() -> None:
     """The intent to read messages is asked for only where the operator says so."""
     for reads_messages in (False, True):
         client = LoopbackClient(DiscordOptions(reads_messages=reads_messages))
-        async with DiscordServer(World(FakeClock())).running() as server, connected(client):
+        async with DiscordServer(DiscordState(FakeClock())).running() as server, connected(client):
             (intents,) = server.gateway.intents
         wanted = {name for name, is_set in discord.Intents._from_value(intents) if is_set}
         expected = {"guilds", "guild_messages", "guild_reactions", "auto_moderation_execution"}
@@ -120,7 +112,7 @@ async def _run(client: LoopbackClient, token: str = TOKEN) -> None:
 @pytest.mark.parametrize("token", ["", "  ", "wrong"])
 async def test_a_bad_token_is_a_bad_setting(token: str) -> None:
     """Whoever set it up reads what to do, not a traceback."""
-    async with DiscordServer(World(FakeClock())).running():
+    async with DiscordServer(DiscordState(FakeClock())).running():
         with pytest.raises(BadSettings) as caught:
             await _run(LoopbackClient(DiscordOptions()), token)
     assert "developers/applications" in caught.value.remedy
@@ -129,7 +121,7 @@ async def test_a_bad_token_is_a_bad_setting(token: str) -> None:
 
 async def test_a_token_that_the_gateway_refuses_is_a_bad_setting() -> None:
     """It was made anew between the login and the connection."""
-    async with DiscordServer(World(FakeClock())).running() as server:
+    async with DiscordServer(DiscordState(FakeClock())).running() as server:
         server.gateway.expects("another")
         with pytest.raises(BadSettings):
             await _run(LoopbackClient(DiscordOptions()))
@@ -137,7 +129,7 @@ async def test_a_token_that_the_gateway_refuses_is_a_bad_setting() -> None:
 
 async def test_a_missing_intent_names_its_switch() -> None:
     """Discord closes the connection; the remedy is a switch in its portal."""
-    async with DiscordServer(World(FakeClock(), shows_content=False)).running():
+    async with DiscordServer(DiscordState(FakeClock(), shows_content=False)).running():
         with pytest.raises(BadSettings) as caught:
             await _run(LoopbackClient(DiscordOptions(reads_messages=True)))
     assert "Message Content Intent" in caught.value.remedy
@@ -146,11 +138,11 @@ async def test_a_missing_intent_names_its_switch() -> None:
 async def test_a_token_that_is_revoked_stops_the_client() -> None:
     """Every further request would count against the address; the first 401 ends it all, with a clear error."""
     clock, client = FakeClock(), LoopbackClient(DiscordOptions(reads_messages=True))
-    async with DiscordServer(World(clock)).running() as server, connected(client) as running:
-        scene = Scene(server, client, clock)
+    async with DiscordServer(DiscordState(clock)).running() as server, connected(client) as running:
+        wire = Wire(server, client, clock)
         server.token = "revoked"
         with pytest.raises(PlatformUnavailable):
-            await scene.platform.post(reply_to(scene.written(), "We all live here."))
+            await wire.platform.post(reply_to(wire.written(), "We all live here."))
         async with asyncio.timeout(20):
             await asyncio.wait({running})
         assert isinstance(running.exception(), BadSettings)
@@ -173,7 +165,7 @@ async def test_every_part_is_installed_once_before_events_come() -> None:
         installed.append("ready" if client.is_ready() else "second")
 
     client = LoopbackClient(DiscordOptions(), [sync_part, async_part])
-    async with DiscordServer(World(FakeClock())).running() as server, connected(client):
+    async with DiscordServer(DiscordState(FakeClock())).running() as server, connected(client):
         await server.gateway.drop()
         async with asyncio.timeout(20):
             await server.gateway.resumed.wait()
@@ -186,22 +178,22 @@ async def test_an_error_of_an_installer_is_the_reason_why_it_ends() -> None:
     def broken(_client: discord.Client) -> None:
         raise BadSettings("No desk.", remedy="Attach one.")
 
-    async with DiscordServer(World(FakeClock())).running():
+    async with DiscordServer(DiscordState(FakeClock())).running():
         with pytest.raises(AntiphonError, match=r"No desk\."):
             await _run(LoopbackClient(DiscordOptions(), [broken]))
 
 
-async def test_a_failing_listener_leaves_no_words_in_the_logs(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failing_listener_leaves_no_words_in_the_logs(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
     """What somebody wrote is in the error, and must not be in the log; the place is."""
 
     async def on_message(message: discord.Message) -> None:
         raise ValueError(message.content)
 
     with caplog.at_level(logging.DEBUG):
-        scene.client.event(on_message)
-        await scene.server.gateway.send("MESSAGE_CREATE", _event(scene, "canary words"))
-        await scene.until(lambda: "ValueError" in caplog.text)
-        await scene.platform.post(reply_to(scene.written("canary words"), "We all live here."))
+        wire.client.event(on_message)
+        await wire.server.gateway.send("MESSAGE_CREATE", _event(wire, "canary words"))
+        await wire.until(lambda: "ValueError" in caplog.text)
+        await wire.platform.post(reply_to(wire.written("canary words"), "We all live here."))
     assert "on_message" in caplog.text
     logged = json.dumps([record.getMessage() + str(record.exc_info) for record in caplog.records])
     assert "canary" not in logged

@@ -10,10 +10,10 @@ import pytest
 from discord import app_commands
 
 from adapters.discord import AntiphonClient, DiscordOptions
-from tests.fakes.discord.server import DiscordServer, LoopbackClient, World, connected
+from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.commands import invoke
 from tests.fakes.discord.server.spec import published
-from tests.fakes.discord.server.world import CHANNEL_ID, OWNER_ID
+from tests.fakes.discord.server.state import CHANNEL_ID, OWNER_ID
 from tests.fakes.machine.clock import FakeClock
 
 _POST = f"/channels/{CHANNEL_ID}/messages"
@@ -47,18 +47,18 @@ async def _install(client: AntiphonClient) -> None:
 async def test_commands_and_their_answers_fit_the_description() -> None:
     """Registered, used and answered over the wire without a complaint; the words of a targeted message come along."""
     client = LoopbackClient(DiscordOptions(), [_install])
-    world = World(FakeClock(), shows_content=False)
-    async with DiscordServer(world).running() as server, connected(client):
-        ids = {command["name"]: command["id"] for command in world.commands[""]}
+    state = DiscordState(FakeClock(), shows_content=False)
+    async with DiscordServer(state).running() as server, connected(client):
+        ids = {command["name"]: command["id"] for command in state.commands[""]}
         topic = {"name": "topic", "type": 3, "value": "flags"}
-        asked = invoke(world, {"id": ids["help"], "name": "help", "type": 1, "options": [topic]})
-        message = world.write(OWNER_ID, CHANNEL_ID, "They do not belong here.")
+        asked = invoke(state, {"id": ids["help"], "name": "help", "type": 1, "options": [topic]})
+        message = state.write(OWNER_ID, CHANNEL_ID, "They do not belong here.")
         resolved = {"messages": {message["id"]: message}}
         menu = {"id": ids["Draft a reply"], "name": "Draft a reply", "type": 3, "target_id": message["id"]}
-        picked = invoke(world, menu | {"resolved": resolved})
+        picked = invoke(state, menu | {"resolved": resolved})
         for event in (asked, picked):
             await server.gateway.send("INTERACTION_CREATE", deepcopy(event))
-        answers = {event["token"]: world.interactions[event["token"]]["answers"] for event in (asked, picked)}
+        answers = {event["token"]: state.interactions[event["token"]]["answers"] for event in (asked, picked)}
         async with asyncio.timeout(20):
             while len(answers[asked["token"]]) < 3 or not answers[picked["token"]]:  # noqa: ASYNC110 - the fake tells nobody
                 await asyncio.sleep(0.005)
@@ -74,7 +74,7 @@ async def test_cards_with_parts_fit_the_description() -> None:
     row.add_item(discord.ui.Button(label="Approve", custom_id="antiphon:approve:1:1"))
     view.add_item(discord.ui.Container(discord.ui.TextDisplay("A case."), row))
     client = LoopbackClient(DiscordOptions())
-    async with DiscordServer(World(FakeClock())).running() as server, connected(client):
+    async with DiscordServer(DiscordState(FakeClock())).running() as server, connected(client):
         sent = await client.get_partial_messageable(CHANNEL_ID).send(view=view, nonce="card-1")
         await sent.edit(view=view)
         assert server.complaints == []

@@ -15,14 +15,7 @@ import pytest
 from core.moderation.cards import CardTrouble
 from core.moderation.community_policy import CommunityPolicy
 from tests.fakes.discord.panels import opened
-from tests.fakes.discord.town import Town, World
-
-
-@pytest.fixture
-def world() -> World:
-    """A governance that outlives clients."""
-    return World()
-
+from tests.fakes.discord.town import FakeApplication, Town
 
 # Who may
 
@@ -40,10 +33,12 @@ def world() -> World:
         ("help", {"volunteer", "moderator", "manager", "admin", "owner", "stranger"}),
     ],
 )
-async def test_every_command_asks_for_the_persons_rights_itself(world, command, allowed):
+async def test_every_command_asks_for_the_persons_rights_itself(
+    application: FakeApplication, command: str, allowed: set[str]
+) -> None:
     """Discord's own default is lifted here for everybody, as an administrator can do; ours holds all the same."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         rights = discord.Permissions(administrator=True)
         owner = town.guild.add_member(
             env.create_user("boss"), roles=[town.guild.create_role("Boss", permissions=rights)]
@@ -72,10 +67,12 @@ def allow_everybody(env: Any, town: Town) -> None:
             env.backend.set_command_permissions(town.guild.id, int(command["id"]), [everybody])
 
 
-async def test_by_default_discord_shows_the_commands_to_staff_only_and_counter_to_all(world):
+async def test_by_default_discord_shows_the_commands_to_staff_only_and_counter_to_all(
+    application: FakeApplication,
+) -> None:
     """A default for the eye; the callbacks check again."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         assert town.stranger.available_commands(town.square) == ("counter",)
         assert {"antiphon setup", "antiphon help", "counter"} <= set(town.moderator.available_commands(town.square))
 
@@ -83,13 +80,13 @@ async def test_by_default_discord_shows_the_commands_to_staff_only_and_counter_t
 # What they answer
 
 
-async def test_the_status_says_the_mode_the_queue_the_wait_and_what_the_bot_lacks(world):
+async def test_the_status_says_the_mode_the_queue_the_wait_and_what_the_bot_lacks(application: FakeApplication) -> None:
     """The mode first, in words; what to mend by its name."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         mute = discord.PermissionOverwrite(send_messages=False)
         silent = town.guild.create_text_channel("silent", overwrites={env.bot.user: mute})
-        world.governance.policies[town.community] = CommunityPolicy(
+        application.governance.policies[town.community] = CommunityPolicy(
             review_channel=str(town.review.id), watched_channels=(str(silent.id), "999")
         )
         said = (await opened(town, town.moderator, "status")).response.content
@@ -99,24 +96,24 @@ async def test_the_status_says_the_mode_the_queue_the_wait_and_what_the_bot_lack
         assert "The bot may not read messages" in said
 
 
-async def test_the_status_says_why_moderators_see_no_cards(world):
+async def test_the_status_says_why_moderators_see_no_cards(application: FakeApplication) -> None:
     """The review channel was deleted, say: in plain words, since when, and with the remedy."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         since = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
         gone = CardTrouble("The review channel is gone.", "A manager chooses another one with /antiphon setup.", since)
-        world.governance.standing = replace(world.governance.standing, card_trouble=gone)
+        application.governance.standing = replace(application.governance.standing, card_trouble=gone)
         said = (await opened(town, town.moderator, "status")).response.content
         assert f"**Moderators see no new cards** since <t:{int(since.timestamp())}:f>. {gone.message}" in said
         assert gone.remedy in said
 
 
-async def test_pausing_stops_posting_and_is_said_in_the_status(world):
+async def test_pausing_stops_posting_and_is_said_in_the_status(application: FakeApplication) -> None:
     """A moderator may pause; going on is for managers. Said twice, it says so."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         first = await town.moderator.slash(town.square, "antiphon pause", note="a raid")
-        assert "Paused" in first.response.content and world.governance.done == [("pause", "a raid")]
+        assert "Paused" in first.response.content and application.governance.done == [("pause", "a raid")]
         again = await town.moderator.slash(town.square, "antiphon pause")
         assert "paused already" in again.response.content
         assert "**Paused** in this server" in (await opened(town, town.moderator, "status")).response.content
@@ -127,10 +124,12 @@ async def test_pausing_stops_posting_and_is_said_in_the_status(world):
 
 
 @pytest.mark.parametrize(("days", "flagged"), [(7, 14), (28, 56)])
-async def test_statistics_are_of_seven_or_twenty_eight_days(world, days, flagged):
+async def test_statistics_are_of_seven_or_twenty_eight_days(
+    application: FakeApplication, days: int, flagged: int
+) -> None:
     """What cannot be told from few cases is left out, not made up."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         said = (await town.moderator.slash(town.square, "antiphon stats", days=days)).response.content
         assert f"The last {days} days" in said and f"Flagged: {flagged}." in said
         assert "migrants 5, women 2" in said and "preachy 1" in said
@@ -138,10 +137,10 @@ async def test_statistics_are_of_seven_or_twenty_eight_days(world, days, flagged
         assert "decisions were made" not in said and "Edited before approval: 50 %." in said
 
 
-async def test_the_export_is_a_file_for_the_manager_alone(world):
+async def test_the_export_is_a_file_for_the_manager_alone(application: FakeApplication) -> None:
     """As a table or as JSON lines."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         for suffix in ("csv", "jsonl"):
             result = await town.manager.slash(town.square, "antiphon export", format=suffix)
             answer = result.response
@@ -155,9 +154,9 @@ async def test_the_export_is_a_file_for_the_manager_alone(world):
             assert rows == [{"case": "a1", "state": "posted"}, {"case": "b2", "state": "declined"}]
 
 
-async def test_help_says_how_to_flag_and_what_is_never_read(world):
+async def test_help_says_how_to_flag_and_what_is_never_read(application: FakeApplication) -> None:
     """In one message."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         said = (await opened(town, town.moderator, "help")).response.content
         assert "“Draft a reply”" in said and "/counter" in said and "never read" in said

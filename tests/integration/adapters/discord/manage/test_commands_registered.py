@@ -9,13 +9,7 @@ import pytest
 from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.manage.syncing import payload_hash, sync_commands
 from core.errors import PlatformUnavailable
-from tests.fakes.discord.town import Town, TownClient, World
-
-
-@pytest.fixture
-def world() -> World:
-    """A governance that outlives clients."""
-    return World()
+from tests.fakes.discord.town import FakeApplication, Town, TownClient
 
 
 def upserts(env: Any) -> list[str]:
@@ -23,57 +17,57 @@ def upserts(env: Any) -> list[str]:
     return [str(entry) for entry in env.http_requests if "commands" in str(entry) and "PUT" in str(entry)]
 
 
-async def test_discord_is_told_of_the_commands_once_and_again_when_they_change(world):
+async def test_discord_is_told_of_the_commands_once_and_again_when_they_change(application: FakeApplication) -> None:
     """A restart alone tells nothing; another command does."""
-    client = world.client()
-    async with world.run(client) as env:
+    client = application.client()
+    async with application.run(client) as env:
         assert len(upserts(env)) == 1
-        await env.restart_bot(world.client())
+        await env.restart_bot(application.client())
         assert len(upserts(env)) == 1
-        key = next(iter(world.memory))
-        world.memory[key] = payload_hash([])
-        await env.restart_bot(world.client())
-        assert len(upserts(env)) == 2 and world.memory[key] != payload_hash([])
+        key = next(iter(application.memory))
+        application.memory[key] = payload_hash([])
+        await env.restart_bot(application.client())
+        assert len(upserts(env)) == 2 and application.memory[key] != payload_hash([])
 
 
-async def test_a_refused_command_is_told_again_at_the_next_start(world):
+async def test_a_refused_command_is_told_again_at_the_next_start(application: FakeApplication) -> None:
     """What Discord did not take is not remembered as told; the remedy names the invitation's scope."""
-    world.memory = type(world.memory)()
-    client = world.client()
-    async with world.run(client) as env:
-        world.memory.clear()
+    application.memory = type(application.memory)()
+    client = application.client()
+    async with application.run(client) as env:
+        application.memory.clear()
         env.inject_error("PUT", "/applications/*/commands", status=403, code=50001)
         with pytest.raises(PlatformUnavailable) as refused:
-            await sync_commands(client, world.memory)
-        assert "applications.commands" in refused.value.remedy and world.memory == {}
-        assert await sync_commands(client, world.memory)
-        assert not await sync_commands(client, world.memory)
+            await sync_commands(client, application.memory)
+        assert "applications.commands" in refused.value.remedy and application.memory == {}
+        assert await sync_commands(client, application.memory)
+        assert not await sync_commands(client, application.memory)
 
 
-async def test_commands_can_be_registered_in_one_server_alone(world):
+async def test_commands_can_be_registered_in_one_server_alone(application: FakeApplication) -> None:
     """There they appear at once; kept apart from what all servers were told."""
-    probe = World()
+    probe = FakeApplication()
     async with probe.run(probe.client()) as env:
         guild = env.create_guild()
-        client = TownClient(world, DiscordOptions(command_guild=guild.id))
+        client = TownClient(application, DiscordOptions(command_guild=guild.id))
         await env.restart_bot(client)
-        assert list(world.memory) == [f"{client.application_id}:{guild.id}"]
+        assert list(application.memory) == [f"{client.application_id}:{guild.id}"]
         assert f"/guilds/{guild.id}/commands" in upserts(env)[-1]
 
 
-async def test_commands_are_taken_away_where_they_are_not_wanted_any_more(world):
+async def test_commands_are_taken_away_where_they_are_not_wanted_any_more(application: FakeApplication) -> None:
     """Once, and only where they were told: else people would see each of them twice."""
-    probe = World()
+    probe = FakeApplication()
     async with probe.run(probe.client()) as env:
         guild, other = env.create_guild(), env.create_guild()
-        await env.restart_bot(world.client())
+        await env.restart_bot(application.client())
         everywhere = upserts(env)[-1]
         for place in (guild, other, None):
             before = len(upserts(env))
             for _ in range(2):
-                await env.restart_bot(world.client(command_guild=None if place is None else place.id))
+                await env.restart_bot(application.client(command_guild=None if place is None else place.id))
             assert len(upserts(env)) == before + 2, "one scope was told, one was cleared, and nothing the second time"
-            assert len(world.memory) == 1
+            assert len(application.memory) == 1
         assert f"/guilds/{other.id}/commands" in upserts(env)[-1] and upserts(env)[-2] == everywhere
         member = guild.add_member(env.create_user("somebody"))
         seen = env.backend.visible_commands(user_id=member.id, channel_id=guild.create_text_channel("square").id)
@@ -81,22 +75,24 @@ async def test_commands_are_taken_away_where_they_are_not_wanted_any_more(world)
         assert len(names) == len(set(names)) > 0
 
 
-async def test_a_server_that_the_bot_was_thrown_out_of_keeps_no_commands_to_take_away(world):
+async def test_a_server_that_the_bot_was_thrown_out_of_keeps_no_commands_to_take_away(
+    application: FakeApplication,
+) -> None:
     """It is forgotten; what Discord refuses for another reason is tried again at the next start."""
-    client = world.client()
-    async with world.run(client) as env:
-        world.memory.set(f"{client.application_id}:1234", "told")
-        world.memory.set("99:everywhere", "told by another account")
+    client = application.client()
+    async with application.run(client) as env:
+        application.memory.set(f"{client.application_id}:1234", "told")
+        application.memory.set("99:everywhere", "told by another account")
         env.inject_error("PUT", "/applications/*/guilds/*/commands", status=400, code=50035)
         with pytest.raises(PlatformUnavailable, match="take the commands away"):
-            await sync_commands(client, world.memory)
-        assert f"{client.application_id}:1234" in world.memory
+            await sync_commands(client, application.memory)
+        assert f"{client.application_id}:1234" in application.memory
         env.inject_error("PUT", "/applications/*/guilds/*/commands", status=403, code=50001)
-        assert not await sync_commands(client, world.memory)
-        assert set(world.memory) == {f"{client.application_id}:everywhere", "99:everywhere"}
+        assert not await sync_commands(client, application.memory)
+        assert set(application.memory) == {f"{client.application_id}:everywhere", "99:everywhere"}
 
 
-def test_the_hash_of_commands_tells_changes_and_not_their_order():
+def test_the_hash_of_commands_tells_changes_and_not_their_order() -> None:
     """Discord lists commands in whatever order; a description changed is a change."""
     one, other = {"name": "a", "description": "x"}, {"description": "y", "name": "b"}
     assert payload_hash([one, other]) == payload_hash([dict(reversed(other.items())), one])
@@ -104,16 +100,18 @@ def test_the_hash_of_commands_tells_changes_and_not_their_order():
     assert payload_hash([one, other]) != payload_hash([one])
 
 
-async def test_names_and_descriptions_are_translated_where_the_catalog_has_them(world, monkeypatch):
+async def test_names_and_descriptions_are_translated_where_the_catalog_has_them(
+    application: FakeApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only for languages of Discord and ours; a translation that is no name for a command is left out."""
     catalog = {"counter": "responder", "setup": "Poner en Marcha", "What happened lately": "Lo último"}
     monkeypatch.setattr(
         "adapters.discord.speech.languages.gettext",
         lambda text, locale: catalog.get(text, text) if str(locale).startswith("es") else text,
     )
-    client = world.client()
-    async with world.run(client) as env:
-        town = Town(env, world)
+    client = application.client()
+    async with application.run(client) as env:
+        town = Town(env, application)
         commands = env.backend.visible_commands(user_id=town.admin.id, channel_id=town.square.id)
         counter = next(command for command in commands if command["name"] == "counter")
         assert counter["name_localizations"] == {"es-ES": "responder", "es-419": "responder"}

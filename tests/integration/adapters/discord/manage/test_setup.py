@@ -8,22 +8,15 @@ import pytest
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import Role
 from tests.fakes.discord.panels import choose, opened, press, select_of, words_of
-from tests.fakes.discord.town import Town, World
-
-
-@pytest.fixture
-def world() -> World:
-    """A governance that outlives clients."""
-    return World()
-
+from tests.fakes.discord.town import FakeApplication, Town
 
 # Channels and roles
 
 
-async def test_the_servers_administrator_sets_antiphon_up_from_nothing(world):
+async def test_the_servers_administrator_sets_antiphon_up_from_nothing(application: FakeApplication) -> None:
     """Nobody has a role yet; the review channel, roles, watched channels and language are chosen on one panel."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         boss_role = town.guild.create_role("Boss", permissions=discord.Permissions(administrator=True))
         boss = town.guild.add_member(env.create_user("boss"), roles=[boss_role])
         result = await opened(town, boss, "setup")
@@ -34,27 +27,29 @@ async def test_the_servers_administrator_sets_antiphon_up_from_nothing(world):
         await choose(boss, result, "volunteers", [town.guild.default_role])
         await choose(boss, result, "watched_channels", [town.square])
         await choose(boss, result, "language", ["eu"])
-        policy = world.governance.policies[town.community]
+        policy = application.governance.policies[town.community]
         assert policy.review_channel == str(town.review.id)
         assert policy.roles == {str(town.staff.id): Role.MODERATOR, town.community: Role.VOLUNTEER}
         assert policy.watched_channels == (str(town.square.id),) and policy.language == "eu"
-        assert all(by == str(boss.id) for _, by, _ in world.governance.done)
+        assert all(by == str(boss.id) for _, by, _ in application.governance.done)
 
 
-async def test_a_review_channel_that_everybody_sees_is_refused(world):
+async def test_a_review_channel_that_everybody_sees_is_refused(application: FakeApplication) -> None:
     """With what to change in the channel's settings; nothing is saved."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "setup")
         panel = await choose(town.manager, result, "review_channel", [town.square])
         assert "Nothing was changed." in words_of(panel) and "take View Channel away from @everyone" in words_of(panel)
-        assert world.governance.policies == {}
+        assert application.governance.policies == {}
 
 
-async def test_a_review_channel_where_the_bot_lacks_rights_is_refused_by_their_names(world):
+async def test_a_review_channel_where_the_bot_lacks_rights_is_refused_by_their_names(
+    application: FakeApplication,
+) -> None:
     """Exactly what is missing is said."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         channel = town.guild.create_text_channel(
             "narrow",
             overwrites={
@@ -66,158 +61,158 @@ async def test_a_review_channel_where_the_bot_lacks_rights_is_refused_by_their_n
         result = await opened(town, town.manager, "setup")
         panel = await choose(town.manager, result, "review_channel", [channel])
         assert "the bot lacks: Send Messages, Embed Links." in words_of(panel)
-        assert world.governance.policies == {}
+        assert application.governance.policies == {}
 
 
-async def test_watching_a_private_channel_is_refused(world):
+async def test_watching_a_private_channel_is_refused(application: FakeApplication) -> None:
     """Nothing is taken from there anyway."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "setup")
         panel = await choose(town.manager, result, "watched_channels", [town.square, town.backroom])
         assert f"Not everybody can see {town.backroom.mention}." in words_of(panel)
-        assert world.governance.policies == {}
+        assert application.governance.policies == {}
 
 
-async def test_what_is_chosen_holds_from_the_next_message_on(world):
+async def test_what_is_chosen_holds_from_the_next_message_on(application: FakeApplication) -> None:
     """Although policies are remembered for half a minute."""
-    async with world.run(world.client(reads_messages=True)) as env:
-        town = Town(env, world)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
         await town.author.send(town.square, "they are vermin")
         result = await opened(town, town.manager, "setup")
         await choose(town.manager, result, "watched_channels", [town.square])
         await town.author.send(town.square, "they are vermin again")
-        assert [post.text for post in world.offered] == ["they are vermin again"]
+        assert [post.text for post in application.offered] == ["they are vermin again"]
 
 
-async def test_everyone_cannot_be_made_moderators(world):
+async def test_everyone_cannot_be_made_moderators(application: FakeApplication) -> None:
     """A slip of the thumb must not hand out the review."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "setup")
         for field in ("moderators", "managers"):
             panel = await choose(town.manager, result, field, [town.guild.default_role])
             assert "@everyone cannot review" in words_of(panel)
-        assert world.governance.policies == {}
+        assert application.governance.policies == {}
 
 
-async def test_a_role_gives_one_of_ours_only_and_can_be_taken_back(world):
+async def test_a_role_gives_one_of_ours_only_and_can_be_taken_back(application: FakeApplication) -> None:
     """Chosen for another, it leaves the first; the select shows what holds now."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         other = town.guild.create_role("Helpers")
         result = await opened(town, town.manager, "setup")
         await choose(town.manager, result, "moderators", [town.staff, other])
         panel = await choose(town.manager, result, "volunteers", [other])
-        assert world.governance.policies[town.community].roles == {
+        assert application.governance.policies[town.community].roles == {
             str(town.staff.id): Role.MODERATOR,
             str(other.id): Role.VOLUNTEER,
         }
         [shown] = select_of(panel, "moderators")["default_values"]
         assert int(shown["id"]) == town.staff.id
         await choose(town.manager, result, "volunteers", [])
-        assert world.governance.policies[town.community].roles == {str(town.staff.id): Role.MODERATOR}
+        assert application.governance.policies[town.community].roles == {str(town.staff.id): Role.MODERATOR}
 
 
 # Mode, disclosure and reaction
 
 
-async def test_leaving_shadow_mode_takes_two_presses_and_going_back_one(world):
+async def test_leaving_shadow_mode_takes_two_presses_and_going_back_one(application: FakeApplication) -> None:
     """The first press only asks."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "setup")
         await press(town.manager, result, "posting_on")
-        assert world.governance.done == [] and "posted in this server" in words_of(result.response)
+        assert application.governance.done == [] and "posted in this server" in words_of(result.response)
         await press(town.manager, result, "again")
-        assert world.governance.done == [] and "Shadow mode" in words_of(result.response)
+        assert application.governance.done == [] and "Shadow mode" in words_of(result.response)
         await press(town.manager, result, "posting_on")
         await press(town.manager, result, "posting_on_confirmed")
-        assert world.governance.done == [("posting", True, "")]
+        assert application.governance.done == [("posting", True, "")]
         assert "Approved replies are posted from now on." in words_of(result.response)
         await press(town.manager, result, "posting_off")
-        assert world.governance.done[-1] == ("posting", False, "")
+        assert application.governance.done[-1] == ("posting", False, "")
 
 
-async def test_to_stop_disclosing_needs_a_reason(world):
+async def test_to_stop_disclosing_needs_a_reason(application: FakeApplication) -> None:
     """Typed into a form; to disclose again does not."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "setup")
         shown = await press(town.manager, result, "ask_disclosure_off")
-        assert shown.modal is not None and world.governance.done == []
+        assert shown.modal is not None and application.governance.done == []
         await town.manager.submit_modal(shown, {"note": "our profile says it"})
-        assert world.governance.done == [("disclosure", False, "our profile says it")]
+        assert application.governance.done == [("disclosure", False, "our profile says it")]
         await press(town.manager, result, "disclosure_on")
-        assert world.governance.done[-1] == ("disclosure", True, "")
+        assert application.governance.done[-1] == ("disclosure", True, "")
 
 
 @pytest.mark.parametrize(
     ("typed", "kept"), [("🚩", "🚩"), (" ⚠️ ", "⚠️"), ("<:flag:1234567890123456>", "<:flag:1234567890123456>"), ("", "")]
 )
-async def test_the_flag_reaction_is_typed_into_a_form(world, typed, kept):
+async def test_the_flag_reaction_is_typed_into_a_form(application: FakeApplication, typed: str, kept: str) -> None:
     """Any emoji, one of the server's own, or none."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
-        world.governance.policies[town.community] = CommunityPolicy(reaction="❓")
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(reaction="❓")
         result = await opened(town, town.manager, "setup")
         shown = await press(town.manager, result, "ask_reaction")
         await town.manager.submit_modal(shown, {"reaction": typed})
-        assert world.governance.policies[town.community].reaction == kept
+        assert application.governance.policies[town.community].reaction == kept
         assert "may not read messages" in words_of(result.response) or not kept
 
 
-async def test_what_is_no_emoji_is_refused(world):
+async def test_what_is_no_emoji_is_refused(application: FakeApplication) -> None:
     """Words flag nothing."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "setup")
         for typed in ("flag", "🚩 🚩", "<:flag:x>"):
             shown = await press(town.manager, result, "ask_reaction")
             await town.manager.submit_modal(shown, {"reaction": typed})
             assert "no single emoji" in words_of(result.response)
-        assert world.governance.policies == {}
+        assert application.governance.policies == {}
 
 
 # A panel that stands open
 
 
-async def test_a_panel_works_after_a_restart(world):
+async def test_a_panel_works_after_a_restart(application: FakeApplication) -> None:
     """Nothing of it was in the process's memory; an open form, too, is heard."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "setup")
         shown = await press(town.manager, result, "ask_reaction")
-        await env.restart_bot(world.client())
+        await env.restart_bot(application.client())
         await town.manager.submit_modal(shown, {"reaction": "🚩"})
         await choose(town.manager, result, "review_channel", [town.review])
-        policy = world.governance.policies[town.community]
+        policy = application.governance.policies[town.community]
         assert (policy.reaction, policy.review_channel) == ("🚩", str(town.review.id))
 
 
-async def test_who_lost_the_role_changes_nothing_in_an_open_panel(world):
+async def test_who_lost_the_role_changes_nothing_in_an_open_panel(application: FakeApplication) -> None:
     """Rights are asked anew at each choice, press and form."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "setup")
         shown = await press(town.manager, result, "ask_reaction")
         asking = await opened(town, town.manager, "setup")
         await press(town.manager, asking, "posting_on")
-        world.governance.grant(town.manager.id, Role.VOLUNTEER)
+        application.governance.grant(town.manager.id, Role.VOLUNTEER)
         await town.manager.submit_modal(shown, {"reaction": "🚩"})
         await choose(town.manager, result, "review_channel", [town.review])
         await press(town.manager, asking, "posting_on_confirmed")
         refused = await press(town.manager, result, "ask_reaction")
         assert refused.modal is None
-        assert world.governance.policies == {} and world.governance.done == []
+        assert application.governance.policies == {} and application.governance.done == []
 
 
-async def test_a_database_that_is_away_is_said_in_the_answer(world):
+async def test_a_database_that_is_away_is_said_in_the_answer(application: FakeApplication) -> None:
     """And leaves the panel as it was."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "setup")
-        world.governance.is_down = True
+        application.governance.is_down = True
         pressed = await press(town.manager, result, "posting_on")
         [said] = pressed.followups
         assert "The database does not answer." in said.content and said.ephemeral
@@ -225,13 +220,13 @@ async def test_a_database_that_is_away_is_said_in_the_answer(world):
         assert "Try again in a minute." in asked.response.content
 
 
-async def test_a_panel_of_somebody_elses_is_left_to_them(world):
+async def test_a_panel_of_somebody_elses_is_left_to_them(application: FakeApplication) -> None:
     """Components of other parts are not answered by management."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         view = discord.ui.View(timeout=None)
         view.add_item(discord.ui.Button(label="Claim", custom_id="antiphon:claim:case1:1"))
         channel = env.bot.get_channel(town.review.id)
         shown = await channel.send(view=view)
         pressed = await town.moderator.click(shown, custom_id="antiphon:claim:case1:1")
-        assert pressed.followups == [] and pressed.modal is None and world.governance.asked == 0
+        assert pressed.followups == [] and pressed.modal is None and application.governance.asked == 0

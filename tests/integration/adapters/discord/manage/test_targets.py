@@ -7,79 +7,73 @@ import pytest
 from core.models import Intent, TargetGroup
 from core.moderation.community_policy import CommunityPolicy
 from tests.fakes.discord.panels import choose, opened, parts_of_form, press, words_of
-from tests.fakes.discord.town import Town, World
+from tests.fakes.discord.town import FakeApplication, Town
 
 
-@pytest.fixture
-def world() -> World:
-    """A governance that outlives clients."""
-    return World()
-
-
-async def test_groups_threshold_and_kinds_of_reply_are_chosen_from_lists(world):
+async def test_groups_threshold_and_kinds_of_reply_are_chosen_from_lists(application: FakeApplication) -> None:
     """Several at a time; none means all, or the usual."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "targets")
         await choose(town.manager, result, "groups", ["women", "migrants"], "targets")
         await choose(town.manager, result, "threshold", ["0.95"], "targets")
         await choose(town.manager, result, "intents", ["empathetic"], "targets")
-        policy = world.governance.policies[town.community]
+        policy = application.governance.policies[town.community]
         assert policy.groups == (TargetGroup.WOMEN, TargetGroup.MIGRANTS)
         assert policy.threshold == 0.95 and policy.intents == (Intent.EMPATHETIC,)
         await choose(town.manager, result, "groups", [], "targets")
-        assert world.governance.policies[town.community].groups == ()
+        assert application.governance.policies[town.community].groups == ()
 
 
-async def test_keywords_are_typed_one_on_a_line_and_none_is_lost(world):
+async def test_keywords_are_typed_one_on_a_line_and_none_is_lost(application: FakeApplication) -> None:
     """The form holds what is there already; the panel counts them and shows none."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         many = tuple(f"word{number}" for number in range(120))
-        world.governance.policies[town.community] = CommunityPolicy(keywords=many)
+        application.governance.policies[town.community] = CommunityPolicy(keywords=many)
         result = await opened(town, town.manager, "targets")
         shown = await press(town.manager, result, "ask_keywords", "targets")
         fields = [part for part in parts_of_form(shown.modal) if part.get("type") == 4]
         assert "\n".join(field["value"] for field in fields).split("\n") == list(many)
         values = {field["custom_id"]: field["value"] for field in fields}
         await town.manager.submit_modal(shown, {**values, "keywords_2": "scrubwort\n\n  scrubwort \nother words"})
-        assert world.governance.policies[town.community].keywords == (*many[:100], "scrubwort", "other words")
+        assert application.governance.policies[town.community].keywords == (*many[:100], "scrubwort", "other words")
         assert "Keywords: 102" in words_of(result.response) and "scrubwort" not in words_of(result.response)
 
 
-async def test_tone_publishers_and_year_are_typed(world):
+async def test_tone_publishers_and_year_are_typed(application: FakeApplication) -> None:
     """Empty fields mean the usual."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "targets")
         shown = await press(town.manager, result, "ask_voice", "targets")
         values = {"tone": " warm,  plain ", "publishers": "FRA\nUN Women\n", "evidence_since": "2018"}
         await town.manager.submit_modal(shown, values)
-        policy = world.governance.policies[town.community]
+        policy = application.governance.policies[town.community]
         assert (policy.tone, policy.publishers, policy.evidence_since) == ("warm, plain", ("FRA", "UN Women"), 2018)
         shown = await press(town.manager, result, "ask_voice", "targets")
         await town.manager.submit_modal(shown, {"tone": "", "publishers": "", "evidence_since": ""})
-        assert world.governance.policies[town.community] == CommunityPolicy()
+        assert application.governance.policies[town.community] == CommunityPolicy()
 
 
 @pytest.mark.parametrize("year", ["18", "two", "3020", "-201"])
-async def test_a_year_that_is_none_is_refused(world, year):
+async def test_a_year_that_is_none_is_refused(application: FakeApplication, year: str) -> None:
     """With the years that are."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "targets")
         shown = await press(town.manager, result, "ask_voice", "targets")
         await town.manager.submit_modal(shown, {"tone": "", "publishers": "", "evidence_since": year})
         assert "no year that evidence can be from" in words_of(result.response)
-        assert world.governance.policies == {}
+        assert application.governance.policies == {}
 
 
-async def test_what_the_policy_itself_refuses_is_said_in_the_panel(world):
+async def test_what_the_policy_itself_refuses_is_said_in_the_panel(application: FakeApplication) -> None:
     """Too long a keyword, for one."""
-    async with world.run(world.client()) as env:
-        town = Town(env, world)
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
         result = await opened(town, town.manager, "targets")
         shown = await press(town.manager, result, "ask_keywords", "targets")
         await town.manager.submit_modal(shown, {"keywords_0": "x" * 61})
         assert "A keyword is empty or too long." in words_of(result.response)
-        assert world.governance.policies == {}
+        assert application.governance.policies == {}

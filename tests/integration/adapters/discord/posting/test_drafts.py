@@ -23,10 +23,10 @@ from core.errors import BadInput, PlatformUnavailable
 from core.models import Evidence, PostRef, Source
 from core.wording.final_text import check_sendable
 from tests.conformance import reply_to
-from tests.fakes.discord.server import BOT_ID, LoopbackClient, World
+from tests.fakes.discord.server import BOT_ID, DiscordState, LoopbackClient
 from tests.fakes.discord.server.rest import carry_out
 from tests.fakes.discord.server.spec import published
-from tests.fakes.discord.server.world import CHANNEL_ID, GUILD_ID, OWNER_ID
+from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID, OWNER_ID
 from tests.fakes.machine.clock import FakeClock
 from tests.torture.ends.discord_sends import discord as on_loopback
 
@@ -130,8 +130,8 @@ class _Answer:
 class _Wire:
     """Takes the place of the HTTP session in discord.py: keeps the last bytes, and answers as the fake Discord does."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, state: DiscordState) -> None:
+        self._state = state
         self.sent: list[bytes] = []
 
     @asynccontextmanager
@@ -140,7 +140,7 @@ class _Wire:
         self.sent.append(raw)
         path = urlsplit(url).path.removeprefix("/api/v10")
         assert published().faults_of_request(method, path, {}, json.loads(raw)) == []
-        status, answer = carry_out(self._world, method, path, {}, json.loads(raw))
+        status, answer = carry_out(self._state, method, path, {}, json.loads(raw))
         yield _Answer(answer, status)
 
 
@@ -149,16 +149,16 @@ class _Sender:
 
     def __init__(self, runner: asyncio.Runner) -> None:
         self._runner, self._count = runner, 0
-        self._world = World(FakeClock())
-        self._wire = _Wire(self._world)
+        self._state = DiscordState(FakeClock())
+        self._wire = _Wire(self._state)
         runner.run(self._begin())
         self._ref = PostRef(
-            "discord", str(GUILD_ID), str(CHANNEL_ID), self._world.write(OWNER_ID, CHANNEL_ID, "Go.")["id"]
+            "discord", str(GUILD_ID), str(CHANNEL_ID), self._state.write(OWNER_ID, CHANNEL_ID, "Go.")["id"]
         )
 
     async def _begin(self) -> None:
         client = LoopbackClient(DiscordOptions())
-        account: Any = self._world.users[BOT_ID]
+        account: Any = self._state.users[BOT_ID]
         client._connection.user = discord.ClientUser(state=client._connection, data=account)
         vars(client.http)["_HTTPClient__session"] = self._wire
         client.http._global_over = asyncio.Event()
@@ -231,12 +231,12 @@ async def test_every_piece_goes_over_the_wire_unchanged() -> None:
     """The same over a socket, through all of discord.py and aiohttp: what Discord receives is what was written."""
     async with on_loopback(FakeClock(), shows_content=True) as (server, client):
         platform = DiscordPlatform(client)
-        post = server.world.write(OWNER_ID, CHANNEL_ID, "They do not belong here.")
+        post = server.state.write(OWNER_ID, CHANNEL_ID, "They do not belong here.")
         ref = PostRef("discord", str(GUILD_ID), str(CHANNEL_ID), post["id"])
         drafts = [piece.strip() for piece in (*PIECES, " ".join(PIECES))]
         await asyncio.gather(*(platform.post(reply_to(ref, draft, f"d{n}")) for n, draft in enumerate(drafts)))
         sent = [body["content"] for body in server.asked("POST", "/messages")]
-        shown = [message["content"] for message in server.world.replies_to(int(ref.message))]
+        shown = [message["content"] for message in server.state.replies_to(int(ref.message))]
         assert Counter(sent) == Counter(shown) == Counter(drafts)
         assert server.complaints == []
 

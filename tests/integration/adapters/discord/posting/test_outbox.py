@@ -15,9 +15,9 @@ from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from core.moderation.approval import ApprovedReply
 from tests.conformance import reply_to
-from tests.fakes.discord.server import World
+from tests.fakes.discord.server import DiscordState
 from tests.fakes.discord.server.faults import Fault
-from tests.fakes.discord.server.world import GUILD_ID
+from tests.fakes.discord.server.state import GUILD_ID
 from tests.fakes.machine.clock import FakeClock
 from tests.torture.ends import discord_sends
 
@@ -37,9 +37,9 @@ STALE: Final = Fault("GET", status=200, body=[])
 """A history that does not show yet what arrived: only the key keeps the reply from being posted twice then."""
 
 
-def _write(world: World, channel: int, text: str = "They do not belong here.") -> PostRef:
-    author = world.user(f"author_{len(world.users)}")
-    return PostRef("discord", str(GUILD_ID), str(channel), world.write(author, channel, text)["id"])
+def _write(state: DiscordState, channel: int, text: str = "They do not belong here.") -> PostRef:
+    author = state.user(f"author_{len(state.users)}")
+    return PostRef("discord", str(GUILD_ID), str(channel), state.write(author, channel, text)["id"])
 
 
 class _BadLine:
@@ -84,8 +84,8 @@ async def test_ambiguous_sends_leave_no_duplicate_and_lose_nothing() -> None:
     async with discord_sends.discord(clock, shows_content=True) as (server, client):
         for start in range(0, SENDS, BATCH):
             server.faults.chance = line = _BadLine(chance, BATCH)
-            channel = server.world.add_channel(f"channel-{start}")
-            refs = [_write(server.world, channel) for _ in range(BATCH)]
+            channel = server.state.add_channel(f"channel-{start}")
+            refs = [_write(server.state, channel) for _ in range(BATCH)]
             replies = [
                 reply_to(ref, f"Reply {start + n}: we all live here.", f"a{start + n}") for n, ref in enumerate(refs)
             ]
@@ -94,7 +94,7 @@ async def test_ambiguous_sends_leave_no_duplicate_and_lose_nothing() -> None:
             sends = [_send_until_known(platforms[n % 2], reply) for n, reply in enumerate(replies)]
             attempts += await asyncio.gather(*sends)
             for reply in replies:
-                standing = server.world.replies_to(int(reply.in_reply_to.message))
+                standing = server.state.replies_to(int(reply.in_reply_to.message))
                 assert [message["content"] for message in standing] == [reply.text]
             assert sum(line.ends.values()) >= BATCH
             clock.advance(60)

@@ -2,191 +2,181 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-
-import pytest
 
 from core.moderation.approval import CaseState
 from tests.fakes.discord.cards import CASE_ID, DRAFTS, samples, texts_of
-from tests.fakes.discord.review import ReviewWorld, quiet_review_world, said_in
+from tests.fakes.discord.review import ReviewRoom, said_in
 
 _WHOLE = f"{DRAFTS[0].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
-
-
-@pytest.fixture
-async def world(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewWorld]:
-    """The review part on a simulated Discord, with no error in its log."""
-    async with quiet_review_world(caplog) as made:
-        yield made
 
 
 # Two actions
 
 
-async def test_approving_takes_two_actions_and_shows_the_exact_bytes(world: ReviewWorld) -> None:
+async def test_approving_takes_two_actions_and_shows_the_exact_bytes(room: ReviewRoom) -> None:
     """The first press shows what would be posted, to this person alone; only the second one approves it."""
-    await world.show()
-    shown = await world.click("moderator", "Approve draft 1…")
+    await room.show()
+    shown = await room.click("moderator", "Approve draft 1…")
     assert shown.response.ephemeral
     assert f"```\n{_WHOLE}\n```" in texts_of(shown.response.components)
-    assert world.casework.decided == []
-    done = await world.press("moderator", shown.response, "Yes, post this reply")
-    user = str(world.people["moderator"].id)
-    assert world.casework.decided == [("approve", user, _WHOLE)]
+    assert room.casework.decided == []
+    done = await room.press("moderator", shown.response, "Yes, post this reply")
+    user = str(room.people["moderator"].id)
+    assert room.casework.decided == [("approve", user, _WHOLE)]
     assert "It is sent <t:" in said_in(shown)
     assert done.followups == []
 
 
-async def test_an_approval_can_be_taken_back_where_it_was_given(world: ReviewWorld) -> None:
+async def test_an_approval_can_be_taken_back_where_it_was_given(room: ReviewRoom) -> None:
     """Undo stands beside the confirmation until the reply is sent."""
-    await world.show()
-    shown = await world.click("moderator", "Approve draft 2…")
-    await world.press("moderator", shown.response, "Yes, post this reply")
-    await world.press("moderator", shown.response, "Undo")
-    assert world.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    await room.show()
+    shown = await room.click("moderator", "Approve draft 2…")
+    await room.press("moderator", shown.response, "Yes, post this reply")
+    await room.press("moderator", shown.response, "Undo")
+    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
     assert "Nothing is sent" in said_in(shown)
 
 
-async def test_an_approval_can_be_taken_back_on_the_card(world: ReviewWorld) -> None:
+async def test_an_approval_can_be_taken_back_on_the_card(room: ReviewRoom) -> None:
     """Whoever sees the card of an approved reply can stop it."""
-    await world.show(samples()["Approved"])
-    undone = await world.click("second", "Undo")
-    assert world.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    await room.show(samples()["Approved"])
+    undone = await room.click("second", "Undo")
+    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
     assert "Taken back" in said_in(undone)
-    assert "Waits for your decision." in world.card_text()
+    assert "Waits for your decision." in room.card_text()
 
 
-async def test_confirming_twice_approves_once(world: ReviewWorld) -> None:
+async def test_confirming_twice_approves_once(room: ReviewRoom) -> None:
     """A double click does no harm: two presses of one message at the same moment are one approval."""
-    await world.show()
-    shown = await world.click("moderator", "Approve draft 1…")
-    twin = await world.click("moderator", "Approve draft 1…")
-    await world.press("moderator", shown.response, "Yes, post this reply")
-    again = await world.press("moderator", twin.response, "Yes, post this reply")
-    assert [what for what, _, _ in world.casework.decided] == ["approve"]
+    await room.show()
+    shown = await room.click("moderator", "Approve draft 1…")
+    twin = await room.click("moderator", "Approve draft 1…")
+    await room.press("moderator", shown.response, "Yes, post this reply")
+    again = await room.press("moderator", twin.response, "Yes, post this reply")
+    assert [what for what, _, _ in room.casework.decided] == ["approve"]
     assert "Somebody was faster" in said_in(again)
 
 
-async def test_in_shadow_mode_the_confirmation_says_that_nothing_is_posted(world: ReviewWorld) -> None:
+async def test_in_shadow_mode_the_confirmation_says_that_nothing_is_posted(room: ReviewRoom) -> None:
     """Nobody may believe that a reply went out."""
-    await world.show(is_shadow=True)
-    shown = await world.click("moderator", "Approve draft 1…")
+    await room.show(is_shadow=True)
+    shown = await room.click("moderator", "Approve draft 1…")
     assert "nothing will be posted" in said_in(shown)
-    await world.press("moderator", shown.response, "Yes, approve it (nothing is posted)")
-    assert world.casework.cases[CASE_ID].state is CaseState.APPROVED
+    await room.press("moderator", shown.response, "Yes, approve it (nothing is posted)")
+    assert room.casework.cases[CASE_ID].state is CaseState.APPROVED
     assert "In shadow mode nothing is sent" in said_in(shown)
     assert "It is sent" not in said_in(shown)
 
 
-async def test_while_posting_is_paused_an_approval_says_that_it_waits(world: ReviewWorld) -> None:
+async def test_while_posting_is_paused_an_approval_says_that_it_waits(room: ReviewRoom) -> None:
     """Nobody may wonder why nothing is posted."""
-    await world.show(is_paused=True)
-    shown = await world.click("moderator", "Approve draft 1…")
-    await world.press("moderator", shown.response, "Yes, post this reply")
+    await room.show(is_paused=True)
+    shown = await room.click("moderator", "Approve draft 1…")
+    await room.press("moderator", shown.response, "Yes, post this reply")
     assert "Posting is paused" in said_in(shown)
 
 
 # Two persons
 
 
-async def test_two_persons_approve_the_same_text(world: ReviewWorld) -> None:
+async def test_two_persons_approve_the_same_text(room: ReviewRoom) -> None:
     """The first is told that a second is needed and why; nothing is approved before."""
-    await world.show(why_two=("The post attacks one person.",))
-    shown = await world.click("moderator", "Approve draft 1…")
+    await room.show(why_two=("The post attacks one person.",))
+    shown = await room.click("moderator", "Approve draft 1…")
     assert "Two persons must approve" in said_in(shown)
-    await world.press("moderator", shown.response, "Yes, post this reply")
+    await room.press("moderator", shown.response, "Yes, post this reply")
     assert "A second person must approve the same text." in said_in(shown)
-    assert world.casework.decided == []
-    other = await world.click("second", "Approve draft 1…")
-    await world.press("second", other.response, "Yes, post this reply")
-    assert [what for what, _, _ in world.casework.decided] == ["approve"]
+    assert room.casework.decided == []
+    other = await room.click("second", "Approve draft 1…")
+    await room.press("second", other.response, "Yes, post this reply")
+    assert [what for what, _, _ in room.casework.decided] == ["approve"]
 
 
-async def test_the_second_person_reads_an_edited_text_and_approves_the_same(world: ReviewWorld) -> None:
+async def test_the_second_person_reads_an_edited_text_and_approves_the_same(room: ReviewRoom) -> None:
     """What the first one wrote stands on the card; its button shows the exact bytes before they are approved."""
     own = "We all live here.\nTruly."
-    await world.show(why_two=("The post attacks one person.",))
-    opened = await world.click("moderator", "Edit draft 1…")
-    shown = await world.people["moderator"].submit_modal(opened, {"text": own})
-    await world.press("moderator", shown.response, "Yes, post this reply")
-    await world.show_again()
-    assert f"**Text 1, approved by moderator**\n{own}" in world.card_text()
-    await world.restart()
-    other = await world.click("second", "Approve text 1…")
+    await room.show(why_two=("The post attacks one person.",))
+    opened = await room.click("moderator", "Edit draft 1…")
+    shown = await room.people["moderator"].submit_modal(opened, {"text": own})
+    await room.press("moderator", shown.response, "Yes, post this reply")
+    await room.show_again()
+    assert f"**Text 1, approved by moderator**\n{own}" in room.card_text()
+    await room.restart()
+    other = await room.click("second", "Approve text 1…")
     assert f"```\n{own}\n\nDrafted with Antiphon" in "\n".join(texts_of(other.response.components))
-    assert world.casework.decided == []
-    await world.press("second", other.response, "Yes, post this reply")
-    ((what, user, text),) = world.casework.decided
-    assert (what, user) == ("approve", str(world.people["second"].id))
+    assert room.casework.decided == []
+    await room.press("second", other.response, "Yes, post this reply")
+    ((what, user, text),) = room.casework.decided
+    assert (what, user) == ("approve", str(room.people["second"].id))
     assert str(text).startswith(own)
 
 
-async def test_a_text_that_waits_no_more_is_not_approved_by_its_old_button(world: ReviewWorld) -> None:
+async def test_a_text_that_waits_no_more_is_not_approved_by_its_old_button(room: ReviewRoom) -> None:
     """Another text that came into its place is never taken for it."""
-    await world.show(why_two=("So.",), first_approvals=("Ane",), first_texts=("One text.",))
-    world.casework.put(replace(world.casework.cases[CASE_ID], first_texts=("Another text.",)))
-    refused = await world.click("second", "Approve text 1…")
+    await room.show(why_two=("So.",), first_approvals=("Ane",), first_texts=("One text.",))
+    room.casework.put(replace(room.casework.cases[CASE_ID], first_texts=("Another text.",)))
+    refused = await room.click("second", "Approve text 1…")
     assert "Nobody's approval of this text waits any more." in said_in(refused)
-    assert world.casework.decided == []
-    assert "Another text." in world.card_text()
+    assert room.casework.decided == []
+    assert "Another text." in room.card_text()
 
 
 # A text of one's own
 
 
-async def test_editing_begins_with_the_draft_and_ends_in_the_same_confirmation(world: ReviewWorld) -> None:
+async def test_editing_begins_with_the_draft_and_ends_in_the_same_confirmation(room: ReviewRoom) -> None:
     """The edited text is checked, and what no evidence holds is listed before anybody approves it."""
-    await world.show()
-    opened = await world.click("moderator", "Edit draft 1…")
+    await room.show()
+    opened = await room.click("moderator", "Edit draft 1…")
     (label,) = opened.modal["components"]
     assert label["component"]["value"] == DRAFTS[0].text
-    shown = await world.people["moderator"].submit_modal(opened, {"text": "In 2019 most of them worked."})
+    shown = await room.people["moderator"].submit_modal(opened, {"text": "In 2019 most of them worked."})
     assert "In 2019 most of them worked.\n\nDrafted with" in said_in(shown)
     assert "Without evidence: “In 2019 most of them worked" in said_in(shown)
-    await world.press("moderator", shown.response, "Yes, post this reply")
-    ((what, _, text),) = world.casework.decided
+    await room.press("moderator", shown.response, "Yes, post this reply")
+    ((what, _, text),) = room.casework.decided
     assert (what, str(text).split("\n")[0]) == ("approve", "In 2019 most of them worked.")
 
 
-async def test_a_modal_that_was_open_during_a_restart_is_still_answered(world: ReviewWorld) -> None:
+async def test_a_modal_that_was_open_during_a_restart_is_still_answered(room: ReviewRoom) -> None:
     """discord.py forgets its modals; what somebody typed meanwhile must not be lost."""
-    await world.show()
-    opened = await world.click("moderator", "Edit draft 1…")
-    await world.restart()
-    shown = await world.people["moderator"].submit_modal(opened, {"text": "We all live here."})
-    await world.restart()
-    await world.press("moderator", shown.response, "Yes, post this reply")
-    assert [what for what, _, _ in world.casework.decided] == ["approve"]
+    await room.show()
+    opened = await room.click("moderator", "Edit draft 1…")
+    await room.restart()
+    shown = await room.people["moderator"].submit_modal(opened, {"text": "We all live here."})
+    await room.restart()
+    await room.press("moderator", shown.response, "Yes, post this reply")
+    assert [what for what, _, _ in room.casework.decided] == ["approve"]
 
 
-async def test_a_text_that_cannot_be_used_is_given_back(world: ReviewWorld) -> None:
+async def test_a_text_that_cannot_be_used_is_given_back(room: ReviewRoom) -> None:
     """Too long with its last line, or refused for another reason: nothing that was typed is lost."""
-    await world.show()
+    await room.show()
     for text in ("w" * 2000, "```\n" + "b" * 1996):
-        opened = await world.click("moderator", "Edit draft 1…")
-        refused = await world.people["moderator"].submit_modal(opened, {"text": text})
+        opened = await room.click("moderator", "Edit draft 1…")
+        refused = await room.people["moderator"].submit_modal(opened, {"text": text})
         assert "Shorten it to 2000 characters" in said_in(refused)
         files = [file.filename for file in refused.response.attachments]
         assert files == ["reply.txt"] if "```" in text else text in said_in(refused)
 
 
-async def test_a_case_without_drafts_can_be_answered_in_ones_own_words(world: ReviewWorld) -> None:
+async def test_a_case_without_drafts_can_be_answered_in_ones_own_words(room: ReviewRoom) -> None:
     """“More…” opens an empty reply."""
-    await world.show(samples()["In review, advice to report, no draft"])
-    menu = await world.click("moderator", "More…")
-    opened = await world.press("moderator", menu.response, "Write a reply of your own…")
+    await room.show(samples()["In review, advice to report, no draft"])
+    menu = await room.click("moderator", "More…")
+    opened = await room.press("moderator", menu.response, "Write a reply of your own…")
     assert opened.modal["components"][0]["component"].get("value") is None
-    shown = await world.people["moderator"].submit_modal(opened, {"text": "We all live here."})
+    shown = await room.people["moderator"].submit_modal(opened, {"text": "We all live here."})
     assert "We all live here." in said_in(shown)
 
 
-async def test_a_text_that_no_message_can_show_exactly_comes_as_a_file(world: ReviewWorld) -> None:
+async def test_a_text_that_no_message_can_show_exactly_comes_as_a_file(room: ReviewRoom) -> None:
     """Backticks would end the block, and direction marks would change how it reads: the file holds the very bytes."""
-    await world.show()
+    await room.show()
     for text in ("Look: ``` here.", "Read \u202ethis\u202c again."):
-        opened = await world.click("moderator", "Edit draft 1…")
-        shown = await world.people["moderator"].submit_modal(opened, {"text": text})
+        opened = await room.click("moderator", "Edit draft 1…")
+        shown = await room.people["moderator"].submit_modal(opened, {"text": text})
         assert [file.filename for file in shown.response.attachments] == ["reply.txt"]
         assert "It is in the file" in said_in(shown)
     assert "RIGHT-TO-LEFT OVERRIDE (1)" in said_in(shown)

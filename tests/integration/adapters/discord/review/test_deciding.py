@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -11,93 +10,86 @@ from core.models import Intent
 from core.moderation.cards import Holder
 from core.moderation.decline import DeclineReason
 from tests.fakes.discord.cards import REVIEWED, samples, select_of
-from tests.fakes.discord.review import ReviewWorld, quiet_review_world, said_in
+from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.casework import NOW
 
 
-@pytest.fixture
-async def world(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewWorld]:
-    """The review part on a simulated Discord, with no error in its log."""
-    async with quiet_review_world(caplog) as made:
-        yield made
-
-
-async def test_claiming_and_releasing_show_on_the_card(world: ReviewWorld) -> None:
+async def test_claiming_and_releasing_show_on_the_card(room: ReviewRoom) -> None:
     """Others see at once who looks at it, and that nobody does any more."""
-    await world.show()
-    claimed = await world.click("moderator", "Claim")
+    await room.show()
+    claimed = await room.click("moderator", "Claim")
     assert "your hold ends <t:" in said_in(claimed)
-    assert "moderator looks at it" in world.card_text()
-    await world.click("moderator", "Release")
-    assert "looks at it" not in world.card_text()
+    assert "moderator looks at it" in room.card_text()
+    await room.click("moderator", "Release")
+    assert "looks at it" not in room.card_text()
 
 
-async def test_a_case_that_somebody_holds_is_closed_to_others(world: ReviewWorld) -> None:
+async def test_a_case_that_somebody_holds_is_closed_to_others(room: ReviewRoom) -> None:
     """Who comes second is told who has it, in private, and nothing is decided."""
-    await world.show(holder=Holder("Ane", NOW + timedelta(minutes=5)))
-    refused = await world.click("second", "Approve draft 1…")
+    await room.show(holder=Holder("Ane", NOW + timedelta(minutes=5)))
+    refused = await room.click("second", "Approve draft 1…")
     assert "Ane looks at this case." in said_in(refused)
     assert refused.ephemeral
-    assert world.casework.decided == []
+    assert room.casework.decided == []
 
 
 @pytest.mark.parametrize(("value", "intent"), [("any", None), *[(one.value, one) for one in Intent]])
-async def test_other_drafts_are_asked_for_by_intent(world: ReviewWorld, value: str, intent: Intent | None) -> None:
+async def test_other_drafts_are_asked_for_by_intent(room: ReviewRoom, value: str, intent: Intent | None) -> None:
     """The card's button asks which, and the choice is one decision."""
-    await world.show()
-    asked = await world.click("moderator", "Regenerate…")
+    await room.show()
+    asked = await room.click("moderator", "Regenerate…")
     custom_id = select_of(asked.response.components)["custom_id"]
-    await world.people["moderator"].select(asked.response, [value], custom_id=custom_id)
-    assert world.casework.decided == [("redraft", str(world.people["moderator"].id), intent)]
+    await room.people["moderator"].select(asked.response, [value], custom_id=custom_id)
+    assert room.casework.decided == [("redraft", str(room.people["moderator"].id), intent)]
     assert "Asked for other drafts" in said_in(asked)
 
 
-async def test_another_claim_can_be_argued(world: ReviewWorld) -> None:
+async def test_another_claim_can_be_argued(room: ReviewRoom) -> None:
     """The claims that are not argued are offered, and the chosen one goes to the desk word for word."""
-    await world.show()
-    menu = await world.click("moderator", "More…")
-    asked = await world.press("moderator", menu.response, "Argue another claim…")
+    await room.show()
+    menu = await room.click("moderator", "More…")
+    asked = await room.press("moderator", menu.response, "Argue another claim…")
     select = select_of(asked.response.components)
     assert [option["label"] for option in select["options"]] == [
         "1. Newcomers work.",
         "2. Nobody chooses where they are born.",
     ]
-    await world.people["moderator"].select(asked.response, ["2"], custom_id=select["custom_id"])
-    assert [how for _, _, how in world.casework.decided] == [REVIEWED.claims[2]]
+    await room.people["moderator"].select(asked.response, ["2"], custom_id=select["custom_id"])
+    assert [how for _, _, how in room.casework.decided] == [REVIEWED.claims[2]]
 
 
 @pytest.mark.parametrize("reason", [one for one in DeclineReason if one is not DeclineReason.OTHER])
-async def test_declining_takes_one_reason(world: ReviewWorld, reason: DeclineReason) -> None:
+async def test_declining_takes_one_reason(room: ReviewRoom, reason: DeclineReason) -> None:
     """Each reason closes the case at once."""
-    await world.show()
-    asked = await world.click("moderator", "Decline…")
+    await room.show()
+    asked = await room.click("moderator", "Decline…")
     custom_id = select_of(asked.response.components)["custom_id"]
-    await world.people["moderator"].select(asked.response, [reason.name], custom_id=custom_id)
-    assert [how for _, _, how in world.casework.decided] == [(reason, "")]
+    await room.people["moderator"].select(asked.response, [reason.name], custom_id=custom_id)
+    assert [how for _, _, how in room.casework.decided] == [(reason, "")]
     assert "Declined" in said_in(asked)
 
 
-async def test_declining_for_another_reason_asks_for_a_note_even_across_a_restart(world: ReviewWorld) -> None:
+async def test_declining_for_another_reason_asks_for_a_note_even_across_a_restart(room: ReviewRoom) -> None:
     """“Something else” opens a modal, whose answer is understood by another process, too."""
-    await world.show()
-    asked = await world.click("moderator", "Decline…")
+    await room.show()
+    asked = await room.click("moderator", "Decline…")
     custom_id = select_of(asked.response.components)["custom_id"]
-    opened = await world.people["moderator"].select(asked.response, ["OTHER"], custom_id=custom_id)
-    await world.restart()
-    done = await world.people["moderator"].submit_modal(opened, {"note": "It is about last year."})
-    assert [how for _, _, how in world.casework.decided] == [(DeclineReason.OTHER, "It is about last year.")]
+    opened = await room.people["moderator"].select(asked.response, ["OTHER"], custom_id=custom_id)
+    await room.restart()
+    done = await room.people["moderator"].submit_modal(opened, {"note": "It is about last year."})
+    assert [how for _, _, how in room.casework.decided] == [(DeclineReason.OTHER, "It is about last year.")]
     assert "Declined" in said_in(done)
 
 
-async def test_staying_silent_asks_why(world: ReviewWorld) -> None:
+async def test_staying_silent_asks_why(room: ReviewRoom) -> None:
     """A post may be left without a reply, for a reason, and the card says so at once."""
-    await world.show()
-    opened = await world.click("manager", "Stay silent…")
-    done = await world.people["manager"].submit_modal(opened, {"note": "Nobody reads that thread."})
-    user = str(world.people["manager"].id)
-    assert world.casework.decided == [("stay_silent", user, "Nobody reads that thread.")]
+    await room.show()
+    opened = await room.click("manager", "Stay silent…")
+    done = await room.people["manager"].submit_modal(opened, {"note": "Nobody reads that thread."})
+    user = str(room.people["manager"].id)
+    assert room.casework.decided == [("stay_silent", user, "Nobody reads that thread.")]
     assert "Left without a reply" in said_in(done)
-    assert "Closed: left without a reply." in world.card_text()
+    assert "Closed: left without a reply." in room.card_text()
 
 
 @pytest.mark.parametrize(
@@ -113,33 +105,33 @@ async def test_staying_silent_asks_why(world: ReviewWorld) -> None:
     ],
 )
 async def test_more_offers_what_the_state_allows(
-    world: ReviewWorld, kind: str, button: str, field: str | None, decided: tuple[str, object]
+    room: ReviewRoom, kind: str, button: str, field: str | None, decided: tuple[str, object]
 ) -> None:
     """What is rarely needed stands behind “More…”, and works from there, after a restart as well."""
-    await world.show(samples()[kind])
-    menu = await world.click("moderator", "More…")
-    await world.restart()
-    pressed = await world.press("moderator", menu.response, button)
+    await room.show(samples()[kind])
+    menu = await room.click("moderator", "More…")
+    await room.restart()
+    pressed = await room.press("moderator", menu.response, button)
     if field is not None:
-        await world.people["moderator"].submit_modal(pressed, {"note": field})
-    assert [(what, how) for what, _, how in world.casework.decided] == [decided]
+        await room.people["moderator"].submit_modal(pressed, {"note": field})
+    assert [(what, how) for what, _, how in room.casework.decided] == [decided]
 
 
-async def test_a_reply_to_a_deleted_post_can_be_taken_back_on_the_card(world: ReviewWorld) -> None:
+async def test_a_reply_to_a_deleted_post_can_be_taken_back_on_the_card(room: ReviewRoom) -> None:
     """The card proposes it, with the button beside the sentence."""
-    await world.show(samples()["Posted, the post deleted since"])
-    assert "The post was deleted after it was flagged." in world.card_text()
-    opened = await world.click("moderator", "Take the reply back…")
-    await world.people["moderator"].submit_modal(opened, {"note": "The post is gone."})
-    assert [what for what, _, _ in world.casework.decided] == ["retract"]
-    assert "Closed: the reply was taken back." in world.card_text()
+    await room.show(samples()["Posted, the post deleted since"])
+    assert "The post was deleted after it was flagged." in room.card_text()
+    opened = await room.click("moderator", "Take the reply back…")
+    await room.people["moderator"].submit_modal(opened, {"note": "The post is gone."})
+    assert [what for what, _, _ in room.casework.decided] == ["retract"]
+    assert "Closed: the reply was taken back." in room.card_text()
 
 
-async def test_a_reply_that_could_not_be_taken_back_is_not_said_to_be_gone(world: ReviewWorld) -> None:
+async def test_a_reply_that_could_not_be_taken_back_is_not_said_to_be_gone(room: ReviewRoom) -> None:
     """The platform may be away: the person is told that the reply may still stand, and why."""
-    world.casework.can_retract = False
-    await world.show(samples()["Posted"])
-    menu = await world.click("moderator", "More…")
-    opened = await world.press("moderator", menu.response, "Take the reply back…")
-    done = await world.people["moderator"].submit_modal(opened, {"note": "It hurts somebody."})
+    room.casework.can_retract = False
+    await room.show(samples()["Posted"])
+    menu = await room.click("moderator", "More…")
+    opened = await room.press("moderator", menu.response, "Take the reply back…")
+    done = await room.people["moderator"].submit_modal(opened, {"note": "It hurts somebody."})
     assert "it may still stand.\nThe platform is away." in said_in(done)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import discord
@@ -12,14 +11,7 @@ from core.errors import Conflict, NotAllowed
 from core.i18n.sentences import sentence
 from core.moderation.approval import CaseState, state_words
 from tests.fakes.discord.cards import select_of
-from tests.fakes.discord.review import ReviewWorld, review_world, said_in
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[ReviewWorld]:
-    """The review part on a simulated Discord."""
-    async with review_world() as made:
-        yield made
+from tests.fakes.discord.review import ReviewRoom, said_in
 
 
 @pytest.fixture
@@ -38,93 +30,93 @@ def labels(opened: Any) -> list[str]:
     return [opened.modal["title"], *(field["label"] for field in opened.modal["components"])]
 
 
-async def test_a_basque_community_has_its_card_in_basque(world: ReviewWorld) -> None:
+async def test_a_basque_community_has_its_card_in_basque(room: ReviewRoom) -> None:
     """Although everybody has Discord in English, and the server is set to it."""
-    world.speak("eu")
-    await world.show()
-    assert "**Egoera:** Erabaki baten zain." in world.card_text()
-    await world.click("moderator", "Hartu ardura")
-    assert "moderator" in world.card_text()
-    assert "**Egoera:** Erabaki baten zain." in world.card_text()
+    room.speak("eu")
+    await room.show()
+    assert "**Egoera:** Erabaki baten zain." in room.card_text()
+    await room.click("moderator", "Hartu ardura")
+    assert "moderator" in room.card_text()
+    assert "**Egoera:** Erabaki baten zain." in room.card_text()
 
 
-async def test_a_basque_community_is_asked_in_basque(world: ReviewWorld) -> None:
+async def test_a_basque_community_is_asked_in_basque(room: ReviewRoom) -> None:
     """A modal is the first answer to a press, before anything could be deferred."""
-    world.speak("eu")
-    await world.show()
-    opened = await world.click("moderator", "Editatu 1. zirriborroa…")
+    room.speak("eu")
+    await room.show()
+    opened = await room.click("moderator", "Editatu 1. zirriborroa…")
     assert labels(opened) == ["Editatu erantzuna", "Erantzuna"]
-    silent = await world.click("moderator", "Ez erantzun…")
+    silent = await room.click("moderator", "Ez erantzun…")
     assert labels(silent) == ["Zergatik ez erantzun?", "Arrazoia"]
-    shown = await world.people["moderator"].submit_modal(opened, {"text": "Denok bizi gara hemen."})
+    shown = await room.people["moderator"].submit_modal(opened, {"text": "Denok bizi gara hemen."})
     assert "**Zehazki hau argitaratuko litzateke:**" in said_in(shown)
 
 
-async def test_a_basque_community_is_answered_in_basque(world: ReviewWorld) -> None:
+async def test_a_basque_community_is_answered_in_basque(room: ReviewRoom) -> None:
     """Proposals, questions, what was done and what went wrong."""
-    world.speak("eu")
-    await world.show()
-    claimed = await world.click("moderator", "Hartu ardura")
+    room.speak("eu")
+    await room.show()
+    claimed = await room.click("moderator", "Hartu ardura")
     assert "Orain zure gain dago kasu hau; erreserbaren amaiera:" in said_in(claimed)
-    shown = await world.click("moderator", "Onartu 1. zirriborroa…")
+    shown = await room.click("moderator", "Onartu 1. zirriborroa…")
     assert "**Zehazki hau argitaratuko litzateke:**" in said_in(shown)
-    asked = await world.click("moderator", "Sortu berriro…")
+    asked = await room.click("moderator", "Sortu berriro…")
     assert "Zer zirriborro nahi dituzu horien ordez?" in said_in(asked)
     assert select_of(asked.response.components)["placeholder"] == "Zer zirriborro nahi dituzu horien ordez?"
-    world.casework.trouble = Conflict(
+    room.casework.trouble = Conflict(
         sentence("The case is taken by {name} until {until} UTC.", name="Ane_B", until="14:05"),
         remedy=sentence("Take another case, or wait until then."),
     )
-    menu = await world.click("moderator", "Gehiago…")
+    menu = await room.click("moderator", "Gehiago…")
     assert "Ane_B ari da kasuarekin, 14:05 UTC arte." in said_in(menu)
     assert "Hau da kasua, orain dagoen bezala:" in said_in(menu)
     assert "**Egoera:** Erabaki baten zain." in said_in(menu)
 
 
 @pytest.mark.usefixtures("spanish")
-async def test_a_spanish_reader_in_an_english_community_is_answered_in_spanish(world: ReviewWorld) -> None:
+async def test_a_spanish_reader_in_an_english_community_is_answered_in_spanish(room: ReviewRoom) -> None:
     """The card stays in the community's language, since everybody reads it; what one person sees is theirs."""
-    world.speak("en")
-    await world.show()
-    opened = await world.click("moderator", "Edit draft 1…")
+    room.speak("en")
+    await room.show()
+    opened = await room.click("moderator", "Edit draft 1…")
     assert labels(opened) == ["Editar la respuesta", "Respuesta"]
-    shown = await world.click("moderator", "Approve draft 1…")
+    shown = await room.click("moderator", "Approve draft 1…")
     assert "**Se publicaría exactamente esto:**" in said_in(shown)
-    assert "Ahora te encargas de este caso" in said_in(await world.click("moderator", "Claim"))
-    assert "Waits for your decision." in world.card_text()
+    assert "Ahora te encargas de este caso" in said_in(await room.click("moderator", "Claim"))
+    assert "Waits for your decision." in room.card_text()
 
 
 @pytest.mark.usefixtures("spanish")
-async def test_a_community_that_changes_its_language_is_answered_in_the_new_one(world: ReviewWorld) -> None:
+async def test_a_community_that_changes_its_language_is_answered_in_the_new_one(room: ReviewRoom) -> None:
     """From the next press on, although the choice is remembered for a while."""
-    await world.show()
-    assert "¿Qué borradores quieres en su lugar?" in said_in(await world.click("moderator", "Regenerate…"))
-    world.speak("eu")
-    world.client.desk.policies.forget(world.community)
-    assert "Zer zirriborro nahi dituzu" in said_in(await world.click("moderator", "Regenerate…"))
+    await room.show()
+    assert "¿Qué borradores quieres en su lugar?" in said_in(await room.click("moderator", "Regenerate…"))
+    room.speak("eu")
+    room.client.desk.policies.forget(room.community)
+    assert "Zer zirriborro nahi dituzu" in said_in(await room.click("moderator", "Regenerate…"))
 
 
 @pytest.mark.usefixtures("spanish")
 async def test_a_database_that_is_slow_does_not_keep_a_press_waiting(
-    world: ReviewWorld, monkeypatch: pytest.MonkeyPatch
+    room: ReviewRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until it is known what the community chose, the reader's own language counts; no modal comes too late."""
     monkeypatch.setattr("adapters.common.policy_memory.HURRY_SECONDS", 0.01)
-    world.speak("eu")
-    await world.show()
-    world.governance.slow_seconds = 60.0
-    assert labels(await world.click("moderator", "Editatu 1. zirriborroa…")) == ["Editar la respuesta", "Respuesta"]
-    assert "Ahora te encargas" in said_in(await world.click("moderator", "Hartu ardura"))
-    world.governance.slow_seconds = 0.0
-    assert labels(await world.click("moderator", "Editatu 1. zirriborroa…")) == ["Editatu erantzuna", "Erantzuna"]
+    room.speak("eu")
+    await room.show()
+    room.governance.slow_seconds = 60.0
+    assert labels(await room.click("moderator", "Editatu 1. zirriborroa…")) == ["Editar la respuesta", "Respuesta"]
+    assert "Ahora te encargas" in said_in(await room.click("moderator", "Hartu ardura"))
+    room.governance.slow_seconds = 0.0
+    assert labels(await room.click("moderator", "Editatu 1. zirriborroa…")) == ["Editatu erantzuna", "Erantzuna"]
 
 
 @pytest.mark.usefixtures("spanish")
 async def test_what_goes_wrong_under_a_button_is_said_in_the_persons_language(
-    world: ReviewWorld, monkeypatch: pytest.MonkeyPatch
+    room: ReviewRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Message, remedy and the words within; the error itself, for the log, stays English."""
-    await world.show()
+    await room.show()
     taken = Conflict(
         sentence("The case is taken by {name} until {until} UTC.", name="Ane_B", until="14:05"),
         remedy=sentence("Take another case, or wait until then."),
@@ -138,9 +130,9 @@ async def test_what_goes_wrong_under_a_button_is_said_in_the_persons_language(
     async def refuse(*_: object) -> None:
         raise raised.pop(0)
 
-    monkeypatch.setattr(world.casework, "claim", refuse)
-    first = said_in(await world.click("moderator", "Claim"))
+    monkeypatch.setattr(room.casework, "claim", refuse)
+    first = said_in(await room.click("moderator", "Claim"))
     assert "Ane_B tiene el caso hasta las 14:05 UTC." in first
     assert "Toma otro caso o espera hasta entonces." in first
-    assert "El caso está «sin respuesta»: no espera a nadie." in said_in(await world.click("moderator", "Claim"))
+    assert "El caso está «sin respuesta»: no espera a nadie." in said_in(await room.click("moderator", "Claim"))
     assert str(taken).startswith("The case is taken by Ane_B")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -16,40 +15,33 @@ from core.moderation.approval import CaseState
 from core.moderation.cards import Card
 from core.moderation.platforms import ReviewSurface
 from tests.fakes.discord.cards import DRAFTS, POST_TEXT, REVIEWED
-from tests.fakes.discord.review import ReviewWorld, review_world
+from tests.fakes.discord.review import ReviewRoom
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[ReviewWorld]:
-    """A simulated Discord with a review channel."""
-    async with review_world() as made:
-        yield made
-
-
-@pytest.fixture
-def surface(world: ReviewWorld) -> ReviewSurface:
+def surface(room: ReviewRoom) -> ReviewSurface:
     """The surface under test, as the application knows it."""
-    return world.client.surface
+    return room.client.surface
 
 
 @pytest.fixture
-def card(world: ReviewWorld) -> Card:
+def card(room: ReviewRoom) -> Card:
     """A case of the server."""
-    return replace(REVIEWED, community=str(world.people["moderator"].guild.id))
+    return replace(REVIEWED, community=str(room.people["moderator"].guild.id))
 
 
-def requests(world: ReviewWorld, method: str) -> list[dict[str, Any]]:
+def requests(room: ReviewRoom, method: str) -> list[dict[str, Any]]:
     """The bodies of our calls about messages."""
-    calls = [call for call in world.env.http_requests if call.method == method and "/messages" in call.path]
+    calls = [call for call in room.env.http_requests if call.method == method and "/messages" in call.path]
     return [cast("dict[str, Any]", call.json) for call in calls]
 
 
 async def test_what_notifies_people_holds_no_word_of_the_post(
-    world: ReviewWorld, surface: ReviewSurface, card: Card
+    room: ReviewRoom, surface: ReviewSurface, card: Card
 ) -> None:
     """Discord notifies of a new message, not of an edit: the post and the drafts come with the edit."""
-    await surface.show(card, str(world.channel.id), None)
-    (sent,), (edited,) = requests(world, "POST"), requests(world, "PATCH")
+    await surface.show(card, str(room.channel.id), None)
+    (sent,), (edited,) = requests(room, "POST"), requests(room, "PATCH")
     assert "benefits" in POST_TEXT
     assert "benefits" not in str(sent)
     assert DRAFTS[0].text[:10] not in str(sent)
@@ -58,15 +50,15 @@ async def test_what_notifies_people_holds_no_word_of_the_post(
 
 
 async def test_a_card_pings_nobody_and_is_sent_under_a_key(
-    world: ReviewWorld, surface: ReviewSurface, card: Card
+    room: ReviewRoom, surface: ReviewSurface, card: Card
 ) -> None:
     """The same case in the same channel has the same key, so that Discord shows it once; another case has another."""
-    channel = str(world.channel.id)
+    channel = str(room.channel.id)
     await surface.show(card, channel, None)
     await surface.show(card, channel, None)
     await surface.show(replace(card, case_id="f" * 32), channel, None)
-    sent = requests(world, "POST")
-    assert [call["allowed_mentions"]["parse"] for call in [*sent, *requests(world, "PATCH")]] == [[]] * 6
+    sent = requests(room, "POST")
+    assert [call["allowed_mentions"]["parse"] for call in [*sent, *requests(room, "PATCH")]] == [[]] * 6
     assert [call["enforce_nonce"] for call in sent] == [True] * 3
     first, again, other = (call["nonce"] for call in sent)
     assert first == again != other
@@ -75,78 +67,76 @@ async def test_a_card_pings_nobody_and_is_sent_under_a_key(
     assert sent[0]["flags"] == 1 << 15
 
 
-async def test_a_card_is_edited_where_it_stands(world: ReviewWorld, surface: ReviewSurface, card: Card) -> None:
+async def test_a_card_is_edited_where_it_stands(room: ReviewRoom, surface: ReviewSurface, card: Card) -> None:
     """By the bot's own rights, for as long as the case lives."""
-    channel = str(world.channel.id)
+    channel = str(room.channel.id)
     place = await surface.show(card, channel, None)
-    assert place == PostRef("discord", card.community, channel, str(world.message.id))
+    assert place == PostRef("discord", card.community, channel, str(room.message.id))
     assert await surface.show(replace(card, version=4, gist="Read anew."), channel, place) == place
-    assert len(requests(world, "POST")) == 1
-    assert "Read anew." in world.card_text()
+    assert len(requests(room, "POST")) == 1
+    assert "Read anew." in room.card_text()
 
 
-async def test_a_card_that_was_deleted_is_shown_anew(world: ReviewWorld, surface: ReviewSurface, card: Card) -> None:
+async def test_a_card_that_was_deleted_is_shown_anew(room: ReviewRoom, surface: ReviewSurface, card: Card) -> None:
     """Under another key, since the first one would bring back the message that is gone."""
-    channel = str(world.channel.id)
+    channel = str(room.channel.id)
     place = await surface.show(card, channel, None)
-    await world.message.delete()
+    await room.message.delete()
     again = await surface.show(card, channel, place)
     assert again.message != place.message
-    assert str(world.message.id) == again.message
-    first, second = (call["nonce"] for call in requests(world, "POST"))
+    assert str(room.message.id) == again.message
+    first, second = (call["nonce"] for call in requests(room, "POST"))
     assert first != second
 
 
-async def test_a_card_that_is_always_deleted_is_given_up(
-    world: ReviewWorld, surface: ReviewSurface, card: Card
-) -> None:
+async def test_a_card_that_is_always_deleted_is_given_up(room: ReviewRoom, surface: ReviewSurface, card: Card) -> None:
     """Another bot may clean the channel: Antiphon does not fight it without end, and says what is wrong."""
-    world.env.inject_error("PATCH", "/channels/*/messages/*", status=404, code=10008, times=None)
+    room.env.inject_error("PATCH", "/channels/*/messages/*", status=404, code=10008, times=None)
     with pytest.raises(PlatformUnavailable) as caught:
-        await surface.show(card, str(world.channel.id), None)
+        await surface.show(card, str(room.channel.id), None)
     assert "no other bot" in caught.value.remedy
-    assert len(requests(world, "POST")) == 2
+    assert len(requests(room, "POST")) == 2
 
 
-async def test_an_older_card_never_covers_a_newer_one(world: ReviewWorld, surface: ReviewSurface, card: Card) -> None:
+async def test_an_older_card_never_covers_a_newer_one(room: ReviewRoom, surface: ReviewSurface, card: Card) -> None:
     """Two parts show cards; whichever is late must not bring back what was."""
-    channel = str(world.channel.id)
+    channel = str(room.channel.id)
     place = await surface.show(replace(card, version=7, gist="Newer."), channel, None)
     assert await surface.show(replace(card, version=6, gist="Older."), channel, place) == place
-    assert "Newer." in world.card_text()
+    assert "Newer." in room.card_text()
 
 
 @pytest.mark.parametrize(("status", "code"), [(404, 10003), (403, 50001)])
 async def test_a_card_in_a_channel_that_is_out_of_reach_is_shown_in_the_new_one(
-    world: ReviewWorld, surface: ReviewSurface, card: Card, status: int, code: int
+    room: ReviewRoom, surface: ReviewSurface, card: Card, status: int, code: int
 ) -> None:
     """A manager who chose another channel, since the old one was deleted or closed, sees the cases there."""
-    place = await surface.show(card, str(world.channel.id), None)
-    await world.env.settle()
-    other = world.people["moderator"].guild.create_text_channel("review-again")
-    world.env.inject_error("PATCH", f"/channels/{world.channel.id}/messages*", status=status, code=code)
+    place = await surface.show(card, str(room.channel.id), None)
+    await room.env.settle()
+    other = room.people["moderator"].guild.create_text_channel("review-again")
+    room.env.inject_error("PATCH", f"/channels/{room.channel.id}/messages*", status=status, code=code)
     again = await surface.show(card, str(other.id), place)
     assert again.channel == str(other.id)
 
 
-async def test_updating_a_card_that_is_gone_shows_nothing(world: ReviewWorld, card: Card) -> None:
+async def test_updating_a_card_that_is_gone_shows_nothing(room: ReviewRoom, card: Card) -> None:
     """A press on a card that a moderator deletes meanwhile makes no second one, whose place nobody would know."""
-    place = await world.client.surface.show(card, str(world.channel.id), None)
-    await world.message.delete()
-    await world.client.surface.update(card, place)
-    assert len(requests(world, "POST")) == 1
+    place = await room.client.surface.show(card, str(room.channel.id), None)
+    await room.message.delete()
+    await room.client.surface.update(card, place)
+    assert len(requests(room, "POST")) == 1
 
 
-async def test_a_card_speaks_the_language_of_its_community(world: ReviewWorld, card: Card) -> None:
+async def test_a_card_speaks_the_language_of_its_community(room: ReviewRoom, card: Card) -> None:
     """The one that it chose, or else the one that its server has set; Discord's own setting offers no Basque."""
-    surface, channel = DiscordReviewSurface(world.client), str(world.channel.id)
+    surface, channel = DiscordReviewSurface(room.client), str(room.channel.id)
     place = await surface.show(replace(card, community_language="eu"), channel, None)
-    assert "ingelesa" in world.card_text()
+    assert "ingelesa" in room.card_text()
     await surface.show(card, channel, place)
-    assert "English" in world.card_text()
-    server = world.env.create_guild(preferred_locale="it")
+    assert "English" in room.card_text()
+    server = room.env.create_guild(preferred_locale="it")
     await surface.show(replace(card, community=str(server.id)), channel, place)
-    assert "inglese" in world.card_text()
+    assert "inglese" in room.card_text()
 
 
 @pytest.mark.parametrize(
@@ -162,7 +152,7 @@ async def test_a_card_speaks_the_language_of_its_community(world: ReviewWorld, c
 )
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 async def test_each_refusal_has_its_remedy(
-    world: ReviewWorld,
+    room: ReviewRoom,
     surface: ReviewSurface,
     card: Card,
     method: str,
@@ -172,19 +162,19 @@ async def test_each_refusal_has_its_remedy(
     remedy: str,
 ) -> None:
     """What can be tried again says when; what a manager must mend says how."""
-    world.env.inject_error(method, "/channels/*/messages*", status=status, code=code)
+    room.env.inject_error(method, "/channels/*/messages*", status=status, code=code)
     with pytest.raises(PlatformUnavailable) as caught:
-        await surface.show(card, str(world.channel.id), None)
+        await surface.show(card, str(room.channel.id), None)
     assert type(caught.value) is kind
     assert remedy in caught.value.remedy
     if isinstance(caught.value, PlatformBusy):
         assert caught.value.retry_after_seconds > 0
 
 
-async def test_the_permission_that_is_missing_is_named(world: ReviewWorld, surface: ReviewSurface, card: Card) -> None:
+async def test_the_permission_that_is_missing_is_named(room: ReviewRoom, surface: ReviewSurface, card: Card) -> None:
     """A manager is told which switch to set, and no other."""
-    await world.env.settle()
-    guild = world.people["moderator"].guild
+    await room.env.settle()
+    guild = room.people["moderator"].guild
     closed = guild.create_text_channel(
         "closed", overwrites={guild.default_role: discord.PermissionOverwrite(send_messages=False)}
     )
@@ -194,30 +184,30 @@ async def test_the_permission_that_is_missing_is_named(world: ReviewWorld, surfa
 
 
 async def test_a_rate_limit_says_how_long(
-    world: ReviewWorld, surface: ReviewSurface, card: Card, monkeypatch: pytest.MonkeyPatch
+    room: ReviewRoom, surface: ReviewSurface, card: Card, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """discord.py gives up where it would have to wait too long."""
 
     async def limited(*_: object, **__: object) -> None:
         raise discord.RateLimited(42.0)
 
-    monkeypatch.setattr(world.client.http, "send_message", limited)
+    monkeypatch.setattr(room.client.http, "send_message", limited)
     with pytest.raises(PlatformBusy) as caught:
-        await surface.show(card, str(world.channel.id), None)
+        await surface.show(card, str(room.channel.id), None)
     assert caught.value.retry_after_seconds == 42
 
 
 async def test_a_line_that_breaks_is_tried_again_later(
-    world: ReviewWorld, surface: ReviewSurface, card: Card, monkeypatch: pytest.MonkeyPatch
+    room: ReviewRoom, surface: ReviewSurface, card: Card, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether the card arrived or not: under its key it stands once."""
 
     async def broken(*_: object, **__: object) -> None:
         raise ConnectionResetError
 
-    monkeypatch.setattr(world.client.http, "send_message", broken)
+    monkeypatch.setattr(room.client.http, "send_message", broken)
     with pytest.raises(PlatformBusy):
-        await surface.show(card, str(world.channel.id), None)
+        await surface.show(card, str(room.channel.id), None)
 
 
 async def test_a_channel_that_is_none_of_discords_is_refused(surface: ReviewSurface, card: Card) -> None:
@@ -228,16 +218,16 @@ async def test_a_channel_that_is_none_of_discords_is_refused(surface: ReviewSurf
 
 
 async def test_a_case_can_go_through_all_its_states_in_one_message(
-    world: ReviewWorld, surface: ReviewSurface, card: Card
+    room: ReviewRoom, surface: ReviewSurface, card: Card
 ) -> None:
     """From the first sight to the end, Discord takes each form of the card."""
-    channel, place = str(world.channel.id), None
+    channel, place = str(room.channel.id), None
     for version, state in enumerate(CaseState, start=1):
         place = await surface.show(replace(card, version=version, state=state), channel, place)
-    assert len(requests(world, "POST")) == 1
+    assert len(requests(room, "POST")) == 1
 
 
-async def test_installing_twice_is_refused(world: ReviewWorld) -> None:
+async def test_installing_twice_is_refused(room: ReviewRoom) -> None:
     """A second answerer would answer everything twice."""
     with pytest.raises(BadSettings):
-        install(world.client)
+        install(room.client)

@@ -29,7 +29,7 @@ class Refused(Exception):
         self.body: JSON = {"message": message, "code": code} | ({} if errors is None else {"errors": errors})
 
 
-class World:
+class DiscordState:
     """One server on Discord.
 
     Args:
@@ -216,7 +216,7 @@ class World:
         ]
 
 
-Handler = Callable[[World, tuple[str, ...], dict[str, str], Any], tuple[int, Any]]
+Handler = Callable[[DiscordState, tuple[str, ...], dict[str, str], Any], tuple[int, Any]]
 """What an operation does: given the numbers in its path, its query and its body, the status and body of its answer."""
 
 

@@ -1,0 +1,16 @@
+"""A review channel on a simulated Discord."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.fakes.discord.review import ReviewRoom, quiet_review_room
+
+
+@pytest.fixture
+async def room(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewRoom]:
+    """The review part on a simulated Discord, with no error in its log."""
+    async with quiet_review_room(caplog) as made:
+        yield made
