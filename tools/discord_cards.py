@@ -13,7 +13,8 @@ from babel import Locale
 
 from adapters.discord.review.layout import card_layout
 from core.i18n.catalogs import LANGUAGES
-from tests.fakes.discord.cards import PROPOSAL, REVIEWED, proposal_layout, read_as_discord_shows, samples
+from tests.fakes.discord.messages import proposal_layout, read_as_discord_shows
+from tests.fakes.ports.cards import PROPOSAL, REVIEWED, samples
 
 PAGE = Path(__file__).parent.parent / "docs" / "discord-cards.md"
 _HEAD = """# The cards of Discord

@@ -22,7 +22,7 @@ _LOG = logging.getLogger(__name__)
 _PAUSES_SECONDS: Final = (1.0, 5.0, 25.0)
 
 
-class Changes:
+class PostChanges:
     """Tells the desk when a flagged post changes or goes away.
 
     A post that this process flagged is always told of. One from before it began may have a case, so the desk is asked,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import discord
 
-from adapters.common.capture.changes import Changes
+from adapters.common.capture.changes import PostChanges
 from adapters.discord.capture.edits import edited_at
 from adapters.discord.capture.sightings import written_at
 from adapters.discord.connection.events import listen
@@ -15,9 +15,9 @@ from adapters.discord.connection.refs import ref_of, revision_at
 
 
 class ChangeEvents:
-    """Hears of edits and deletions, and tells ``Changes``."""
+    """Hears of edits and deletions, and tells ``PostChanges``."""
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: PostChanges) -> None:
         self._changes = changes
 
     def listen(self, client: discord.Client) -> None:

@@ -7,18 +7,17 @@ The message menu needs no privileged intent: Discord hands over the message that
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import discord
 from discord import app_commands
 from discord.app_commands import Choice, locale_str
 
-from adapters.common.capture.answers import ended, is_decided, taken_in, too_late, with_drafts
+from adapters.common.capture.asking import Asking
 from adapters.common.capture.flags import Flag, post_from_elsewhere
-from adapters.common.capture.following import Following
-from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.words.labels import wish_in_words
+from adapters.common.words.markup import Reader
 from adapters.discord.capture.message_links import MessageLink, message_link
 from adapters.discord.capture.posts import check_capturable, flagged_post
 from adapters.discord.capture.sightings import written_at
@@ -32,7 +31,6 @@ from adapters.discord.speech.private_answers import Interaction, answer, change_
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
 from core.models import FlaggedPost, Intent, Priority, Wish
-from core.moderation.cards import Card
 from core.moderation.community_policy import MAX_TONE, CommunityPolicy
 from core.moderation.roles import OnCase, Person
 
@@ -51,23 +49,52 @@ class Asker:
     policy: CommunityPolicy
 
 
-class Asking:
-    """What happens between a command and its answer."""
+@dataclass(frozen=True, slots=True)
+class CommandAnswer:
+    """Implements ``adapters.common.capture.asking.PrivateAnswer``."""
 
-    def __init__(self, client: AntiphonClient, known: KnownPosts, following: Following) -> None:
+    interaction: Interaction
+    reader: Reader
+    review_channel: str
+    limit: int = MAX_CHARACTERS
+
+    @property
+    def until(self) -> datetime:
+        """A minute before Discord lets it be changed no longer."""
+        return self.interaction.created_at + _FOLLOWED
+
+    @property
+    def promise(self) -> str:
+        """Here, and for how long."""
+        return gettext(
+            "The drafts appear here when they are ready, within 14 minutes. Only you see this.", self.reader.locale
+        )
+
+    async def give(self, text: str) -> None:
+        """Answer the command."""
+        await answer(self.interaction, text)
+
+    async def change(self, text: str) -> None:
+        """Edit the answer."""
+        await change_answer(self.interaction, text)
+
+
+class CaptureCommands:
+    """What each command does."""
+
+    def __init__(self, client: AntiphonClient, asking: Asking) -> None:
         self._client = client
-        self._known = known
-        self._following = following
+        self._asking = asking
 
-    async def about_message(self, interaction: Interaction, message: discord.Message, *, wants_draft: bool) -> None:
+    async def about_message(self, interaction: Interaction, message: discord.Message, *, wants_drafts: bool) -> None:
         """Flag the message whose menu was used."""
         await defer(interaction)
         asker = await self._asker(interaction)
         how, priority = (
-            ("message menu: draft", Priority.ASKED) if wants_draft else ("message menu: flag", Priority.FLAGGED)
+            ("message menu: draft", Priority.ASKED) if wants_drafts else ("message menu: flag", Priority.FLAGGED)
         )
         post = await self._post_of(message, asker, Flag(asker.person.user, how, priority))
-        await self._take_in(interaction, asker, post, is_followed=wants_draft)
+        await self._take_in(interaction, asker, post, wants_drafts=wants_drafts)
 
     async def about_words(self, interaction: Interaction, text: str, wish: Wish) -> None:
         """Flag the message that a link leads to, or the words themselves."""
@@ -80,7 +107,7 @@ class Asking:
         else:
             message = await self._linked(link, interaction, asker)
             post = await self._post_of(message, asker, Flag(asker.person.user, "/counter", Priority.ASKED, wish))
-        await self._take_in(interaction, asker, post, is_followed=True)
+        await self._take_in(interaction, asker, post, wants_drafts=True)
 
     async def _asker(self, interaction: Interaction) -> Asker:
         """Who asks, if they may.
@@ -137,36 +164,9 @@ class Asking:
         except (discord.NotFound, discord.Forbidden) as err:
             raise missing from err
 
-    async def _take_in(self, interaction: Interaction, asker: Asker, post: FlaggedPost, *, is_followed: bool) -> None:
-        """Commit the flag, then say what happens."""
-        if not post.is_from_elsewhere:
-            self._known.add(post.ref, written_at(post.ref))
-        card = await self._client.desk.casework.flag(post)
-        if is_followed and card.drafts and is_decided(card):
-            await answer(interaction, with_drafts(card, reader_of(asker.locale), MAX_CHARACTERS))
-            return
-        is_followed = is_followed and not is_decided(card) and self._following.has_room
-        channel, promise = _review_channel(interaction, asker), _promise(asker.locale) if is_followed else ""
-        await answer(interaction, taken_in(card, asker.locale, MAX_CHARACTERS, channel=channel, promise=promise))
-        if is_followed:
-            self._follow(interaction, card, asker)
-
-    def _follow(self, interaction: Interaction, card: Card, asker: Asker) -> None:
-        async def show(card: Card) -> None:
-            await change_answer(interaction, _followed(card, asker.locale))
-
-        self._following.follow(card, asker.person, interaction.created_at + _FOLLOWED, show)
-
-
-def _promise(locale: str) -> str:
-    return gettext("The drafts appear here when they are ready, within 14 minutes. Only you see this.", locale)
-
-
-def _followed(card: Card, locale: str) -> str:
-    """What the answer says at last."""
-    if card.drafts:
-        return with_drafts(card, reader_of(locale), MAX_CHARACTERS)
-    return ended(card, locale, MAX_CHARACTERS) if is_decided(card) else too_late(card, locale)
+    async def _take_in(self, interaction: Interaction, asker: Asker, post: FlaggedPost, *, wants_drafts: bool) -> None:
+        private = CommandAnswer(interaction, reader_of(asker.locale), _review_channel(interaction, asker))
+        await self._asking.take_in(post, written_at(post.ref), asker.person, private, wants_drafts=wants_drafts)
 
 
 def _private(locale: str) -> NotAllowed:
@@ -186,14 +186,14 @@ def _review_channel(interaction: Interaction, asker: Asker) -> str:
     return channel.mention
 
 
-def add_commands(tree: app_commands.CommandTree[AntiphonClient], asking: Asking) -> None:
+def add_commands(tree: app_commands.CommandTree[AntiphonClient], commands: CaptureCommands) -> None:
     """Put the menu entries and ``/counter`` into the tree."""
 
     async def draft_a_reply(interaction: discord.Interaction[AntiphonClient], message: discord.Message) -> None:
-        await asking.about_message(interaction, message, wants_draft=True)
+        await commands.about_message(interaction, message, wants_drafts=True)
 
     async def flag_for_moderators(interaction: discord.Interaction[AntiphonClient], message: discord.Message) -> None:
-        await asking.about_message(interaction, message, wants_draft=False)
+        await commands.about_message(interaction, message, wants_drafts=False)
 
     for name, callback in (
         (locale_str("Draft a reply"), draft_a_reply),
@@ -207,10 +207,10 @@ def add_commands(tree: app_commands.CommandTree[AntiphonClient], asking: Asking)
                 allowed_installs=INSTALLED_IN_SERVERS,
             )
         )
-    tree.add_command(_counter(asking))
+    tree.add_command(_counter(commands))
 
 
-def _counter(asking: Asking) -> app_commands.Command[Any, ..., None]:
+def _counter(commands: CaptureCommands) -> app_commands.Command[Any, ..., None]:
     @app_commands.command(
         name=locale_str("counter"), description=locale_str("Get drafts of a reply to a message or to words.")
     )
@@ -236,7 +236,7 @@ def _counter(asking: Asking) -> app_commands.Command[Any, ..., None]:
             language.value if language is not None else None,
             (tone or "").strip(),
         )
-        await asking.about_words(interaction, text, wish)
+        await commands.about_words(interaction, text, wish)
 
     counter.allowed_contexts = IN_SERVERS
     counter.allowed_installs = INSTALLED_IN_SERVERS

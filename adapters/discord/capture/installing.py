@@ -9,12 +9,13 @@ import asyncio
 
 import discord
 
-from adapters.common.capture.changes import Changes
+from adapters.common.capture.asking import Asking
+from adapters.common.capture.changes import PostChanges
 from adapters.common.capture.following import Following
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.watching import Offer, Watching
 from adapters.discord.capture.change_events import ChangeEvents
-from adapters.discord.capture.commands import Asking, add_commands
+from adapters.discord.capture.commands import CaptureCommands, add_commands
 from adapters.discord.capture.sightings import now
 from adapters.discord.capture.watched_events import WatchedEvents
 from adapters.discord.connection.client import AntiphonClient
@@ -29,8 +30,8 @@ class Capture:
         known = KnownPosts(now())
         self.following = Following(client.desk, discord.utils.utcnow)
         self.watching = Watching(client.desk, known, client.own_id, offer, detector)
-        self.changes = Changes(client.desk, known)
-        add_commands(client.tree, Asking(client, known, self.following))
+        self.changes = PostChanges(client.desk, known)
+        add_commands(client.tree, CaptureCommands(client, Asking(client.desk, known, self.following)))
         answer_command_errors(client.tree)
         WatchedEvents(client, self.watching, known).listen()
         ChangeEvents(self.changes).listen(client)

@@ -1,6 +1,6 @@
 """Which language a person on Discord is spoken to in, and commands named in it.
 
-Owns the choice between the reader's own language and the community's. Must never translate what posts and replies say.
+Owns what Discord's settings offer. Must never translate what posts and replies say.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import discord
 from discord import app_commands
 from discord.app_commands import TranslationContextLocation as Location
 
-from core.i18n.catalogs import LANGUAGES, gettext, language_of
+from adapters.common.words.languages import language_for
+from core.i18n.catalogs import gettext, language_of
 
 _LOG = logging.getLogger(__name__)
 _UNKNOWN_TO_DISCORD: Final = frozenset({"eu"})
@@ -24,15 +25,8 @@ _LONGEST: Final = {Location.command_name: 32, Location.group_name: 32, Location.
 
 
 def reader_language(locale: str | None, community_language: str | None) -> str:
-    """The language to speak to somebody in, one of ``core.i18n.LANGUAGES``.
-
-    A community that speaks a language which Discord does not offer is spoken to in it; otherwise the reader's own
-    comes first, then the community's, then English.
-    """
-    if community_language in _UNKNOWN_TO_DISCORD:
-        return community_language or "en"
-    base = (locale or "").split("-")[0].lower()
-    return base if base in LANGUAGES else language_of(community_language)
+    """The language to speak to somebody on Discord in; nobody can choose Basque there, so communities do."""
+    return language_for(locale, community_language, _UNKNOWN_TO_DISCORD)
 
 
 class CommandTranslator(app_commands.Translator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.fakes.discord.cards import parts_of
+from tests.fakes.discord.messages import parts_of
 from tests.fakes.discord.town import Town
 
 

@@ -17,8 +17,10 @@ from adapters.discord.review import DiscordReviewSurface, install
 from core.models import PostRef
 from core.moderation.cards import Card
 from core.moderation.community_policy import CommunityPolicy
+from core.moderation.desk_ports import Casework
 from core.moderation.roles import Role
-from tests.fakes.discord.cards import REVIEWED, buttons_of, read_as_discord_shows, texts_of
+from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
+from tests.fakes.ports.cards import REVIEWED
 from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
 
@@ -35,7 +37,7 @@ ROLES = {
 class ReviewClient(AntiphonClient):
     """A client with the review part alone."""
 
-    def __init__(self, casework: MemoryCasework, governance: FakeGovernance) -> None:
+    def __init__(self, casework: Casework, governance: FakeGovernance) -> None:
         super().__init__(DiscordOptions())
         self.attach(casework, governance)
         self.surface = DiscordReviewSurface(self)

@@ -21,7 +21,7 @@ from adapters.discord import AntiphonClient
 from bot.compose.discord import PERMISSIONS, serve_discord
 from bot.compose.settings import DeskSettings, DiscordSettings, Settings
 from core.engine import Engine
-from tests.fakes.discord.cards import buttons_of, read_as_discord_shows, texts_of
+from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord.review import said_in
 from tests.fakes.engine.brief import PATIENT, passage
 from tests.fakes.engine.evidence import FakeEvidence

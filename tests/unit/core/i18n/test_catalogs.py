@@ -23,7 +23,7 @@ from adapters.common.decisions.dialogs import edit_dialog, note_dialog
 from adapters.common.decisions.press import Press, Screen
 from adapters.common.manage import setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager
-from adapters.discord.capture.commands import Asking, add_commands
+from adapters.discord.capture.commands import CaptureCommands, add_commands
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.manage.commands import Commands, group_of
 from adapters.discord.manage.help import help_text
@@ -41,7 +41,8 @@ from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import Person
-from tests.fakes.discord.cards import CASE_ID, PROPOSAL, proposal_layout, samples
+from tests.fakes.discord.messages import proposal_layout
+from tests.fakes.ports.cards import CASE_ID, PROPOSAL, samples
 from tools.catalogs import FOLDER, TRANSLATED, catalog, collected, main, uncollectable, updated
 
 SENTENCES = collected()
@@ -159,7 +160,7 @@ async def payloads() -> list[dict[str, Any]]:
     """All commands as Discord is told of them."""
     client = discord.Client(intents=discord.Intents.default())
     tree = cast("app_commands.CommandTree[AntiphonClient]", app_commands.CommandTree(client))
-    add_commands(tree, cast("Asking", None))
+    add_commands(tree, cast("CaptureCommands", None))
     tree.add_command(group_of(cast("Commands", None)))
     return [await command.get_translated_payload(tree, CommandTranslator()) for command in tree.get_commands()]
 

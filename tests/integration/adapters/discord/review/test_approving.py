@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.moderation.approval import CaseState
-from tests.fakes.discord.cards import CASE_ID, DRAFTS, samples, texts_of
+from tests.fakes.discord.messages import texts_of
 from tests.fakes.discord.review import ReviewRoom, said_in
+from tests.fakes.ports.cards import CASE_ID, DRAFTS, samples
 
 _WHOLE = f"{DRAFTS[0].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
 
@@ -47,8 +48,8 @@ async def test_an_approval_can_be_taken_back_on_the_card(room: ReviewRoom) -> No
     assert "Waits for your decision." in room.card_text()
 
 
-async def test_confirming_twice_approves_once(room: ReviewRoom) -> None:
-    """A double click does no harm: two presses of one message at the same moment are one approval."""
+async def test_of_two_confirmations_the_later_one_approves_nothing(room: ReviewRoom) -> None:
+    """Who opened the same draft twice is told that the case has moved on."""
     await room.show()
     shown = await room.click("moderator", "Approve draft 1…")
     twin = await room.click("moderator", "Approve draft 1…")

@@ -9,8 +9,9 @@ import pytest
 from core.models import Intent
 from core.moderation.cards import Holder
 from core.moderation.decline import DeclineReason
-from tests.fakes.discord.cards import REVIEWED, samples, select_of
+from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import ReviewRoom, said_in
+from tests.fakes.ports.cards import REVIEWED, samples
 from tests.fakes.ports.casework import NOW
 
 

@@ -10,7 +10,7 @@ import pytest
 from core.errors import Conflict, NotAllowed
 from core.i18n.sentences import sentence
 from core.moderation.approval import CaseState, state_words
-from tests.fakes.discord.cards import select_of
+from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.discord.cards import CASE_ID, DRAFTS, REVIEWED, select_of
+from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import ReviewRoom, said_in
+from tests.fakes.ports.cards import CASE_ID, DRAFTS, REVIEWED
 
 
 async def test_post_drafts_and_evidence_are_shown_in_full_to_one_person(room: ReviewRoom) -> None:

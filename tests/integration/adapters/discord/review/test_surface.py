@@ -14,8 +14,8 @@ from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
 from core.moderation.platforms import ReviewSurface
-from tests.fakes.discord.cards import DRAFTS, POST_TEXT, REVIEWED
 from tests.fakes.discord.review import ReviewRoom
+from tests.fakes.ports.cards import DRAFTS, POST_TEXT, REVIEWED
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from adapters.common.decisions import approving
 from adapters.common.policy_memory import HURRY_SECONDS
 from core.errors import StoreUnavailable
 from core.moderation.approval import CaseState
-from tests.fakes.discord.cards import CASE_ID, POST_TEXT, buttons_of
+from tests.fakes.discord.messages import buttons_of
 from tests.fakes.discord.review import ReviewRoom, review_room, said_in
+from tests.fakes.ports.cards import CASE_ID, POST_TEXT
 
 _DECISIONS = ("Approve draft 1…", "Claim", "Regenerate…", "Decline…", "Stay silent…", "Edit draft 1…", "More…")
 

@@ -16,19 +16,8 @@ from core.i18n.catalogs import LANGUAGES
 from core.models import Action, Draft, Evidence, Intent, PostRef, Receipt, Scores, Source, TargetGroup, Verdict
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Holder, Waiting
-from tests.fakes.discord.cards import (
-    AT,
-    CASE_ID,
-    DRAFTS,
-    PROPOSAL,
-    REVIEWED,
-    buttons_of,
-    components_of,
-    proposal_layout,
-    read_as_discord_shows,
-    samples,
-    texts_of,
-)
+from tests.fakes.discord.messages import buttons_of, components_of, proposal_layout, read_as_discord_shows, texts_of
+from tests.fakes.ports.cards import AT, CASE_ID, DRAFTS, PROPOSAL, REVIEWED, samples
 from tools.discord_cards import PAGE, page
 
 _SECRET = "zqxj"

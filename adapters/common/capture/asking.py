@@ -1,0 +1,96 @@
+"""Somebody asks about a post: the flag is committed first, and only then is anything promised.
+
+Owns the way from a flagged post to what its flagger is told, at once and when there are drafts.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from typing import Protocol
+
+from adapters.common.capture.answers import ended, is_decided, taken_in, too_late, with_drafts
+from adapters.common.capture.following import Following
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.desk import DeskAccess
+from adapters.common.words.markup import Reader
+from core.models import FlaggedPost
+from core.moderation.cards import Card
+from core.moderation.roles import Person
+
+
+class PrivateAnswer(Protocol):
+    """An answer that who asked alone can see; it is given once, and changed at most once."""
+
+    @property
+    def reader(self) -> Reader:
+        """Who reads it."""
+        ...
+
+    @property
+    def limit(self) -> int:
+        """How many characters it may have."""
+        ...
+
+    @property
+    def until(self) -> datetime:
+        """When it can be changed no longer."""
+        ...
+
+    @property
+    def promise(self) -> str:
+        """A sentence that says where and when the drafts appear."""
+        ...
+
+    @property
+    def review_channel(self) -> str:
+        """A mention of the review channel, if the reader may see it; "" otherwise."""
+        ...
+
+    async def give(self, text: str) -> None:
+        """Say something."""
+        ...
+
+    async def change(self, text: str) -> None:
+        """Say something else in its place."""
+        ...
+
+
+class Asking:
+    """Takes posts in that people ask about, and follows those that wait for drafts."""
+
+    def __init__(self, desk: DeskAccess, known: KnownPosts, following: Following) -> None:
+        self._desk = desk
+        self._known = known
+        self._following = following
+
+    async def take_in(
+        self, post: FlaggedPost, written_at: datetime, by: Person, answer: PrivateAnswer, *, wants_drafts: bool
+    ) -> None:
+        """Commit the flag, then say what happens; with ``wants_drafts`` show the drafts when they are there.
+
+        Raises:
+            NotAllowed: the post is private, or they flagged too many.
+        """
+        if not post.is_from_elsewhere:
+            self._known.add(post.ref, written_at)
+        card = await self._desk.casework.flag(post)
+        if wants_drafts and card.drafts and is_decided(card):
+            await answer.give(with_drafts(card, answer.reader, answer.limit))
+            return
+        is_followed = wants_drafts and not is_decided(card) and self._following.has_room
+        channel, promise = answer.review_channel, answer.promise if is_followed else ""
+        await answer.give(taken_in(card, answer.reader.locale, answer.limit, channel=channel, promise=promise))
+        if is_followed:
+            self._following.follow(card, by, answer.until, partial(_show_last, answer))
+
+
+async def _show_last(answer: PrivateAnswer, card: Card) -> None:
+    """Say what became of the case while somebody waited."""
+    locale = answer.reader.locale
+    if card.drafts:
+        await answer.change(with_drafts(card, answer.reader, answer.limit))
+    elif is_decided(card):
+        await answer.change(ended(card, locale, answer.limit))
+    else:
+        await answer.change(too_late(card, locale))
