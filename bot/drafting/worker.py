@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from bot.drafting.queue import Backoff, DraftQueue, Taken
 from bot.drafting.request import DraftingRequest
@@ -26,6 +26,8 @@ from core.models import Progress
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_PROGRESS_SECONDS: Final = 1.0
+"""How often at most the engine's steps, and its best draft so far, are written where moderators see them."""
 
 
 def unheard(_: Progress) -> None:
@@ -40,8 +42,6 @@ class Worker:
         on_progress: hears each step of the engine.
         poll_seconds: how long to wait before looking again when no case is queued.
         heartbeat_seconds: how often the lease is renewed; a quarter of the lease by default.
-        progress_seconds: how often at most the engine's steps, and its best draft so far, are written where moderators
-            see them.
         rest: how long to take no case after the engine lacked something, so that an outage does not use up the
             attempts of every case that waits.
     """
@@ -54,7 +54,6 @@ class Worker:
         *,
         poll_seconds: float = 1.0,
         heartbeat_seconds: float | None = None,
-        progress_seconds: float = 1.0,
         rest: Backoff | None = None,
     ) -> None:
         self._queue = queue
@@ -62,7 +61,7 @@ class Worker:
         self._on_progress = on_progress
         self._poll_seconds = poll_seconds
         self._heartbeat_seconds = heartbeat_seconds or queue.lease_seconds / 4
-        self._progress_seconds = min(progress_seconds, self._heartbeat_seconds)
+        self._progress_seconds = min(_PROGRESS_SECONDS, self._heartbeat_seconds)
         self._rest = rest or Backoff(queue.owner, first_seconds=2.0, most_seconds=60.0)
         self._failures = 0
 

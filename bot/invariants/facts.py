@@ -36,7 +36,6 @@ from bot.store.schema import (
     MembershipRow,
     NoteRow,
     OutboxRow,
-    PauseRow,
     PersonRow,
     PreviewRow,
     ProposalRow,
@@ -90,7 +89,6 @@ class Tables:
     persons: Sequence[PersonRow] = ()
     communities: Sequence[CommunityRow] = ()
     memberships: Sequence[MembershipRow] = ()
-    pauses: Sequence[PauseRow] = ()
     leaderships: Sequence[LeadershipRow] = ()
     digests: Sequence[DigestRow] = ()
     campaigns: Sequence[CampaignRow] = ()
@@ -233,7 +231,6 @@ def read_tables(session: SyncSession) -> Tables:
         persons=rows(PersonRow, "created_at", "id"),
         communities=rows(CommunityRow, "id"),
         memberships=rows(MembershipRow, "community_id", "person_id", "role"),
-        pauses=rows(PauseRow, "scope"),
         leaderships=rows(LeadershipRow, "office"),
         digests=rows(DigestRow, "at", "slot"),
         campaigns=rows(CampaignRow, "created_at", "id"),

@@ -68,7 +68,7 @@ class UnknownSends:
             except NotAllowed as err:
                 why = joined(sentence("The send was interrupted."), err.message)
                 return await end(session, entry, CaseState.NEEDS_PERSON, why)
-            return Claim(reply, row.attempts, False, self._rules.hold_seconds)
+            return Claim(reply, row.attempts, is_first=False, hold_seconds=self._rules.hold_seconds)
 
         return await self._database.run("take over a send", work)
 

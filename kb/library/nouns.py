@@ -91,6 +91,13 @@ def listed_in(row: sqlite3.Row) -> Listed:
 def revision_in(row: sqlite3.Row) -> Revision:
     """The revision of a row."""
     return Revision(
-        row["revision"], row["document"], State(row["state"]), row["sha256"], row["file"], row["media_type"],
-        datetime.fromisoformat(row["fetched_at"]), tuple(json.loads(row["notes"])), row["decided_by"],
-    )  # fmt: skip
+        revision=row["revision"],
+        document=row["document"],
+        state=State(row["state"]),
+        sha256=row["sha256"],
+        file=row["file"],
+        media_type=row["media_type"],
+        fetched_at=datetime.fromisoformat(row["fetched_at"]),
+        notes=tuple(json.loads(row["notes"])),
+        decided_by=row["decided_by"],
+    )

@@ -131,9 +131,16 @@ def add(
 
     async def work(settings: Settings) -> int:
         about = Metadata(
-            title, publisher, url, year, language, jurisdiction, licence,
-            expires.date() if expires else None, tuple(target or ()),
-        )  # fmt: skip
+            title=title,
+            publisher=publisher,
+            url=url,
+            year=year,
+            language=language,
+            jurisdiction=jurisdiction,
+            licence=licence,
+            expires=expires.date() if expires else None,
+            target_groups=tuple(target or ()),
+        )
         place = keep_file(settings, file, about)
         async with open_source(settings, "folder", place) as source, open_library(settings) as opened:
             built = await opened.build(source, Wanted(), refetch=True)

@@ -66,19 +66,28 @@ async def capture_all(session: Session, new: Sequence[NewCase]) -> list[Case]:
     await session.execute(insert(CaseRow), rows)
     first = [
         AuditEntry(
-            1,
-            None,
-            CaseState.CAPTURED,
-            post.flagged_by,
-            "; ".join(part for part in (f"flagged: {post.flagged_how}", case.remark) if part),
-            session.moment,
+            version=1,
+            from_state=None,
+            to_state=CaseState.CAPTURED,
+            actor=post.flagged_by,
+            reason="; ".join(part for part in (f"flagged: {post.flagged_how}", case.remark) if part),
+            at=session.moment,
         )
         for case, post in zip(new, hidden, strict=True)
     ]
     await record_all(session, first, [case.id for case in new])
     now = session.moment
     return [
-        Case(case.id, 1, CaseState.CAPTURED, post, case.community_id, now, now, case.campaign_id)
+        Case(
+            id=case.id,
+            version=1,
+            state=CaseState.CAPTURED,
+            post=post,
+            community_id=case.community_id,
+            created_at=now,
+            updated_at=now,
+            campaign_id=case.campaign_id,
+        )
         for case, post in zip(new, hidden, strict=True)
     ]
 

@@ -229,7 +229,13 @@ async def _move(
     moved = [_case(row) for row in rows]
     lines = [
         AuditEntry(
-            row.version, seen[row.id].state, to, actor, reason, session.moment, note if row.erased_at is None else ""
+            version=row.version,
+            from_state=seen[row.id].state,
+            to_state=to,
+            actor=actor,
+            reason=reason,
+            at=session.moment,
+            note=note if row.erased_at is None else "",
         )
         for row in rows
     ]
@@ -336,14 +342,14 @@ def _case(row: CaseRow) -> Case:
         is_from_elsewhere=row.is_from_elsewhere,
     )
     return Case(
-        row.id,
-        row.version,
-        row.state,
-        post,
-        row.community_id,
-        row.created_at,
-        row.updated_at,
-        row.campaign_id,
-        row.claimed_by,
-        row.claimed_until,
+        id=row.id,
+        version=row.version,
+        state=row.state,
+        post=post,
+        community_id=row.community_id,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        campaign_id=row.campaign_id,
+        claimed_by=row.claimed_by,
+        claimed_until=row.claimed_until,
     )

@@ -54,30 +54,38 @@ async def keep_proposal(
 ) -> Proposal:
     """Keep a text for the case as it stands, under an id that nobody can guess."""
     made = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
-    session.add(
-        ProposalRow(
-            id=made,
-            case_id=case.id,
-            version=case.version,
-            person_id=person_id,
-            text=text,
-            sha256=sha256,
-            suggestion_id=suggestion_id,
-            draft_rank=draft_rank,
-            created_at=session.moment,
-        )
+    row = ProposalRow(
+        id=made,
+        case_id=case.id,
+        version=case.version,
+        person_id=person_id,
+        text=text,
+        sha256=sha256,
+        suggestion_id=suggestion_id,
+        draft_rank=draft_rank,
+        created_at=session.moment,
     )
+    session.add(row)
     await session.flush()
-    return Proposal(made, case.id, case.version, person_id, text, sha256, suggestion_id, draft_rank)
+    return _proposal(row)
 
 
 async def proposal_of(session: Session, proposal_id: str) -> Proposal | None:
     """A proposal that is still kept, or ``None``."""
     row = await session.get(ProposalRow, proposal_id, populate_existing=True)
-    if row is None:
-        return None
+    return None if row is None else _proposal(row)
+
+
+def _proposal(row: ProposalRow) -> Proposal:
     return Proposal(
-        row.id, row.case_id, row.version, row.person_id, row.text, row.sha256, row.suggestion_id, row.draft_rank
+        id=row.id,
+        case_id=row.case_id,
+        version=row.version,
+        person_id=row.person_id,
+        text=row.text,
+        sha256=row.sha256,
+        suggestion_id=row.suggestion_id,
+        draft_rank=row.draft_rank,
     )
 
 

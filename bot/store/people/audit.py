@@ -50,7 +50,17 @@ async def record(
     change: Change | None = None,
 ) -> None:
     """Add the line ``seq`` to a stream; ``note`` is kept apart, so that it can be erased."""
-    await record_all(session, [AuditEntry(seq, None, None, actor, reason, session.moment, note, change)], [stream])
+    entry = AuditEntry(
+        version=seq,
+        from_state=None,
+        to_state=None,
+        actor=actor,
+        reason=reason,
+        at=session.moment,
+        note=note,
+        change=change,
+    )
+    await record_all(session, [entry], [stream])
 
 
 async def record_all(session: Session, said: Sequence[AuditEntry], streams: Sequence[str]) -> None:
@@ -122,7 +132,16 @@ async def entries(session: Session, stream: str) -> list[AuditEntry]:
     )
     rows: Sequence[tuple[AuditRow, str | None]] = [(line, note) for line, note in await session.execute(query)]
     return [
-        AuditEntry(line.seq, line.from_state, line.to_state, line.actor, line.reason, line.at, note or "", line.change)
+        AuditEntry(
+            version=line.seq,
+            from_state=line.from_state,
+            to_state=line.to_state,
+            actor=line.actor,
+            reason=line.reason,
+            at=line.at,
+            note=note or "",
+            change=line.change,
+        )
         for line, note in rows
     ]
 

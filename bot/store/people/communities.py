@@ -60,7 +60,17 @@ def community_id(platform: str, community: str) -> str:
 
 async def ensure(session: Session, platform: str, name: str) -> Community:
     """The community; a new one is in shadow mode, and discloses Antiphon."""
-    identity = community_id(platform, name)
+    return await _ensure(
+        session, community_id(platform, name), platform, name, "first seen: shadow mode, disclosure on"
+    )
+
+
+async def everywhere(session: Session) -> Community:
+    """The row that stands for the whole installation: its admins and its audit stream. It is no community."""
+    return await _ensure(session, EVERYWHERE, EVERYWHERE, EVERYWHERE, "the whole installation")
+
+
+async def _ensure(session: Session, identity: str, platform: str, name: str, reason: str) -> Community:
     row = {
         "id": identity,
         "platform": platform,
@@ -73,26 +83,8 @@ async def ensure(session: Session, platform: str, name: str) -> Community:
         "created_at": session.moment,
     }
     if await insert_new(session, CommunityRow, row, "id"):
-        await record(session, identity, 1, actor="desk", reason="first seen: shadow mode, disclosure on")
+        await record(session, identity, 1, actor="desk", reason=reason)
     return await load(session, identity)
-
-
-async def everywhere(session: Session) -> Community:
-    """The row that stands for the whole installation: its admins and its audit stream. It is no community."""
-    row = {
-        "id": EVERYWHERE,
-        "platform": EVERYWHERE,
-        "name": EVERYWHERE,
-        "version": 1,
-        "rules_version": 1,
-        "is_posting": False,
-        "discloses": True,
-        "policy": {},
-        "created_at": session.moment,
-    }
-    if await insert_new(session, CommunityRow, row, "id"):
-        await record(session, EVERYWHERE, 1, actor="desk", reason="the whole installation")
-    return await load(session, EVERYWHERE)
 
 
 async def find(session: Session, identity: str) -> Community | None:
@@ -122,14 +114,14 @@ async def load(session: Session, identity: str, *, lock: bool = False) -> Commun
 
 def _community(row: CommunityRow) -> Community:
     return Community(
-        row.id,
-        row.platform,
-        row.name,
-        row.version,
-        row.rules_version,
-        row.is_posting,
-        row.discloses,
-        dict(row.policy),
+        id=row.id,
+        platform=row.platform,
+        name=row.name,
+        version=row.version,
+        rules_version=row.rules_version,
+        is_posting=row.is_posting,
+        discloses=row.discloses,
+        policy=dict(row.policy),
     )
 
 

@@ -307,5 +307,14 @@ async def _mine(session: Session, job: Job, values: dict[str, Any]) -> bool:
 
 
 def _job(row: JobRow) -> Job:
-    payload, owner = dict(row.payload), row.owner or ""
-    return Job(row.id, row.key, row.kind, row.community_id, row.case_id, row.attempts, owner, payload, row.excused)
+    return Job(
+        id=row.id,
+        key=row.key,
+        kind=row.kind,
+        community_id=row.community_id,
+        case_id=row.case_id,
+        attempts=row.attempts,
+        owner=row.owner or "",
+        payload=dict(row.payload),
+        excused=row.excused,
+    )
