@@ -9,6 +9,7 @@ from bot.review.approvals import Approved, AwaitsSecond
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.errors import NotAllowed, PlatformUnavailable
+from core.moderation.approval import CaseState
 from core.moderation.roles import Role
 from tests.fakes.desk.decisions import OWN_TEXT, approve, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM, STRANGER, pseudonym_of
@@ -46,6 +47,7 @@ async def test_a_role_that_was_granted_here_does_not_end_with_the_platforms(
     case = await desk.decisions.undo(in_review.id, in_review.version + 1, MODERATOR)
     source.now.clear()
     await approve(desk, case, MODERATOR)
+    assert (await desk.queries.case(case.id)).state is CaseState.APPROVED
 
 
 async def test_while_the_platform_cannot_tell_nobody_approves(database: Database, in_review: Case) -> None:

@@ -18,6 +18,7 @@ from bot.runtime import faults
 from bot.store.engine.database import Database, Session
 from core.errors import StoreUnavailable
 from core.moderation.approval import CaseState
+from tests.fakes.desk.decisions import one_row
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.postgres import execute, new_database
 from tests.torture.world.figures import TickingClock
@@ -130,6 +131,7 @@ async def test_all_that_open_a_new_file_at_once_find_it_ready(tmp_path: Path) ->
     file = tmp_path / "antiphon.sqlite"
     opened = await asyncio.gather(*(Database.open(file, secret=SECRET) for _ in range(4)))
     await asyncio.gather(*(settle(each) for each in opened))
+    assert await one_row(opened[0], "SELECT is_posting FROM communities WHERE platform = 'sample'") == (1,)
     await asyncio.gather(*(each.close() for each in opened))
 
 

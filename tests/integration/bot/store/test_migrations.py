@@ -150,6 +150,7 @@ async def test_two_processes_make_the_tables_of_one_database_once(empty_place: P
     """Everything starts at once after a power cut."""
     opened = await asyncio.gather(*(Database.open(empty_place, secret=SECRET) for _ in range(3)))
     for database in opened:
+        assert await one_row(database, "SELECT version_num FROM alembic_version") == (migrate.newest(),)
         await database.close()
 
 

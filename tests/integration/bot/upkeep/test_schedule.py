@@ -173,6 +173,7 @@ async def test_a_schedule_outlives_a_database_that_does_not_answer(
     await until(lambda: _keys(database))
     stop.set()
     await running
+    assert await _keys(database) == ["hourly:2026-03-02T14:00:00Z"]
 
 
 async def test_a_wake_up_that_lies_far_ahead_is_brought_near_again(database: Database) -> None:

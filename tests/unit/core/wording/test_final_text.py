@@ -55,7 +55,15 @@ REFUSED = {
 @pytest.mark.parametrize("text", SENDABLE.values(), ids=SENDABLE.keys())
 def test_what_can_be_seen_is_sendable(text: str) -> None:
     """Nothing that people write in earnest is refused."""
-    check_sendable(text, (PASSAGE,))
+    assert _is_sendable(text)
+
+
+def _is_sendable(text: str) -> bool:
+    try:
+        check_sendable(text, (PASSAGE,))
+    except BadInput:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
