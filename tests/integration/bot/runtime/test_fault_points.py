@@ -6,12 +6,8 @@ what commits or calls without its points fails.
 
 from __future__ import annotations
 
-import ast
-import re
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,19 +29,10 @@ from tests.torture.world.people import NATIVE
 from tests.torture.world.platform import LoggedPlatform
 from tests.torture.world.world import World
 
-BOT = Path(__file__).parents[4] / "bot"
 BEGIN, COMMIT, ROLLBACK = "BEGIN", "COMMIT", "ROLLBACK"
 """What the database says; a platform says ``CALL`` and what is called."""
 CALL = "CALL "
 CALLS = {f"{CALL}{name}" for name in ("read", "post", "find_reply", "retract", "roles", "show")}
-COMMITTERS = {
-    "store/engine/database.py",  # every transaction about a case
-    "store/engine/migrate.py",  # an upgrade, whole or not at all: tests/integration/bot/store/test_migrations.py
-    "store/upkeep/backup.py",  # copies, and reads what it copied
-    "store/upkeep/scrub.py",  # VACUUM: rewrites the file, changes no row
-    "store/engine/sqlite.py",  # folds the log into the file
-    "drafting/exemplars.py",  # a search index in memory
-}
 
 
 class Told:
@@ -115,22 +102,3 @@ def test_each_call_of_a_platform_has_its_points(heard: list[str]) -> None:
             assert after == before.replace(": before", ": after"), f"{after} after {said}"
             assert not is_open, f"{said} in a transaction"
     assert set(of_bot) >= CALLS
-
-
-def test_only_the_database_commits() -> None:
-    """Every transaction about a case goes through ``Database.run``."""
-    found = {
-        file.relative_to(BOT).as_posix()
-        for file in BOT.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.Attribute) and node.attr in ("commit", "begin", "connect")
-    }
-    assert found == COMMITTERS
-
-
-def test_every_transaction_has_a_name_of_its_own() -> None:
-    """A crash is named after it; two that share a name could not be told apart."""
-    source = "".join(file.read_text() for file in BOT.rglob("*.py"))
-    names = Counter(re.findall(r"database\.run\(\s*\"([^\"]+)\"", source))
-    assert len(names) > 60
-    assert [name for name, count in names.items() if count > 1] == []
