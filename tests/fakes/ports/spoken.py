@@ -1,0 +1,46 @@
+"""What a platform without markup shows of a case, in a language, and which English sentences of ours are left in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from adapters.common.cards.contents import sections
+from adapters.common.decisions.proposals import proposal_screen
+from core.i18n.catalogs import gettext
+from core.moderation.cards import Card, ProposedReply
+from tests.fakes.ports.plain_markup import plain_reader
+from tools.catalogs import collected
+
+_ROOM = 1_000_000
+_LEAST_LETTERS = 12
+"""Fewer may stand in a text of any language, between the values of a sentence that has little more."""
+
+
+def shown(card: Card, language: str) -> str:
+    """All of a card, with the words on its buttons."""
+    parts = sections(card, plain_reader(language), _ROOM)
+    return "\n".join(text for part in parts for text in (part.text, *(one.label for one in part.controls)))
+
+
+def proposed(proposal: ProposedReply, language: str) -> str:
+    """What is shown before an approval."""
+    return "\n".join(str(part) for part in proposal_screen(proposal, plain_reader(language), _ROOM).parts)
+
+
+def english_in(text: str, language: str) -> list[str]:
+    """The sentences of ours that stand in a text in English, although they have another form in the language."""
+    return [sentence for sentence, pattern in _patterns(language) if pattern.search(text)]
+
+
+@cache
+def _patterns(language: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple(_patterns_of(sentence for sentence in collected() if gettext(sentence, language) != sentence))
+
+
+def _patterns_of(sentences: Iterable[str]) -> Iterable[tuple[str, re.Pattern[str]]]:
+    for sentence in sentences:
+        parts = re.split(r"\{\w+\}", sentence)
+        if max(len(part) for part in parts) >= _LEAST_LETTERS and " " in sentence.strip():
+            yield sentence, re.compile(r"(?<!\w)" + ".+?".join(map(re.escape, parts)) + r"(?!\w)")

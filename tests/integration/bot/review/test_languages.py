@@ -1,0 +1,213 @@
+"""A community reads all of a case in its own language: what the engine lacked, what to look at, and why it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+import pytest
+
+from adapters.common.manage.reports import Watch, status_text
+from adapters.sample.community import SampleCommunity
+from bot.communities.decisions import CommunityDesk
+from bot.communities.governance import CommunityGovernance
+from bot.communities.native_roles import LiveRoles
+from bot.compose.desk import Desk
+from bot.drafting.queue import DraftQueue
+from bot.drafting.worker import Worker
+from bot.sending.outbox import Outbox
+from bot.store.cases.cases import Case
+from bot.store.engine.database import Database
+from bot.upkeep.chores.expiry import Expiry
+from core.engine import Engine, Request
+from core.errors import BadAnswer, ModelUnavailable
+from core.i18n.catalogs import LANGUAGES
+from core.i18n.sentences import sentence
+from core.models import Action, FlaggedPost, Suggestion
+from core.moderation.approval import CaseState
+from core.moderation.decline import DeclineReason
+from core.moderation.desk_ports import Casework
+from core.ports import EvidenceSource
+from core.scoring.heads.heads import Heads
+from core.stages.reading import Signals, decide
+from tests.fakes.desk.chores import DAY, NOW
+from tests.fakes.desk.decisions import BOLD, approve, card_of, propose, take
+from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, KEEPER, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM
+from tests.fakes.desk.workers import ToldEngine
+from tests.fakes.engine.brief import EXPLAINED, PATIENT
+from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.suggesting import NEVER, SURELY
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.ports.plain_markup import plain_reader
+from tests.fakes.ports.spoken import english_in, proposed, shown
+
+NAMED = f"{BOLD} Ask Arthur Wendell about it."
+UNREACHABLE = ModelUnavailable(
+    sentence("The language model at {address} cannot be reached.", address="http://127.0.0.1:9"),
+    remedy=sentence("Start the server, or correct {section}.base_url.", section="llm"),
+)
+
+
+def assert_spoken(show: Callable[[str], str], *english: str) -> None:
+    """All of these sentences are shown in English, and no sentence of ours is in any other language."""
+    assert english
+    assert [said for said in english if said not in show("en")] == []
+    for language in LANGUAGES[1:]:
+        text = show(language)
+        assert english_in(text, language) == []
+        assert [said for said in english if said in text] == []
+
+
+async def assert_card_spoken(front: Casework, case: Case, *english: str) -> None:
+    """The same of a case's card."""
+    card = await card_of(front, case)
+    assert_spoken(lambda language: shown(card, language), *english)
+
+
+async def _lacking(post: FlaggedPost, heads: Heads, knowledge: EvidenceSource) -> Suggestion:
+    """What the real engine says where its model gives little that can be used."""
+    model = FakeModel(
+        texts={"reading": EXPLAINED, "draft": "Is this 93% true", "rewrite": "Read www.example.net."},
+        shares={"hateful": SURELY, "violent": NEVER},
+        down=("claims", "queries", "judge"),
+    )
+    return await Engine(model, knowledge, heads).suggest(Request(post, PATIENT))
+
+
+async def test_what_the_engine_lacked_is_said_in_the_communitys_language(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, heads: Heads, knowledge: EvidenceSource
+) -> None:
+    """Each note, with the cause within it, after it was stored and read again; and why nobody should reply."""
+    await desk.intake.flag(post)
+    found = await _lacking(post, heads, knowledge)
+    threat = decide(Signals("en", 0.9, None, True, ()), {}, violent=True)
+    advised = replace(found.reading, recommended_action=Action.REPORT, reason=threat.reason)
+    card = await card_of(front, await queue.store(await take(queue), replace(found, reading=advised)))
+    assert {note.partition(":")[0] for note in card.notes} >= {"claims", "evidence", "gates", "judge"}
+    assert_spoken(lambda language: shown(card, language), *card.notes, card.advice_reason, *card.why_two)
+
+
+async def test_what_speaks_against_a_text_is_said_in_the_communitys_language(
+    front: Casework, in_review: Case, platform: SampleCommunity, outbox: Outbox, clock: FakeClock
+) -> None:
+    """A figure and a name without evidence, a post that was changed, two persons, and why nothing was sent at last."""
+    await front.original_changed(in_review.post.ref, "They changed their words.")
+    first = await propose(front, in_review, NAMED)
+    assert len(first.why_two) > 1
+    assert len(first.warnings) > len(first.why_two)
+    own = [said for said in first.warnings if said != "a warning"]
+    assert_spoken(lambda language: proposed(first, language), *own, *first.why_two)
+    approval = await front.approve(first.id, MODERATOR)
+    assert approval.why_two == first.why_two
+    rule = "Approved by moderator_one; a second person must approve the same text."
+    assert_spoken(lambda language: shown(approval.card, language), rule)
+    second = await propose(front, in_review, NAMED, OTHER_MODERATOR)
+    assert (await front.approve(second.id, OTHER_MODERATOR)).card.state is CaseState.APPROVED
+    platform.edit("103", "They changed their words.")
+    clock.advance(60)
+    (delivery,) = await outbox.send_due()
+    assert delivery.state is CaseState.NEEDS_PERSON
+    await assert_card_spoken(front, in_review, delivery.reason)
+
+
+async def test_why_there_is_no_draft_yet_is_said_in_the_communitys_language(
+    front: Casework, case: Case, worker: Worker, engine: ToldEngine, database: Database
+) -> None:
+    """On the card that waits, and where a manager asks how the desk stands."""
+    engine.fault = UNREACHABLE
+    await worker.step()
+    await assert_card_spoken(front, case, str(UNREACHABLE))
+    status = await CommunityGovernance(database, LiveRoles(database, {})).status(PLATFORM, COMMUNITY, MANAGER)
+    assert_spoken(lambda locale: status_text(status, Watch(), [], plain_reader(locale)), str(UNREACHABLE))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What brings a case to its end."""
+
+    front: Casework
+    desk: Desk
+    queue: DraftQueue
+    outbox: Outbox
+    clock: FakeClock
+    case: Case
+
+    @property
+    def database(self) -> Database:
+        """Where the case is."""
+        return self.desk.database
+
+
+async def _expire(scene: Scene) -> None:
+    scene.clock.advance(DAY)
+    await Expiry(scene.database).do(NOW)
+
+
+async def _decline(scene: Scene) -> None:
+    await scene.front.decline(scene.case.id, scene.case.version, MODERATOR, DeclineReason.PREACHY)
+
+
+async def _be_silent(scene: Scene) -> None:
+    await scene.front.stay_silent(scene.case.id, scene.case.version, MODERATOR, "bai")
+
+
+async def _withdraw(scene: Scene) -> None:
+    await scene.front.withdraw(scene.case.id, scene.case.version, MODERATOR, "bai")
+
+
+async def _shadow(scene: Scene) -> None:
+    await CommunityDesk(scene.database).set_posting(COMMUNITY_ID, False, KEEPER)
+    await approve(scene.desk, scene.case)
+    scene.clock.advance(60)
+    await scene.outbox.send_due()
+
+
+async def _approve_too_long_ago(scene: Scene) -> None:
+    await approve(scene.desk, scene.case)
+    scene.clock.advance(DAY)
+    await scene.outbox.send_due()
+
+
+ENDS: dict[str, tuple[Callable[[Scene], Awaitable[None]], str]] = {
+    "nobody decided": (_expire, "nobody decided in time"),
+    "declined": (_decline, "declined: preachy"),
+    "left alone": (_be_silent, "left without a reply"),
+    "withdrawn": (_withdraw, "withdrawn"),
+    "approved in shadow mode": (_shadow, "The community is in shadow mode: this would be posted now."),
+    "approved too long ago": (_approve_too_long_ago, "The approval is too old: nothing could be posted while it held."),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+async def test_why_a_case_ended_is_said_in_the_communitys_language(
+    front: Casework, desk: Desk, queue: DraftQueue, outbox: Outbox, clock: FakeClock, in_review: Case, name: str
+) -> None:
+    """The reason in the last line of its log, whoever wrote that line."""
+    end, why = ENDS[name]
+    await end(Scene(front, desk, queue, outbox, clock, in_review))
+    await assert_card_spoken(front, in_review, why)
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (None, "The engine has no draft to offer."),
+        (LookupError(), "The engine failed unexpectedly (LookupError)."),
+        (BadAnswer(sentence("the answer is not JSON")), "the answer is not JSON"),
+    ],
+)
+async def test_why_a_person_is_asked_instead_of_the_engine_is_said_in_the_communitys_language(
+    front: Casework, case: Case, worker: Worker, engine: ToldEngine, fault: Exception | None, why: str
+) -> None:
+    """Nothing was drafted, and it is not tried again."""
+    engine.fault, engine.drafts = fault, ()
+    await worker.step()
+    await assert_card_spoken(front, case, why)
+
+
+def test_english_that_is_left_is_found() -> None:
+    """Otherwise none of these tests could fail."""
+    assert english_in("Oharra: No evidence holds the figure “93%”.", "eu") == [
+        "No evidence holds the figure “{figure}”."
+    ]
+    assert english_in("Oharra: Froga batek ere ez du zifra hau: «93%».", "eu") == []
