@@ -141,7 +141,7 @@ class CommunityGovernance:
         except ValueError as err:
             suffixes = " or ".join(f".{one}" for one in Format)
             raise BadInput(
-                sentence("{name} is no file to export to.", name=to.name),
+                sentence("Antiphon cannot export to a file named {name}.", name=to.name),
                 remedy=sentence("End its name with {suffixes}.", suffixes=suffixes),
             ) from err
         known = await self._live_roles.refresh_in(platform, community, by)

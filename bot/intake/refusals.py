@@ -84,7 +84,7 @@ async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_p
         if reached is not None:
             raise NotAllowed(
                 sentence(
-                    "You flagged {count} posts in the last hour; one person may flag no more.", count=flags_per_hour
+                    "You flagged {count} posts in the last hour; one person may not flag more.", count=flags_per_hour
                 ),
                 remedy=sentence(
                     "Try again at {time} UTC, or ask a moderator to look.", time=f"{reached + _WINDOW:%H:%M}"

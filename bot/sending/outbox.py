@@ -34,7 +34,7 @@ __all__ = ["Delivery", "Outbox", "SendLimits"]
 
 _LOG = logging.getLogger(__name__)
 _CHANGED: Final = sentence("The post that the reply answers was changed after it was flagged.")
-_NOT_FOUND: Final = sentence("The reply was not found; look on the platform, and say whether it stands there.")
+_NOT_FOUND: Final = sentence("The reply was not found; look on the platform, and say whether it is there.")
 
 
 class Outbox:

@@ -63,7 +63,7 @@ class Retractions:
             row = await store.newest(session, case_id)
             if row is None or row.state is not OutboxState.POSTED or row.remote_message is None:
                 raise NotAllowed(
-                    sentence("Where the reply stands is not known."), remedy=sentence("Take it away on the platform.")
+                    sentence("Nobody knows where the reply is."), remedy=sentence("Take it away on the platform.")
                 )
             if await _open_job(session, case_id) is not None:
                 raise Conflict(
@@ -112,7 +112,7 @@ class Retractions:
             await self._later(job, joined(why, sentence("It cannot be read back: {why}", why=cause(err))))
             return
         if stands:
-            await self._later(job, joined(why, sentence("The reply still stands.")))
+            await self._later(job, joined(why, sentence("The reply is still there.")))
         else:
             await self._done(job)
 
@@ -129,7 +129,7 @@ class Retractions:
 
     async def _give_up(self, job: Job, reason: str) -> None:
         async def work(session: Session) -> None:
-            await jobs.finish(session, job, JobState.DEAD, sentence("The reply still stands: {why}", why=reason))
+            await jobs.finish(session, job, JobState.DEAD, sentence("The reply is still there: {why}", why=reason))
             await _forget_note(session, job)
 
         await self._recorded("give a retraction up", work)

@@ -116,7 +116,7 @@ def check_answerable(post: FlaggedPost) -> None:
     """
     if post.is_from_elsewhere:
         raise NotAllowed(
-            sentence("These words stand in no message here, so nothing can be posted."),
+            sentence("No message here has these words, so nothing can be posted."),
             remedy=sentence("Copy what you can use from the drafts, and close the case."),
         )
 

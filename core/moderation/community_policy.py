@@ -64,7 +64,7 @@ class CommunityPolicy:
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
             raise BadInput(
-                sentence("A threshold of {threshold} is none.", threshold=self.threshold),
+                sentence("The threshold {threshold} is out of range.", threshold=self.threshold),
                 remedy=sentence("Name a number from 0 to 1."),
             )
         check_tone(self.tone)
@@ -85,7 +85,7 @@ class CommunityPolicy:
             )
         if self.evidence_since is not None and not FIRST_YEAR <= self.evidence_since <= LAST_YEAR:
             raise BadInput(
-                sentence("{year} is no year.", year=self.evidence_since),
+                sentence("The year {year} is out of range.", year=self.evidence_since),
                 remedy=sentence("Name one from {first} to {last}.", first=FIRST_YEAR, last=LAST_YEAR),
             )
 

@@ -44,7 +44,7 @@ def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
     strange = strange_link(text, (passage.source.url for passage in evidence))
     if strange is not None:
         raise BadInput(
-            sentence("The text links to {link}, which is no source of this case.", link=strange),
+            sentence("The text links to {link}, which is not a source of this case.", link=strange),
             remedy=sentence("Take the link out, or link to a source as it is shown; put a space after a full stop."),
         )
 

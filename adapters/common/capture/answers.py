@@ -75,7 +75,7 @@ def _state(card: Card, locale: str) -> str:
     if card.state in _WAITING:
         return _wait(card, locale)
     if card.state is CaseState.POSTED:
-        return gettext("A reply to this post stands already.", locale)
+        return gettext("This post has a reply already.", locale)
     if card.state is CaseState.FOLDED:
         return gettext("It is almost the same as a post that was flagged before, and is decided with it.", locale)
     if card.state in CLOSED:
@@ -101,9 +101,7 @@ def _wait(card: Card, locale: str) -> str:
 
 def _next(card: Card, locale: str) -> list[str]:
     if card.post.is_from_elsewhere:
-        return [
-            gettext("These words stand in no message here, so nothing can be posted: copy what you can use.", locale)
-        ]
+        return [gettext("No message here has these words, so nothing can be posted: copy what you can use.", locale)]
     if card.state in CLOSED:
         return []
     if card.is_shadow:

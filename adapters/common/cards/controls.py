@@ -126,8 +126,8 @@ def _deciding(card: Card, locale: str) -> Iterator[Control]:
     if card.state in _REOPENED:
         yield Control(Act.REOPEN, gettext("Put it in review again", locale))
     if card.state is CaseState.NEEDS_PERSON:
-        yield Control(Act.IS_POSTED, gettext("The reply stands there", locale))
-        yield Control(Act.NOT_POSTED, gettext("The reply does not stand there", locale))
+        yield Control(Act.IS_POSTED, gettext("The reply is there", locale))
+        yield Control(Act.NOT_POSTED, gettext("The reply is not there", locale))
     if card.state is CaseState.FOLDED:
         yield Control(Act.SPLIT, gettext("Draft this post on its own", locale))
     if CaseState.RETRACTED in TRANSITIONS[card.state]:

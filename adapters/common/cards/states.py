@@ -136,7 +136,7 @@ def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
 
 def nowhere_to_post(locale: str) -> str:
     """That the words can only be copied."""
-    return gettext("These words stand in no message here, so nothing can be posted: copy what you can use.", locale)
+    return gettext("No message here has these words, so nothing can be posted: copy what you can use.", locale)
 
 
 def _choice(name: str, rank: int, reader: Reader) -> str:

@@ -63,7 +63,8 @@ async def _outdated(press: Press, err: Conflict) -> None:
 
 def _trouble(press: Press) -> str:
     return gettext(
-        "Antiphon could not finish this. Look at the card before you try again; if it goes on, tell whoever runs it.",
+        "Antiphon could not finish this. Look at the card before you try again; if it goes on, tell the person who "
+        "runs it.",
         press.locale,
     )
 

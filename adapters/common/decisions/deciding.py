@@ -143,7 +143,7 @@ async def retract(press: Press) -> None:
     if card.state is CaseState.RETRACTED:
         await press.conclude(card, gettext("The reply is taken back.", press.locale))
     else:
-        stands = gettext("The reply could not be taken back yet; it may still stand.", press.locale)
+        stands = gettext("The reply could not be taken back yet; it may still be there.", press.locale)
         await press.say(stands, *(press.reader.told(note, _NOTE) for note in card.notes[-1:]))
 
 

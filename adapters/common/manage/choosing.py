@@ -64,7 +64,7 @@ async def in_time(locale: str) -> AsyncIterator[None]:
             yield
     except TimeoutError as err:
         raise StoreUnavailable(
-            gettext("It takes too long to look up what stands there now.", locale),
+            gettext("It takes too long to look up what is set now.", locale),
             remedy=gettext("Press the button again in a moment.", locale),
         ) from err
 

@@ -52,7 +52,7 @@ def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Re
 
 def _mode(status: DeskStatus, locale: str) -> str:
     if status.is_paused_everywhere:
-        return gettext("**Paused** everywhere by who runs Antiphon: nothing is posted.", locale)
+        return gettext("**Paused** everywhere by the people who run Antiphon: nothing is posted.", locale)
     if status.is_paused_here:
         return gettext("**Paused** in this server: nothing is posted. /antiphon resume goes on.", locale)
     if not status.is_posting:

@@ -99,7 +99,7 @@ def voice_changes(typed: dict[str, str], this_year: int, locale: str) -> dict[st
     year = typed.get("evidence_since", "").strip()
     if year and not (year.isdecimal() and _EARLIEST <= int(year) <= this_year):
         raise BadInput(
-            gettext("{year} is no year that evidence can be from.", locale, year=year),
+            gettext("No evidence can be from the year {year}.", locale, year=year),
             remedy=gettext("Type a year from {first} to {last}, or nothing.", locale, first=_EARLIEST, last=this_year),
         )
     publishers = [line.strip() for line in typed.get("publishers", "").splitlines()]

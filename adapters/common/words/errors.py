@@ -23,7 +23,9 @@ def explain(error: AntiphonError, locale: str, limit: int) -> str:
 
 def unforeseen(locale: str) -> str:
     """What is said of an error that is none of ``core.errors``."""
-    return gettext("Something went wrong in Antiphon, and nothing was changed. Try again, or tell who runs it.", locale)
+    return gettext(
+        "Something went wrong in Antiphon, and nothing was changed. Try again, or tell the person who runs it.", locale
+    )
 
 
 def log_failure(what: str, error: BaseException) -> None:

@@ -34,7 +34,9 @@ def numbers_of(ref: PostRef) -> MessageNumbers:
     """Where a post stands; ``PlatformUnavailable`` if it is none of Discord's."""
     numbers = (ref.community, ref.channel, ref.message)
     if ref.platform != NAME or not all(number.isascii() and number.isdecimal() for number in numbers):
-        raise PlatformUnavailable(sentence("This is no message on Discord."), remedy=sentence("Flag the post again."))
+        raise PlatformUnavailable(
+            sentence("This is not a message on Discord."), remedy=sentence("Flag the post again.")
+        )
     return MessageNumbers(int(ref.community), int(ref.channel), int(ref.message))
 
 

@@ -98,7 +98,7 @@ class Commands:
         if len(data) > interaction.filesize_limit:
             raise BadInput(
                 gettext("The file is larger than Discord takes here.", manager.locale),
-                remedy=gettext("Ask who runs Antiphon for it: antiphon export.", manager.locale),
+                remedy=gettext("Ask the person who runs Antiphon for it: antiphon export.", manager.locale),
             )
         file = discord.File(BytesIO(data), filename=f"antiphon-cases.{suffix}")
         said = gettext("{rows} cases, with a pseudonym in place of every name.", manager.locale, rows=rows)

@@ -95,7 +95,7 @@ class Server:
         if found is not None and not is_private(found):
             raise BadInput(
                 gettext(
-                    "Everybody can see {channel}: hateful posts and drafts would stand there.",
+                    "Everybody can see {channel}: hateful posts and drafts would be shown there.",
                     locale,
                     channel=found.mention,
                 ),
@@ -143,7 +143,7 @@ class Server:
         """
         if not is_emoji(emoji):
             raise BadInput(
-                gettext("This is no single emoji.", locale),
+                gettext("This is not a single emoji.", locale),
                 remedy=gettext("Type one emoji, such as 🚩, or one of this server as <:name:number>.", locale),
             )
 

@@ -128,7 +128,7 @@ def _nonce(*parts: str) -> str:
 def _id(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise PlatformUnavailable(
-            sentence("The review channel is none of Discord's."),
+            sentence("The review channel is not on Discord."),
             remedy=sentence("A manager chooses one with /antiphon setup."),
         )
     return int(text)

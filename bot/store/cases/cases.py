@@ -303,7 +303,8 @@ async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
     if kept.first() is None:
         await load(session, case_id)
         raise NotAllowed(
-            sentence("What the case says was erased; it is drafted no more."), remedy=sentence("Close the case.")
+            sentence("The words of this case were erased; it is not drafted any more."),
+            remedy=sentence("Close the case."),
         )
 
 

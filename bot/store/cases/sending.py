@@ -121,7 +121,7 @@ async def require_settled(session: Session, case_id: str) -> None:
     if await is_unsettled(session, case_id):
         raise NotAllowed(
             sentence("A reply to this post was sent, and nobody knows whether it arrived."),
-            remedy=sentence("Look on the platform, and say first whether the reply stands there."),
+            remedy=sentence("Look on the platform first, and say whether the reply is there."),
         )
 
 

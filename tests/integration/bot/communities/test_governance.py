@@ -315,7 +315,7 @@ async def test_an_export_is_written_by_the_files_suffix(
     said = (tmp_path / name).read_text()
     assert in_review.id in said
     assert in_review.post.ref.channel not in said
-    with pytest.raises(BadInput, match="no file to export to") as caught:
+    with pytest.raises(BadInput, match="cannot export to a file") as caught:
         await governance.export(*HERE, MANAGER, tmp_path / "cases.xlsx")
     assert ".csv or .jsonl" in caught.value.remedy
     with pytest.raises(NotAllowed):

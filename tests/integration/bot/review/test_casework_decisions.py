@@ -86,7 +86,7 @@ async def test_a_posted_reply_is_retracted_and_one_that_stands_is_said_to(
     clock.advance(49 * 3600)
     refused = await front.retract(card.case_id, card.version, MODERATOR, "a pile-on")
     assert refused.state is CaseState.POSTED
-    assert "still stands" in refused.notes[-1]
+    assert "still there" in refused.notes[-1]
     clock.advance(-49 * 3600)
     gone = await front.retract(card.case_id, card.version, MODERATOR, "a pile-on")
     assert (gone.state, gone.reply) == (CaseState.RETRACTED, None)

@@ -92,11 +92,11 @@ async def test_words_from_elsewhere_are_drafted_and_never_approved(
     card = await card_of(front, case)
     assert (card.post.is_from_elsewhere, len(card.drafts), card.why_two) == (True, 2, ())
     for how in ({"rank": 1}, {"text": OWN_TEXT}):
-        with pytest.raises(NotAllowed, match="stand in no message") as caught:
+        with pytest.raises(NotAllowed, match="No message here has these words") as caught:
             await front.propose(case.id, case.version, MODERATOR, **how)
         assert "Copy what you can use" in caught.value.remedy
     shown = await desk.queries.rendered(case.id, OWN_TEXT)
-    with pytest.raises(NotAllowed, match="stand in no message"):
+    with pytest.raises(NotAllowed, match="No message here has these words"):
         await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
     assert (await front.withdraw(case.id, case.version, MODERATOR, "copied")).state is CaseState.WITHDRAWN

@@ -104,7 +104,7 @@ async def test_what_the_desk_refuses_is_said_in_the_communitys_language(applicat
         post = await town.author.send(town.square, HATE)
         application.desk.errors.append(
             NotAllowed(
-                sentence("You flagged {count} posts in the last hour; one person may flag no more.", count=30),
+                sentence("You flagged {count} posts in the last hour; one person may not flag more.", count=30),
                 remedy=sentence("Try again at {time} UTC, or ask a moderator to look.", time="14:05"),
             )
         )

@@ -170,7 +170,7 @@ async def test_what_is_no_emoji_is_refused(application: FakeApplication) -> None
         for typed in ("flag", "🚩 🚩", "<:flag:x>"):
             shown = await press(town.manager, result, "ask_reaction")
             await town.manager.submit_modal(shown, {"reaction": typed})
-            assert "no single emoji" in words_of(result.response)
+            assert "not a single emoji" in words_of(result.response)
         assert application.governance.policies == {}
 
 

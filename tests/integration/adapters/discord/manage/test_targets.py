@@ -64,7 +64,7 @@ async def test_a_year_that_is_none_is_refused(application: FakeApplication, year
         result = await opened(town, town.manager, "targets")
         shown = await press(town.manager, result, "ask_voice", "targets")
         await town.manager.submit_modal(shown, {"tone": "", "publishers": "", "evidence_since": year})
-        assert "no year that evidence can be from" in words_of(result.response)
+        assert "No evidence can be from the year" in words_of(result.response)
         assert application.governance.policies == {}
 
 

@@ -100,8 +100,8 @@ async def test_staying_silent_asks_why(room: ReviewRoom) -> None:
         ("Posted", "Take the reply back…", "It hurts somebody.", ("retract", "It hurts somebody.")),
         ("Needs a person", "Put it in review again", None, ("reopen", None)),
         ("Failed", "Put it in review again", None, ("reopen", None)),
-        ("Needs a person", "The reply stands there", None, ("settle", True)),
-        ("Needs a person", "The reply does not stand there", None, ("settle", False)),
+        ("Needs a person", "The reply is there", None, ("settle", True)),
+        ("Needs a person", "The reply is not there", None, ("settle", False)),
         ("Folded into a campaign", "Draft this post on its own", None, ("split_out", None)),
     ],
 )
@@ -135,4 +135,4 @@ async def test_a_reply_that_could_not_be_taken_back_is_not_said_to_be_gone(room:
     menu = await room.click("moderator", "More…")
     opened = await room.press("moderator", menu.response, "Take the reply back…")
     done = await room.people["moderator"].submit_modal(opened, {"note": "It hurts somebody."})
-    assert "it may still stand.\nThe platform is away." in said_in(done)
+    assert "it may still be there.\nThe platform is away." in said_in(done)

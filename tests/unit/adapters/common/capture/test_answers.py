@@ -44,7 +44,7 @@ def test_the_wait_is_said_as_far_as_it_is_known(waiting: Waiting | None, said: s
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        (CaseState.POSTED, "A reply to this post stands already."),
+        (CaseState.POSTED, "This post has a reply already."),
         (CaseState.FOLDED, "almost the same as a post that was flagged before"),
         (CaseState.DECLINED, "This case is closed."),
         (CaseState.NEEDS_PERSON, "No draft could be made"),
