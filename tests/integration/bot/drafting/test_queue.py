@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from bot.drafting.queue import Backoff, DraftQueue, Taken
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.errors import Conflict
+from core.i18n.sentences import from_json
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import execute, one_row, take
@@ -120,7 +122,9 @@ async def test_a_case_that_cannot_be_read_holds_no_other_up(
         clock.advance(10_000)
         await queue.take()
     query = f"SELECT state, error, attempts FROM jobs WHERE case_id = '{damaged.id}'"
-    assert await one_row(database, query) == ("dead", "The case cannot be read (ValueError).", 3)
+    state, error, attempts = await one_row(database, query)
+    assert (state, attempts) == ("dead", 3)
+    assert from_json(json.loads(str(error))) == "The case cannot be read (ValueError)."
     assert damaged.post.text not in caplog.text
 
 
