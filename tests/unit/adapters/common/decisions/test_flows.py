@@ -194,7 +194,7 @@ async def test_the_menu_offers_what_the_state_allows(casework: MemoryCasework) -
     assert "Write a reply of your own…" in in_review.controls()
     casework.put(replace(REVIEWED, state=CaseState.NEEDS_PERSON))
     stuck = await press(pressed(casework, Act.MORE))
-    assert {"The reply stands there", "The reply does not stand there"} <= set(stuck.controls())
+    assert {"The reply is there", "The reply is not there"} <= set(stuck.controls())
 
 
 @pytest.mark.parametrize(("act", "state"), [(Act.IS_POSTED, CaseState.POSTED), (Act.NOT_POSTED, CaseState.FAILED)])
