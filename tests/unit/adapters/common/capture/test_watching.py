@@ -1,0 +1,182 @@
+"""What is let through of what people write, without a platform."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from adapters.common.capture.flags import Flag
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.watching import Sighting, Watching, is_about
+from adapters.common.desk import DeskAccess
+from core.errors import ScorerUnavailable
+from core.models import FlaggedPost, PostRef, Priority, TargetGroup
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.roles import Person, Role
+from tests.fakes.ports.casework import MemoryCasework
+from tests.fakes.ports.governance import FakeGovernance
+
+START = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
+HATE = "they are vermin"
+VOLUNTEER = Person("plain", "5", "Ane")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A ``Sighting``: somebody said something in the square."""
+
+    text: str = HATE
+    number: int = 1
+    is_by_person: bool = True
+    is_private: bool = False
+    written_at: datetime = START + timedelta(minutes=1)
+
+    @property
+    def ref(self) -> PostRef:
+        return PostRef("plain", "town", "square", str(self.number))
+
+    async def post(self, flag: Flag) -> FlaggedPost:
+        return FlaggedPost(self.ref, self.text, "slate_roof", flag.by, flag.how, (), flag.priority)
+
+
+class Detector:
+    """Sure of one word; fails while it ``is_broken``."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+        self.is_broken = False
+
+    async def score(self, text: str) -> float:
+        if self.is_broken:
+            raise ScorerUnavailable("The filter is broken.", remedy="Mend it.")
+        self.read.append(text)
+        return 0.95 if "vermin" in text else 0.1
+
+
+class Square:
+    """A watched square, and what was offered."""
+
+    def __init__(self) -> None:
+        self.governance = FakeGovernance()
+        self.governance.policies["town"] = CommunityPolicy(watched_channels=("square",), review_channel="room")
+        self.governance.grant(5, Role.VOLUNTEER)
+        desk = DeskAccess("plain")
+        desk.attach(MemoryCasework(), self.governance)
+        self.detector, self.offered = Detector(), list[FlaggedPost]()
+        self.known = KnownPosts(START)
+        self.watching = Watching(desk, self.known, lambda: "us", self.offered.append, self.detector)
+
+    async def hear(self, *said: Said) -> list[tuple[str, str, Priority]]:
+        """Let these be written; what was offered: its words, how it was found, how soon it is drafted."""
+        for one in said:
+            await self.watching.written(one, "square")
+        await self.settle()
+        return [(post.text, post.flagged_how, post.priority) for post in self.offered]
+
+    async def settle(self) -> None:
+        """Let the lanes work."""
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def square() -> AsyncIterator[Square]:
+    """A new one; its lanes end with the test."""
+    made = Square()
+    yield made
+    await made.watching.lanes.close()
+
+
+async def test_what_the_filter_is_sure_of_is_offered_as_found_by_us(square: Square) -> None:
+    """And nothing else that was written there."""
+    assert await square.hear(Said("good morning"), Said(number=2)) == [(HATE, "watched channel", Priority.DETECTED)]
+    assert square.offered[0].flagged_by == "us"
+    assert square.watching.seen.looked_at == 2
+
+
+async def test_a_keyword_needs_no_filter(square: Square) -> None:
+    """It is looked for first."""
+    square.governance.policies["town"] = CommunityPolicy(watched_channels=("square",), keywords=("vermin",))
+    assert [how for _, how, _ in await square.hear(Said())] == ["keyword"]
+    assert square.detector.read == []
+
+
+@pytest.mark.parametrize("said", [Said(is_by_person=False), Said(""), Said(is_private=True)])
+async def test_what_no_person_wrote_or_not_everybody_can_read_is_let_alone(square: Square, said: Said) -> None:
+    """The filter never reads it."""
+    assert await square.hear(said) == []
+    assert square.detector.read == []
+
+
+async def test_a_post_with_a_case_is_not_found_again(square: Square) -> None:
+    """However often its event comes."""
+    assert len(await square.hear(Said(), Said())) == 1
+
+
+async def test_another_channel_is_not_read(square: Square) -> None:
+    """Only what a manager named."""
+    await square.watching.written(Said(), "another")
+    await square.settle()
+    assert square.detector.read == []
+
+
+async def test_a_broken_filter_is_counted_and_ends_nothing(square: Square) -> None:
+    """The next post is looked at again."""
+    square.detector.is_broken = True
+    assert await square.hear(Said()) == []
+    square.detector.is_broken = False
+    assert len(await square.hear(Said(number=2))) == 1
+    assert square.watching.lanes.failed == 1
+
+
+async def test_a_reaction_flags_for_who_may_flag_and_for_nobody_else(square: Square) -> None:
+    """Their right is asked for before anything is read."""
+    read = list[int]()
+
+    async def find() -> Sighting | None:
+        read.append(1)
+        return Said()
+
+    square.watching.reacted("town", "square", replace(VOLUNTEER, user="6"), find)
+    await square.settle()
+    assert (read, square.watching.seen.refused) == ([], 1)
+    square.watching.reacted("town", "square", VOLUNTEER, find)
+    await square.settle()
+    (post,) = square.offered
+    assert (post.flagged_by, post.flagged_how, post.priority) == ("5", "reaction", Priority.FLAGGED)
+
+
+async def test_an_alert_counts_only_where_there_are_moderators(square: Square) -> None:
+    """Without a review channel nobody would see the case; words that stay hidden are counted."""
+
+    async def find() -> Sighting | None:
+        return Said(" ")
+
+    await square.watching.alerted("elsewhere", "square", "the platform's filter", find)
+    await square.settle()
+    assert square.watching.seen.unreadable == 0
+    await square.watching.alerted("town", "square", "the platform's filter", find)
+    await square.settle()
+    assert (square.watching.seen.unreadable, square.offered) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "groups", "is_looked_at"),
+    [
+        ("Muslims lie", (), True),
+        ("Muslims lie", (TargetGroup.MUSLIMS,), True),
+        ("Muslims lie", (TargetGroup.WOMEN,), False),
+        ("Muslims lie", (TargetGroup.OTHER,), False),
+        ("my neighbours lie", (TargetGroup.OTHER,), True),
+        ("my neighbours lie", (TargetGroup.WOMEN,), False),
+    ],
+)
+def test_the_groups_that_are_looked_out_for_decide_what_the_filter_reads(
+    text: str, groups: tuple[TargetGroup, ...], is_looked_at: bool
+) -> None:
+    """None for all; others are those that no word names."""
+    assert is_about(text, groups) is is_looked_at
