@@ -6,15 +6,13 @@ token of an interaction ends after fifteen minutes, and pings nobody. Decides no
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
-from collections import OrderedDict
-from dataclasses import dataclass, field
 from typing import Final
 
 import discord
 
+from adapters.common.cards.shown import ShownCards
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.refs import NAME
 from adapters.discord.review.layout import card_layout
@@ -24,18 +22,9 @@ from core.i18n.sentences import sentence
 from core.models import PostRef
 from core.moderation.cards import Card
 
-_REMEMBERED: Final = 2000
 _TRIES: Final = 2
 _NONCE_CHARACTERS: Final = 25
 _NOBODY: Final = discord.AllowedMentions.none()
-
-
-@dataclass(slots=True)
-class _Shown:
-    """What stands in a message, as far as this process knows; one writer at a time."""
-
-    version: int = 0
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class DiscordReviewSurface:
@@ -46,7 +35,7 @@ class DiscordReviewSurface:
 
     def __init__(self, client: AntiphonClient) -> None:
         self._client = client
-        self._shown: OrderedDict[str, _Shown] = OrderedDict()
+        self._shown = ShownCards()
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         """Show a card, or edit the one that stands; ``core.moderation.platforms.ReviewSurface`` says the rest."""
@@ -90,7 +79,7 @@ class DiscordReviewSurface:
 
     async def _edit(self, card: Card, place: PostRef) -> bool:
         """Whether the message still stands."""
-        known = self._known(place.message)
+        known = self._shown.of(place.message)
         async with known.lock:
             if card.version < known.version:
                 return True
@@ -105,13 +94,6 @@ class DiscordReviewSurface:
                 return False
             known.version = card.version
             return True
-
-    def _known(self, message: str) -> _Shown:
-        known = self._shown.setdefault(message, _Shown())
-        self._shown.move_to_end(message)
-        if len(self._shown) > _REMEMBERED:
-            self._shown.popitem(last=False)
-        return known
 
     def _language_of(self, card: Card) -> str:
         if card.community_language is not None:

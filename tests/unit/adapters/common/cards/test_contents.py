@@ -1,0 +1,80 @@
+"""What a card says on a platform of plain words, and what gives way where there is little room."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from adapters.common.cards.contents import sections
+from adapters.common.cards.controls import Weight
+from core.moderation.approval import CaseState
+from core.moderation.cards import Card
+from tests.fakes.ports.cards import DRAFTS, POST_TEXT, REVIEWED, samples
+from tests.fakes.ports.plain_markup import plain_reader
+
+READER = plain_reader()
+ROOM = 4000
+
+
+def texts(card: Card, room: int = ROOM, *, covers_all: bool = False) -> list[str]:
+    """The texts of a card."""
+    return [section.text for section in sections(card, READER, room, covers_all=covers_all) if section.text]
+
+
+@pytest.mark.parametrize("card", samples().values(), ids=samples().keys())
+@pytest.mark.parametrize("room", [900, 2000, ROOM])
+def test_a_card_keeps_its_limit_labels_included(card: Card, room: int) -> None:
+    """Whatever a platform counts."""
+    found = sections(card, READER, room)
+    labels = sum(len(control.label) for section in found for control in section.controls)
+    assert sum(len(section.text) for section in found) + labels <= max(room, _least(card))
+
+
+def _least(card: Card) -> int:
+    """How long a card is that may take no room at all: it says its last forms."""
+    found = sections(card, READER, 0)
+    labels = sum(len(control.label) for section in found for control in section.controls)
+    return sum(len(section.text) for section in found) + labels
+
+
+def test_the_first_words_are_neutral_and_the_post_is_covered() -> None:
+    """Platforms show the beginning of a message in notifications."""
+    first, *others = texts(REVIEWED)
+    assert first.startswith(f"Gist: {REVIEWED.gist}")
+    assert not any(POST_TEXT in text.replace(f"[covered: {POST_TEXT}]", "") for text in (first, *others))
+    assert any(f"[covered: {POST_TEXT}]" in text for text in others)
+
+
+def test_a_new_card_holds_no_word_of_the_post_and_no_draft() -> None:
+    """It is what notifies people."""
+    said = "\n".join(texts(REVIEWED, covers_all=True))
+    assert POST_TEXT not in said
+    assert DRAFTS[0].text not in said
+
+
+def test_controls_stand_under_what_they_decide() -> None:
+    """Approving and editing under each draft, the case's own at the end."""
+    found = sections(REVIEWED, READER, ROOM)
+    (first,) = [section for section in found if DRAFTS[0].text in section.text]
+    assert [control.label for control in first.controls] == ["Approve draft 1…", "Edit draft 1…"]
+    assert first.controls[0].weight is Weight.FIRST
+    assert found[-1].text == ""
+    assert [control.label for control in found[-1].controls][-1] == "More…"
+
+
+def test_with_little_room_a_draft_is_named_and_never_cut() -> None:
+    """Half of a reply is not what would be posted."""
+    long = replace(REVIEWED, drafts=(replace(DRAFTS[0], text="z" * 600),))
+    said = "\n".join(texts(long, 900))
+    assert "This draft is too long for the card." in said
+    assert "zz" not in said
+
+
+def test_links_lead_where_the_platform_says_and_to_nothing_that_is_gone() -> None:
+    """A deleted post has no link; a posted reply has one."""
+    posted = samples()["Posted, the post deleted since"]
+    assert posted.state is CaseState.POSTED
+    said = "\n".join(texts(posted))
+    assert "Go to the reply (plain:444)" in said
+    assert "Go to the post" not in said

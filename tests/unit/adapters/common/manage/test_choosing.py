@@ -1,0 +1,206 @@
+"""Settings chosen on a platform of plain words: what each choice changes, and who may."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from adapters.common.desk import DeskAccess
+from adapters.common.manage import choosing, setup, targets
+from adapters.common.manage.choosing import Choosing, Chosen, in_time
+from adapters.common.manage.managers import Manager
+from adapters.common.manage.panels import Panel, PanelChoice
+from core.errors import BadInput, NotAllowed, StoreUnavailable
+from core.models import Intent, TargetGroup
+from core.moderation.community_policy import MAX_KEYWORDS, CommunityPolicy
+from core.moderation.roles import Person, Role
+from tests.fakes.ports.casework import MemoryCasework
+from tests.fakes.ports.governance import FakeGovernance
+from tests.fakes.ports.plain_markup import plain_reader
+
+MANAGER = Manager("town", Person("plain", "1", "Ane"), False, plain_reader())
+STRANGER = replace(MANAGER, person=Person("plain", "2", "Jon"))
+OWNER = replace(STRANGER, is_owner=True)
+
+
+class PlainFacts:
+    """Implements ``CommunityFacts``: one channel is closed, "everybody" is everybody's role, an emoji is one sign."""
+
+    def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
+        return ["A right is missing."] if policy.review_channel == "poor" else []
+
+    def unread(self, locale: str) -> str:
+        return "The bot may not read."
+
+    def check_review_channel(self, channel: str, locale: str) -> None:
+        if channel == "open":
+            raise BadInput("Everybody can read it.", remedy="Close it.")
+
+    def check_watched_channels(self, channels: tuple[str, ...], locale: str) -> None:
+        if "closed" in channels:
+            raise BadInput("Nobody can read it.", remedy="Open it.")
+
+    def check_roles(self, role: Role, chosen: tuple[str, ...], locale: str) -> None:
+        if "everybody" in chosen:
+            raise BadInput("That is everybody.", remedy="Choose another.")
+
+    def check_reaction(self, emoji: str, locale: str) -> None:
+        if len(emoji) > 1:
+            raise BadInput("That is no emoji.", remedy="Type one.")
+
+    def reaction_hint(self, locale: str) -> str:
+        return "One sign."
+
+
+FACTS = PlainFacts()
+
+
+@pytest.fixture
+def governance() -> FakeGovernance:
+    """One manager."""
+    made = FakeGovernance()
+    made.grant("1", Role.MANAGER)
+    return made
+
+
+@pytest.fixture
+def panels(governance: FakeGovernance) -> Choosing:
+    """The part under test."""
+    desk = DeskAccess("plain")
+    desk.attach(MemoryCasework(), governance)
+    return Choosing(desk)
+
+
+def words(panel: Panel) -> str:
+    """All that a panel says."""
+    return "\n".join(part.title if isinstance(part, PanelChoice) else part for part in panel.parts)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "changed"),
+    [
+        (Chosen(setup.PANEL, "review_channel", ("room",)), {"review_channel": "room"}),
+        (Chosen(setup.PANEL, "review_channel"), {"review_channel": ""}),
+        (Chosen(setup.PANEL, "watched_channels", ("a", "b")), {"watched_channels": ("a", "b")}),
+        (Chosen(setup.PANEL, "language", ("eu",)), {"language": "eu"}),
+        (Chosen(setup.PANEL, "language", ("any",)), {"language": None}),
+        (Chosen(setup.PANEL, "reaction", typed={"reaction": " ! "}), {"reaction": "!"}),
+        (Chosen(targets.PANEL, "groups", ("women",)), {"groups": (TargetGroup.WOMEN,)}),
+        (Chosen(targets.PANEL, "intents", ("questioning",)), {"intents": (Intent.QUESTIONING,)}),
+        (Chosen(targets.PANEL, "threshold", ("0.8",)), {"threshold": 0.8}),
+        (
+            Chosen(targets.PANEL, "keywords", typed={"keywords_0": "b\na\n", "keywords_1": "b"}),
+            {"keywords": ("b", "a")},
+        ),
+        (
+            Chosen(targets.PANEL, "voice", typed={"tone": "warm  words", "publishers": "OECD\n", "evidence_since": ""}),
+            {"tone": "warm words", "publishers": ("OECD",), "evidence_since": None},
+        ),
+    ],
+)
+async def test_each_choice_changes_its_field(
+    panels: Choosing, governance: FakeGovernance, chosen: Chosen, changed: dict[str, object]
+) -> None:
+    """And the panel says so."""
+    panel = await panels.answer(MANAGER, chosen, FACTS)
+    assert governance.done == [("configure", "1", changed)]
+    assert "Saved." in words(panel)
+    assert panel.name == chosen.panel
+
+
+@pytest.mark.parametrize(
+    ("chosen", "why"),
+    [
+        (Chosen(setup.PANEL, "review_channel", ("open",)), "Everybody can read it."),
+        (Chosen(setup.PANEL, "watched_channels", ("closed",)), "Nobody can read it."),
+        (Chosen(setup.PANEL, "moderators", ("everybody",)), "That is everybody."),
+        (Chosen(setup.PANEL, "reaction", typed={"reaction": "no"}), "That is no emoji."),
+        (Chosen(targets.PANEL, "voice", typed={"evidence_since": "1066"}), "1066 is no year"),
+    ],
+)
+async def test_a_refused_choice_changes_nothing_and_says_why(
+    panels: Choosing, governance: FakeGovernance, chosen: Chosen, why: str
+) -> None:
+    """In the panel itself, where the choice was made."""
+    panel = await panels.answer(OWNER, chosen, FACTS)
+    assert governance.done == []
+    assert "Nothing was changed." in words(panel)
+    assert why in words(panel)
+
+
+async def test_who_may_not_configure_changes_nothing(panels: Choosing, governance: FakeGovernance) -> None:
+    """Whatever the platform showed them."""
+    panel = await panels.answer(STRANGER, Chosen(setup.PANEL, "language", ("eu",)), FACTS)
+    assert "Nothing was changed." in words(panel)
+    with pytest.raises(NotAllowed):
+        await panels.form(STRANGER, Chosen(setup.PANEL, "ask_reaction"), FACTS)
+    with pytest.raises(NotAllowed):
+        await panels.answer(STRANGER, Chosen(setup.PANEL, "posting_on"), FACTS)
+    assert governance.done == []
+
+
+async def test_who_owns_the_community_begins_it(panels: Choosing, governance: FakeGovernance) -> None:
+    """Without any role of Antiphon's yet, and without a look at its numbers."""
+    panel = await panels.answer(OWNER, Chosen(setup.PANEL, "moderators", ("staff",)), FACTS)
+    assert governance.policies["town"].roles == {"staff": Role.MODERATOR}
+    assert [button.field for button in panel.buttons] == ["ask_reaction"]
+
+
+def test_a_role_gives_one_thing_only() -> None:
+    """One that gave another gives it no more; what is not chosen any more is gone."""
+    now = {"a": Role.MODERATOR, "b": Role.MANAGER, "c": Role.VOLUNTEER}
+    assert setup.roles_with(now, Role.MODERATOR, ("b",)) == {"b": Role.MODERATOR, "c": Role.VOLUNTEER}
+
+
+async def test_leaving_shadow_mode_takes_two_presses_and_going_back_one(
+    panels: Choosing, governance: FakeGovernance
+) -> None:
+    """Nobody begins to post by a slip."""
+    asked = await panels.answer(MANAGER, Chosen(setup.PANEL, "posting_on"), FACTS)
+    assert governance.done == []
+    first = next(button for button in asked.buttons if button.is_first)
+    await panels.answer(MANAGER, Chosen(setup.PANEL, first.field), FACTS)
+    await panels.answer(MANAGER, Chosen(setup.PANEL, "posting_off"), FACTS)
+    assert governance.done == [("posting", True, ""), ("posting", False, "")]
+
+
+async def test_replies_stop_saying_who_drafts_only_for_a_reason(panels: Choosing, governance: FakeGovernance) -> None:
+    """It is asked for in a form, and kept."""
+    ask = Chosen(setup.PANEL, "ask_disclosure_off")
+    assert ask.opens_form
+    form = await panels.form(MANAGER, ask, FACTS)
+    (field,) = form.fields
+    assert field.is_needed
+    await panels.answer(MANAGER, Chosen(form.panel, form.field, typed={field.name: "It is in our rules."}), FACTS)
+    assert governance.done == [("disclosure", False, "It is in our rules.")]
+
+
+async def test_what_is_wrong_stands_on_the_panel(panels: Choosing, governance: FakeGovernance) -> None:
+    """Missing rights, a missing review channel, words that may not be read; nothing where all is well."""
+    poor = CommunityPolicy(review_channel="poor", watched_channels=("a",))
+    governance.policies["town"] = poor
+    said = words(await panels.panel(MANAGER, setup.PANEL, FACTS))
+    assert "A right is missing." in said
+    assert "The bot may not read." in said
+    governance.policies["town"] = CommunityPolicy()
+    said = words(await panels.panel(MANAGER, setup.PANEL, FACTS))
+    assert "Without a review channel nobody sees the cases here." in said
+    assert "The bot may not read." not in said
+
+
+def test_keywords_have_as_many_fields_as_they_need() -> None:
+    """Fifty in each; a form without any has one to type in."""
+    many = CommunityPolicy(keywords=tuple(f"word{number}" for number in range(MAX_KEYWORDS)))
+    fields = targets.keywords_form(many, "en").fields
+    assert targets.keyword_changes({field.name: field.value for field in fields}) == {"keywords": many.keywords}
+    assert [field.value for field in targets.keywords_form(CommunityPolicy(), "en").fields] == [""]
+
+
+async def test_a_form_is_not_waited_for_longer_than_a_platform_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who pressed is told to press again."""
+    monkeypatch.setattr(choosing, "FORM_SECONDS", 0.0)
+    with pytest.raises(StoreUnavailable, match="takes too long"):
+        async with in_time("en"):
+            await asyncio.Event().wait()

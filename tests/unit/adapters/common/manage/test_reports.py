@@ -1,0 +1,58 @@
+"""How the desk stands, in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from adapters.common.manage.reports import Watch, statistics_text, status_text
+from core.moderation.cards import CardTrouble, DeskStatus, Statistics
+from tests.fakes.ports.governance import STATUS
+from tests.fakes.ports.plain_markup import plain_reader
+
+READER = plain_reader()
+
+
+@pytest.mark.parametrize(
+    ("status", "mode"),
+    [
+        (STATUS, "Shadow mode: drafts are made and reviewed, nothing is posted."),
+        (
+            replace(STATUS, is_posting=True),
+            "Posting what moderators approve, each with a line that says who drafted it.",
+        ),
+        (replace(STATUS, is_posting=True, is_paused_here=True), "Paused in this server: nothing is posted."),
+        (replace(STATUS, is_paused_everywhere=True), "Paused everywhere by who runs Antiphon: nothing is posted."),
+    ],
+)
+def test_the_mode_comes_first(status: DeskStatus, mode: str) -> None:
+    """What is posted, and what is not, before any number."""
+    lines = status_text(status, Watch(), [], READER).splitlines()
+    assert lines[0] == "ANTIPHON IN THIS SERVER"
+    assert lines[1].startswith(mode)
+
+
+def test_troubles_are_told() -> None:
+    """Rights that are missing, cards that nobody sees, words that may not be read, and what was left out."""
+    trouble = CardTrouble("The review channel is gone.", "Choose another.", datetime(2026, 3, 2, tzinfo=UTC))
+    status = replace(STATUS, card_trouble=trouble, model_trouble="no model", expected_seconds=None)
+    said = status_text(status, Watch("The bot may not read.", 7), ["A right is missing."], READER)
+    assert "A right is missing." in said
+    assert "Moderators see no new cards since 2026-03-02T00:00:00+00:00. The review channel is gone." in said
+    assert "Nobody can tell yet how long the first draft takes." in said
+    assert "The engine has trouble: no model" in said
+    assert "The bot may not read." in said
+    assert "7 messages were not looked at" in said
+
+
+def test_statistics_make_nothing_up() -> None:
+    """What cannot be told from few cases is said to be so."""
+    since = datetime(2026, 3, 2, tzinfo=UTC) - timedelta(days=7)
+    found = Statistics(since, 3, {}, {}, {"informative": 2, "a newer kind": 1}, {"preachy": 1}, None, None, None, None)
+    said = statistics_text(found, 7, READER)
+    assert said.splitlines()[:2] == ["THE LAST 7 DAYS", "Flagged: 3."]
+    assert "Kinds of reply: gives facts 2, a newer kind 1." in said
+    assert "Why drafts were declined: preachy 1." in said
+    assert "Fewer than five cases" in said
