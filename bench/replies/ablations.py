@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 
 from bench.measuring.meter import with_models
 from bench.measuring.output import Row
@@ -18,7 +17,7 @@ from bench.replies.runs import column, rewards_of
 from bench.replies.systems import Answering, Said, SystemOutcome, under
 from core.engine import Engine
 from core.llm.profiles import Profile
-from core.llm.prompting import load_prompt
+from core.llm.prompting import load_prompt, prompt_names
 from core.ports import Answer, EvidenceQuery, Found, Generation, LanguageModel, Message
 from core.scoring.rewards import WEIGHTS
 
@@ -66,8 +65,7 @@ class UnheardJudge:
 @cache
 def judging_prompts() -> frozenset[str]:
     """What the judge's prompts begin with."""
-    files = (entry.name.removesuffix(".txt") for entry in resources.files("core.llm").joinpath("prompts").iterdir())
-    return frozenset(load_prompt(name).messages[0].content for name in files if name.startswith("judge"))
+    return frozenset(load_prompt(name).messages[0].content for name in prompt_names() if name.startswith("judge"))
 
 
 def variants(profile: Profile) -> dict[str, Answering]:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from core.ports import Message
 from core.wording.injection.injection import disarm
@@ -51,14 +52,25 @@ class Prompt:
 
 
 @cache
+def _files() -> dict[str, Traversable]:
+    rooms = (room for room in resources.files("core.llm").joinpath("prompts").iterdir() if room.is_dir())
+    return {file.name.removesuffix(".txt"): file for room in rooms for file in room.iterdir()}
+
+
+def prompt_names() -> list[str]:
+    """The names of all prompts, sorted."""
+    return sorted(_files())
+
+
+@cache
 def load_prompt(name: str) -> Prompt:
-    """The prompt in ``core/llm/prompts/<name>.txt``.
+    """The prompt of that name, from ``<name>.txt`` in one of the folders of ``core/llm/prompts``.
 
     Raises:
-        FileNotFoundError: there is no such prompt.
+        KeyError: there is no such prompt.
         ValueError: the file has text before its first section, or no section.
     """
-    text = resources.files("core.llm").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
+    text = _files()[name].read_text(encoding="utf-8")
     messages: list[Message] = []
     for line in text.splitlines():
         if line.startswith("#"):
@@ -69,9 +81,9 @@ def load_prompt(name: str) -> Prompt:
         elif messages:
             messages[-1] = Message(messages[-1].role, f"{messages[-1].content}\n{line}")
         elif line.strip():
-            raise ValueError(f"core/llm/prompts/{name}.txt: text before the first section")
+            raise ValueError(f"{name}.txt: text before the first section")
     if not messages:
-        raise ValueError(f"core/llm/prompts/{name}.txt: no section")
+        raise ValueError(f"{name}.txt: no section")
     return Prompt(name, tuple(Message(m.role, m.content.strip()) for m in messages))
 
 

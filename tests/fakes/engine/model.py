@@ -7,10 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from importlib import resources
 
 from core.errors import ModelUnavailable
-from core.llm.prompting import load_prompt
+from core.llm.prompting import load_prompt, prompt_names
 from core.ports import Answer, Generation, Message
 
 Shares = dict[str, float] | None
@@ -21,9 +20,8 @@ Choice = Shares | Callable[[Sequence[Message], Sequence[str]], Shares]
 @cache
 def _system_texts() -> dict[str, re.Pattern[str]]:
     """Each prompt's system text as a pattern, its blanks open."""
-    names = [entry.name.removesuffix(".txt") for entry in resources.files("core.llm").joinpath("prompts").iterdir()]
     found = {}
-    for name in names:
+    for name in prompt_names():
         parts = re.split(r"\{[a-z_]+\}", load_prompt(name).messages[0].content)
         found[name] = re.compile(".*".join(re.escape(part) for part in parts), re.DOTALL)
     return found

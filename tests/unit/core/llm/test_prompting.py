@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import core
-from core.llm.prompting import Prompt, load_prompt, quoted
+from core.llm.prompting import Prompt, load_prompt, prompt_names, quoted
 from core.ports import Message
 from core.stages.judge_formats import Rubric
 
-FILES = sorted(entry.name.removesuffix(".txt") for entry in resources.files("core.llm").joinpath("prompts").iterdir())
+FILES = prompt_names()
 BLANK = re.compile(r"\{([a-z_]+)\}")
 NAMED_BY_VARIABLE = {"prompt": ("hateful", "violent", "personal"), "rubric": tuple(Rubric)}
 """``core.stages.reading`` asks three prompts in the same way, and ``core.stages.judge_formats`` its rubrics."""
@@ -69,7 +68,7 @@ def test_no_two_prompts_have_the_same_system_text() -> None:
 
 def test_a_missing_prompt_is_named() -> None:
     """A wrong name is an error at once."""
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(KeyError):
         load_prompt("nowhere")
 
 
