@@ -86,9 +86,9 @@ class FrontDesk:
         case_id = await self._database.run("find a case", look)
         return None if case_id is None else await self.card(case_id, by)
 
-    async def claim(self, case_id: str, by: Person) -> Card:
+    async def hold(self, case_id: str, by: Person) -> Card:
         """Hold a case; ``Conflict`` says who else does, and until when."""
-        return await self._decided(case_id, by, lambda: self._decisions.take(case_id, by))
+        return await self._decided(case_id, by, lambda: self._decisions.hold(case_id, by))
 
     async def release(self, case_id: str, by: Person) -> Card:
         """Hold it no more."""

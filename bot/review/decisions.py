@@ -38,15 +38,15 @@ class Decisions:
     """The decisions about cases, over one database.
 
     Args:
-        hold_minutes: how long a case that somebody took is closed to others.
+        hold_minutes: how long a case that somebody holds is closed to others.
     """
 
     def __init__(self, database: Database, *, hold_minutes: float = 5.0) -> None:
         self._database = database
         self._hold = timedelta(minutes=hold_minutes)
 
-    async def take(self, case_id: str, by: Person) -> Case:
-        """Hold a case for ``hold_minutes``: nobody else decides about it then. Taken again, it is held longer.
+    async def hold(self, case_id: str, by: Person) -> Case:
+        """Hold a case for ``hold_minutes``: nobody else decides about it then. Held again, it is held longer.
 
         Raises:
             Conflict: somebody else holds it; the message says who, and until when.
@@ -59,20 +59,20 @@ class Decisions:
             if case.state not in _HELD:
                 raise NotAllowed(
                     sentence("The case is {state}: it waits for no person.", state=state_words(case.state)),
-                    remedy=sentence("Take another case."),
+                    remedy=sentence("Choose another case."),
                 )
-            return await holds.take(session, case, who, self._hold)
+            return await holds.start(session, case, who, self._hold)
 
-        return await self._database.run("take a case to review", work)
+        return await self._database.run("hold a case", work)
 
     async def release(self, case_id: str, by: Person) -> Case:
         """Hold a case no more. Who does not hold it changes nothing."""
 
         async def work(session: Session) -> Case:
             case, who = await self._reviewer(session, case_id, by)
-            return await holds.end(session, case) if case.claimed_by == who else case
+            return await holds.end(session, case) if case.held_by == who else case
 
-        return await self._database.run("let a case go", work)
+        return await self._database.run("release a case that was held", work)
 
     async def _reviewer(self, session: Session, case_id: str, by: Person) -> tuple[Case, str]:
         case = await holds.lock(session, case_id)

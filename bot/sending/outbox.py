@@ -17,7 +17,7 @@ from typing import Final
 from bot.runtime.waiting import pause
 from bot.sending.checks import SendLimits
 from bot.sending.gate import Gate, cause
-from bot.sending.outbox_rows import Claim, Delivery, Rules
+from bot.sending.outbox_rows import Delivery, Rules, SendLease
 from bot.sending.retracting import Retractions
 from bot.sending.send_transactions import Ledger
 from bot.sending.unknown import UnknownSends
@@ -169,8 +169,8 @@ class Outbox:
         if changed:
             return await self._ledger.refuse(seen, changed)
         started = self._ticks()
-        claim = await self._ledger.claim(seen)
-        return await self._post(claim, started) if isinstance(claim, Claim) else claim
+        lease = await self._ledger.lease(seen)
+        return await self._post(lease, started) if isinstance(lease, SendLease) else lease
 
     async def _changed(self, seen: Entry) -> str | None:
         """What the platform says against this reply, or ``None``; keeps the rights of who approved in step with it.
@@ -191,60 +191,60 @@ class Outbox:
             return sentence("The post that the reply answers is gone.")
         return None if text_hash(original) == seen.approval.target_sha256 else _CHANGED
 
-    async def _post(self, claim: Claim, started: float) -> Delivery | None:
+    async def _post(self, lease: SendLease, started: float) -> Delivery | None:
         """Make the network call, once, and record what came of it.
 
         A cancellation passes through: the row stays in ``sending``, and ``recover`` reads back.
         """
         try:
-            posted = await self._gate.send(claim.reply, lambda: self._ticks() - started <= claim.hold_seconds)
+            posted = await self._gate.send(lease.reply, lambda: self._ticks() - started <= lease.hold_seconds)
         except PlatformBusy as err:
-            if claim.is_first:
-                return await self._ledger.busy(claim, err.said, err.retry_after_seconds)
-            return await self._ledger.unknown(claim, _not_again(err))
+            if lease.is_first:
+                return await self._ledger.busy(lease, err.said, err.retry_after_seconds)
+            return await self._ledger.unknown(lease, _not_again(err))
         except PlatformUnavailable as err:
-            if claim.is_first:
-                return await self._ledger.failed(claim, err.said)
-            return await self._ledger.unknown(claim, _not_again(err))
+            if lease.is_first:
+                return await self._ledger.failed(lease, err.said)
+            return await self._ledger.unknown(lease, _not_again(err))
         except Exception as err:
             # Whatever else went wrong, the reply may stand on the platform.
             why = sentence("The send ended without an answer: {why}", why=cause(err))
-            delivery = await self._ledger.unknown(claim, why)
-            return await self._resolve(claim, why) if delivery is not None and claim.is_first else delivery
-        return await self._ledger.posted(claim, posted)
+            delivery = await self._ledger.unknown(lease, why)
+            return await self._resolve(lease, why) if delivery is not None and lease.is_first else delivery
+        return await self._ledger.posted(lease, posted)
 
     async def _recover(self, approval_id: str) -> Delivery | None:
         taken = await self._unknown.take_over(approval_id, self._gate.serves)
-        if not isinstance(taken, Claim):
+        if not isinstance(taken, SendLease):
             return taken
         return await self._resolve(taken, sentence("The send was interrupted, or had no answer."))
 
-    async def _resolve(self, claim: Claim, why: str) -> Delivery | None:
+    async def _resolve(self, lease: SendLease, why: str) -> Delivery | None:
         """Settle a send of unknown fate: found on the platform, sent again under its key, or left to a person."""
-        window = self._gate.resend_seconds(claim.reply.in_reply_to)
+        window = self._gate.resend_seconds(lease.reply.in_reply_to)
         try:
-            found = await self._gate.find(claim.reply)
+            found = await self._gate.find(lease.reply)
         except Exception as err:
             return await self._unknown.wait(
-                claim, joined(why, sentence("It could not be read back: {why}", why=cause(err))), window
+                lease, joined(why, sentence("It could not be read back: {why}", why=cause(err))), window
             )
         if found is not None:
-            return await self._ledger.posted(claim, found, joined(why, sentence("The reply was found.")))
+            return await self._ledger.posted(lease, found, joined(why, sentence("The reply was found.")))
         why = joined(why, _NOT_FOUND)
-        seen = await self._unknown.in_window(claim, window)
+        seen = await self._unknown.in_window(lease, window)
         if seen is None:
-            return await self._unknown.park(claim, why)
+            return await self._unknown.park(lease, why)
         try:
             changed = await self._changed(seen)
         except StoreUnavailable:
             raise
         except Exception as err:
-            return await self._unknown.wait(claim, joined(why, cause(err)), window)
+            return await self._unknown.wait(lease, joined(why, cause(err)), window)
         if changed:
-            return await self._unknown.park(claim, joined(why, changed))
+            return await self._unknown.park(lease, joined(why, changed))
         started = self._ticks()
-        again = await self._unknown.again(claim, window, why)
-        return await self._post(again, started) if isinstance(again, Claim) else again
+        again = await self._unknown.again(lease, window, why)
+        return await self._post(again, started) if isinstance(again, SendLease) else again
 
 
 def _not_again(err: PlatformUnavailable) -> Sentence:

@@ -49,7 +49,7 @@ class Rules:
 
     @property
     def hold_seconds(self) -> float:
-        """How long after its claim a call may still begin, so that it ends within the lease."""
+        """How long after its lease a call may still begin, so that it ends within the lease."""
         return 2 * self.call_seconds
 
     @property
@@ -73,10 +73,10 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class SendLease:
     """The right to bring one send to its end, until its lease is over.
 
-    ``attempt`` is the fence. Only within ``hold_seconds`` of the claim may the call begin. Of one that is not
+    ``attempt`` is the fence. Only within ``hold_seconds`` of the lease may the call begin. Of one that is not
     ``is_first``, an earlier call may have arrived.
     """
 
@@ -115,19 +115,19 @@ async def held(session: Session, rules: Rules, entry: Entry, found: Obstacle) ->
     return Delivery(case.id, entry.approval.id, case.state, found.reason)
 
 
-async def intend(session: Session, rules: Rules, entry: Entry, hold_seconds: float, *, is_first: bool) -> Claim:
+async def intend(session: Session, rules: Rules, entry: Entry, hold_seconds: float, *, is_first: bool) -> SendLease:
     """Write down that the reply is being sent, by whom this attempt is made."""
     reply = entry.reply()
     entry.row.attempts += 1
     entry.row.lease_until = session.moment + rules.lease
     await end(session, entry, CaseState.SENDING, "sending" if is_first else "sending again under the same key")
-    return Claim(reply, entry.row.attempts, is_first, hold_seconds)
+    return SendLease(reply, entry.row.attempts, is_first, hold_seconds)
 
 
-async def mine(session: Session, claim: Claim, state: OutboxState) -> Entry | None:
-    """The row of a claim, locked; ``None`` if it belongs to somebody else by now."""
-    entry = await entry_of(session, claim.reply.approval_id, lock=True)
-    return entry if entry.row.attempts == claim.attempt and entry.row.state is state else None
+async def mine(session: Session, lease: SendLease, state: OutboxState) -> Entry | None:
+    """The row of a lease, locked; ``None`` if it belongs to somebody else by now."""
+    entry = await entry_of(session, lease.reply.approval_id, lock=True)
+    return entry if entry.row.attempts == lease.attempt and entry.row.state is state else None
 
 
 async def end(

@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.communities.native_roles import keep_native
 from bot.sending.checks import Obstacle
-from bot.sending.outbox_rows import Claim, Delivery, Rules, checked, end, held, intend, mine
+from bot.sending.outbox_rows import Delivery, Rules, SendLease, checked, end, held, intend, mine
 from bot.store.cases import sending as store
 from bot.store.cases.sending import Entry, entry_of
 from bot.store.engine.database import Database, Session
@@ -88,10 +88,10 @@ class Ledger:
 
         return await self._database.run("postpone a send", work)
 
-    async def claim(self, seen: Entry) -> Claim | Delivery | None:
+    async def lease(self, seen: Entry) -> SendLease | Delivery | None:
         """Commit the intent to send, if everything still holds and nothing was moved since ``seen``."""
 
-        async def work(session: Session) -> Claim | Delivery | None:
+        async def work(session: Session) -> SendLease | Delivery | None:
             entry = await checked(session, self._rules, seen)
             if not isinstance(entry, Entry):
                 return entry
@@ -102,11 +102,11 @@ class Ledger:
 
     # After the call
 
-    async def posted(self, claim: Claim, posted: Posted, reason: str = sentence("posted")) -> Delivery | None:
+    async def posted(self, lease: SendLease, posted: Posted, reason: str = sentence("posted")) -> Delivery | None:
         """Record that the reply stands; all that a sender may still say when its lease is over."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await entry_of(session, claim.reply.approval_id, lock=True)
+            entry = await entry_of(session, lease.reply.approval_id, lock=True)
             if entry.row.state not in (OutboxState.SENDING, OutboxState.UNKNOWN):
                 if entry.row.state is not OutboxState.POSTED:
                     _LOG.error("case %s: a reply stands that counts as %s", entry.case.id, entry.row.state)
@@ -116,20 +116,20 @@ class Ledger:
 
         return await self._database.run("record a posted reply", work)
 
-    async def failed(self, claim: Claim, reason: str) -> Delivery | None:
+    async def failed(self, lease: SendLease, reason: str) -> Delivery | None:
         """Record that the platform refused the reply, and will again."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await mine(session, claim, OutboxState.SENDING)
+            entry = await mine(session, lease, OutboxState.SENDING)
             return None if entry is None else await end(session, entry, CaseState.FAILED, reason)
 
         return await self._database.run("record a refused send", work)
 
-    async def busy(self, claim: Claim, reason: str, after_seconds: float) -> Delivery | None:
+    async def busy(self, lease: SendLease, reason: str, after_seconds: float) -> Delivery | None:
         """Put a reply that was certainly not posted back, for later; after ``max_attempts`` it has failed."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await mine(session, claim, OutboxState.SENDING)
+            entry = await mine(session, lease, OutboxState.SENDING)
             if entry is None:
                 return None
             if entry.row.attempts >= self._rules.max_attempts:
@@ -142,15 +142,15 @@ class Ledger:
 
         return await self._database.run("put a reply back", work)
 
-    async def unknown(self, claim: Claim, reason: str) -> Delivery | None:
+    async def unknown(self, lease: SendLease, reason: str) -> Delivery | None:
         """Record that nobody knows what became of a send; ``None`` if somebody else looks after it by now."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await mine(session, claim, OutboxState.SENDING)
+            entry = await mine(session, lease, OutboxState.SENDING)
             if entry is None:
                 return None
             delivery = await end(session, entry, CaseState.UNKNOWN, reason)
-            wait = self._rules.lease if claim.is_first else self._rules.pause(claim.attempt)
+            wait = self._rules.lease if lease.is_first else self._rules.pause(lease.attempt)
             entry.row.lease_until = session.moment + wait
             return delivery
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from bot.sending.checks import obstacle
-from bot.sending.outbox_rows import Claim, Delivery, Rules, end, intend, mine
+from bot.sending.outbox_rows import Delivery, Rules, SendLease, end, intend, mine
 from bot.store.cases import sending as store
 from bot.store.cases.cases import load, load_expected
 from bot.store.cases.sending import Entry, entry_of
@@ -36,13 +36,13 @@ class UnknownSends:
         """The approvals whose sends nobody brought to an end, and nobody looks after."""
         return await self._database.run("look for interrupted sends", store.interrupted)
 
-    async def take_over(self, approval_id: str, serves: Callable[[PostRef], bool]) -> Claim | Delivery | None:
+    async def take_over(self, approval_id: str, serves: Callable[[PostRef], bool]) -> SendLease | Delivery | None:
         """Take a send whose sender is gone; ``None`` if another process was faster, or should.
 
         One of a platform that no process serves is left to a person when its approval is too old.
         """
 
-        async def work(session: Session) -> Claim | Delivery | None:
+        async def work(session: Session) -> SendLease | Delivery | None:
             entry = await entry_of(session, approval_id, lock=True)
             row, is_served = entry.row, serves(entry.case.post.ref)
             is_open = entry.case.state in (CaseState.SENDING, CaseState.UNKNOWN)
@@ -68,26 +68,26 @@ class UnknownSends:
             except NotAllowed as err:
                 why = joined(sentence("The send was interrupted."), err.message)
                 return await end(session, entry, CaseState.NEEDS_PERSON, why)
-            return Claim(reply, row.attempts, is_first=False, hold_seconds=self._rules.hold_seconds)
+            return SendLease(reply, row.attempts, is_first=False, hold_seconds=self._rules.hold_seconds)
 
         return await self._database.run("take over a send", work)
 
-    async def in_window(self, claim: Claim, resend_seconds: float) -> Entry | None:
+    async def in_window(self, lease: SendLease, resend_seconds: float) -> Entry | None:
         """The send, if its reply may be sent again under its key now; ``None`` if not, or if it was moved."""
 
         async def work(session: Session) -> Entry | None:
-            entry = await mine(session, claim, OutboxState.UNKNOWN)
+            entry = await mine(session, lease, OutboxState.UNKNOWN)
             return None if entry is None or self._seconds_left(session, entry, resend_seconds) <= 0 else entry
 
         return await self._database.run("look at the window of a send", work)
 
-    async def again(self, claim: Claim, resend_seconds: float, why: str) -> Claim | Delivery | None:
+    async def again(self, lease: SendLease, resend_seconds: float, why: str) -> SendLease | Delivery | None:
         """Commit the intent to send once more under the same key, if all holds that must hold for a first send."""
 
-        async def work(session: Session) -> Claim | Delivery | None:
-            seen = await entry_of(session, claim.reply.approval_id)
+        async def work(session: Session) -> SendLease | Delivery | None:
+            seen = await entry_of(session, lease.reply.approval_id)
             await communities.load(session, seen.case.community_id, lock=True)
-            entry = await mine(session, claim, OutboxState.UNKNOWN)
+            entry = await mine(session, lease, OutboxState.UNKNOWN)
             if entry is None:
                 return None
             found = await obstacle(session, entry, self._rules.limits)
@@ -99,11 +99,11 @@ class UnknownSends:
 
         return await self._database.run("commit the intent again", work)
 
-    async def wait(self, claim: Claim, reason: str, resend_seconds: float) -> Delivery | None:
+    async def wait(self, lease: SendLease, reason: str, resend_seconds: float) -> Delivery | None:
         """Leave a send for a while if it may still be sent again then; else ask a person."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await mine(session, claim, OutboxState.UNKNOWN)
+            entry = await mine(session, lease, OutboxState.UNKNOWN)
             if entry is None:
                 return None
             pause = self._rules.pause(entry.row.attempts)
@@ -115,11 +115,11 @@ class UnknownSends:
 
         return await self._database.run("leave an unknown send", work)
 
-    async def park(self, claim: Claim, reason: str) -> Delivery | None:
+    async def park(self, lease: SendLease, reason: str) -> Delivery | None:
         """Ask a person what became of a send."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await mine(session, claim, OutboxState.UNKNOWN)
+            entry = await mine(session, lease, OutboxState.UNKNOWN)
             return None if entry is None else await end(session, entry, CaseState.NEEDS_PERSON, reason)
 
         return await self._database.run("ask a person about a send", work)

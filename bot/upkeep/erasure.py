@@ -207,8 +207,8 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
     await touch(session, *sorted(set(await session.scalars(firsts))))
     await session.execute(
         update(CaseRow)
-        .where(CaseRow.claimed_by == person)
-        .values(claimed_by=None, claimed_until=None, unshown=CaseRow.unshown + 1)
+        .where(CaseRow.held_by == person)
+        .values(held_by=None, held_until=None, unshown=CaseRow.unshown + 1)
         .execution_options(synchronize_session="fetch")
     )
     await session.execute(delete(PersonRow).where(PersonRow.id == person))

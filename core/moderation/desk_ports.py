@@ -39,7 +39,7 @@ class Casework(Protocol):
         """The case of a post, or that a posted reply belongs to; ``None`` if there is none."""
         ...
 
-    async def claim(self, case_id: str, by: Person) -> Card:
+    async def hold(self, case_id: str, by: Person) -> Card:
         """Hold a case; ``Conflict`` says who else does, and until when."""
         ...
 

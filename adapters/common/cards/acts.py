@@ -13,7 +13,7 @@ from enum import StrEnum
 class Act(StrEnum):
     """What a component does. Those that open a menu or a modal decide nothing themselves."""
 
-    CLAIM = "claim"
+    HOLD = "hold"
     RELEASE = "release"
     APPROVE = "approve"
     CONFIRM = "confirm"

@@ -81,8 +81,8 @@ def for_case(card: Card, locale: str) -> list[Control]:
 
 def _first(card: Card, locale: str) -> Iterator[Control]:
     if card.state in _HELD:
-        release, claim = gettext("Release", locale), gettext("Claim", locale)
-        yield Control(Act.RELEASE, release) if card.holder else Control(Act.CLAIM, claim, Weight.FIRST)
+        release, hold = gettext("Release", locale), gettext("Hold", locale)
+        yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, Weight.FIRST)
     if card.state is CaseState.APPROVED:
         yield Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE)
     if card.state is CaseState.POSTED and (card.is_original_gone or card.is_original_edited):

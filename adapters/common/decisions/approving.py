@@ -95,7 +95,7 @@ async def _give_back(press: Press, text: str) -> None:
 
 async def confirm(press: Press) -> None:
     """Approve what was shown."""
-    await press.hold()
+    await press.defer()
     approval = await press.casework.approve(press.target.extra, press.by)
     await press.replace(_approved(approval, press.reader))
 
@@ -119,7 +119,7 @@ def _approved(approval: Approval, reader: Reader) -> Screen:
 
 async def undo(press: Press) -> None:
     """Take an approval back."""
-    await press.hold()
+    await press.defer()
     card = await press.casework.undo(press.target.case_id, press.target.version, press.by)
     await press.conclude(card, gettext("Taken back. Nothing is sent; the case is in review again.", press.locale))
 

@@ -1,6 +1,6 @@
 """Who looks at a case, what else should be drafted, and why none of it will be posted.
 
-Owns the flows claim, release, redraft, decline, stay silent, withdraw, retract, reopen, settle and split. Each decision
+Owns the flows hold, release, redraft, decline, stay silent, withdraw, retract, reopen, settle and split. Each decision
 is one call of ``Casework`` with the version that the person saw.
 """
 
@@ -26,10 +26,10 @@ _ANY = "any"
 _NOTE = 500
 
 
-async def claim(press: Press) -> None:
+async def hold(press: Press) -> None:
     """Hold the case."""
-    await press.hold()
-    card = await press.casework.claim(press.target.case_id, press.by)
+    await press.defer()
+    card = await press.casework.hold(press.target.case_id, press.by)
     if card.holder is None:
         await press.conclude(card, gettext("You look at this case now.", press.locale))
         return
@@ -39,7 +39,7 @@ async def claim(press: Press) -> None:
 
 async def release(press: Press) -> None:
     """Hold it no more."""
-    await press.hold()
+    await press.defer()
     card = await press.casework.release(press.target.case_id, press.by)
     await press.conclude(card, gettext("You let this case go.", press.locale))
 
@@ -55,7 +55,7 @@ async def ask_redraft(press: Press) -> None:
 
 async def redraft(press: Press) -> None:
     """Ask for other drafts."""
-    await press.hold()
+    await press.defer()
     said = press.values[0] if press.values else _ANY
     intent = None if said == _ANY else Intent(said)
     target = press.target
@@ -78,7 +78,7 @@ async def ask_claim(press: Press) -> None:
 
 async def argue(press: Press) -> None:
     """Ask for drafts that argue another claim."""
-    await press.hold()
+    await press.defer()
     target = press.target
     card = await press.casework.card(target.case_id, press.by)
     require_current(card, press)
@@ -102,7 +102,7 @@ async def decline(press: Press) -> None:
     if reason is DeclineReason.OTHER:
         await ask_note(press)
         return
-    await press.hold()
+    await press.defer()
     target = press.target
     card = await press.casework.decline(target.case_id, target.version, press.by, reason)
     await press.conclude(card, gettext("Declined. The case is closed.", press.locale))
@@ -164,7 +164,7 @@ async def split(press: Press) -> None:
 
 
 async def _at_once(press: Press, decide: Callable[[str, int, Person], Awaitable[Card]]) -> None:
-    await press.hold()
+    await press.defer()
     await _note(press, await decide(press.target.case_id, press.target.version, press.by))
 
 
@@ -172,7 +172,7 @@ def settle(*, is_posted: bool) -> Flow:
     """Say whether the reply stands there, after somebody looked."""
 
     async def flow(press: Press) -> None:
-        await press.hold()
+        await press.defer()
         target = press.target
         await _note(press, await press.casework.settle(target.case_id, target.version, press.by, is_posted=is_posted))
 

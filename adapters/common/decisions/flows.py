@@ -10,7 +10,7 @@ from adapters.common.decisions import approving, deciding, reading
 from adapters.common.decisions.press import Flow
 
 PRESSED: Final[Mapping[Act, Flow]] = {
-    Act.CLAIM: deciding.claim,
+    Act.HOLD: deciding.hold,
     Act.RELEASE: deciding.release,
     Act.APPROVE: approving.approve,
     Act.CONFIRM: approving.confirm,

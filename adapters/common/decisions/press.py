@@ -123,7 +123,7 @@ class Press(Protocol):
         """Say in time that a private answer follows."""
         ...
 
-    async def hold(self) -> None:
+    async def defer(self) -> None:
         """Say in time that it was seen; what was pressed stays as it is until ``replace``."""
         ...
 

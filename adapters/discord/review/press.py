@@ -83,7 +83,7 @@ class DiscordPress:
         """Say within three seconds that a private answer follows."""
         await self.interaction.response.defer(ephemeral=True, thinking=True)
 
-    async def hold(self) -> None:
+    async def defer(self) -> None:
         """Say within three seconds that it was seen; the message stays as it is until ``replace``."""
         await self.interaction.response.defer()
 

@@ -41,7 +41,7 @@ CARDLESS: Final = frozenset({CaseState.CAPTURED, CaseState.FOLDED})
 class Case:
     """A flagged post and where it stands; ``version`` is what every decision about it must name.
 
-    The people in ``post`` are pseudonyms. ``claimed_by`` looks at the case until ``claimed_until``.
+    The people in ``post`` are pseudonyms. ``held_by`` looks at the case until ``held_until``.
     """
 
     id: str
@@ -52,8 +52,8 @@ class Case:
     created_at: datetime
     updated_at: datetime
     campaign_id: str | None = None
-    claimed_by: str | None = None
-    claimed_until: datetime | None = None
+    held_by: str | None = None
+    held_until: datetime | None = None
 
 
 async def load(session: Session, case_id: str) -> Case:
@@ -351,6 +351,6 @@ def _case(row: CaseRow) -> Case:
         created_at=row.created_at,
         updated_at=row.updated_at,
         campaign_id=row.campaign_id,
-        claimed_by=row.claimed_by,
-        claimed_until=row.claimed_until,
+        held_by=row.held_by,
+        held_until=row.held_until,
     )

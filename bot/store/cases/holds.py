@@ -1,6 +1,6 @@
 """Who looks at a case just now, so that two persons do not do the same work.
 
-Owns ``cases.claimed_by`` and ``cases.claimed_until``. A hold ends by itself, and moves nothing: it is no state of the
+Owns ``cases.held_by`` and ``cases.held_until``. A hold ends by itself, and moves nothing: it is no state of the
 case and changes no version. Works inside the caller's transaction and never commits.
 """
 
@@ -36,26 +36,26 @@ async def lock(session: Session, case_id: str) -> Case:
 
 async def holder(session: Session, case: Case) -> Hold | None:
     """Who holds the case now, or ``None``."""
-    if case.claimed_by is None or case.claimed_until is None or case.claimed_until <= session.moment:
+    if case.held_by is None or case.held_until is None or case.held_until <= session.moment:
         return None
-    return Hold(case.claimed_by, await name_of(session, case.community_id, case.claimed_by), case.claimed_until)
+    return Hold(case.held_by, await name_of(session, case.community_id, case.held_by), case.held_until)
 
 
 async def require_free(session: Session, case: Case, who: str) -> None:
     """Refuse what somebody does with a case that another one holds.
 
     Raises:
-        Conflict: it is taken; the message says by whom and until when.
+        Conflict: somebody else holds it; the message says by whom and until when.
     """
     held = await holder(session, case)
     if held is not None and held.person_id != who:
         raise Conflict(
-            sentence("The case is taken by {name} until {until} UTC.", name=held.name, until=f"{held.until:%H:%M}"),
-            remedy=sentence("Take another case, or wait until then."),
+            sentence("{name} holds the case until {until} UTC.", name=held.name, until=f"{held.until:%H:%M}"),
+            remedy=sentence("Choose another case, or wait until then."),
         )
 
 
-async def take(session: Session, case: Case, who: str, lease: timedelta) -> Case:
+async def start(session: Session, case: Case, who: str, lease: timedelta) -> Case:
     """Let somebody hold a locked case that is free, or hold it longer."""
     return await _set(session, case, who, session.moment + lease)
 
@@ -66,7 +66,7 @@ async def end(session: Session, case: Case) -> Case:
 
 
 async def _set(session: Session, case: Case, who: str | None, until: datetime | None) -> Case:
-    held = {"claimed_by": who, "claimed_until": until, "unshown": CaseRow.unshown + 1}
+    held = {"held_by": who, "held_until": until, "unshown": CaseRow.unshown + 1}
     statement = update(CaseRow).where(CaseRow.id == case.id).values(held)
     await session.execute(statement, execution_options={"synchronize_session": False})
     return await load(session, case.id)

@@ -36,8 +36,8 @@ class CaseRow(Base):
     ``root`` is the message that began the conversation in the channel, the post itself where none is known.
     ``revision`` is the platform's name of the post's last edit; one that ``is_from_elsewhere`` stands in no message
     (``core.models.FlaggedPost``).
-    ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``claimed_by`` looks at the case until
-    ``claimed_until``. ``wish`` is what the flagger asked for (``core.models.Wish``, without what was not). ``text``,
+    ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``held_by`` looks at the case until
+    ``held_until``. ``wish`` is what the flagger asked for (``core.models.Wish``, without what was not). ``text``,
     ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the changes of what people see of
     the case that its card in the review channel does not show yet.
     """
@@ -52,7 +52,7 @@ class CaseRow(Base):
         Index("cases_by_campaign", "campaign_id"),
         Index("cases_by_conversation", "community_id", "channel", "root"),
         Index("cases_unshown", "community_id", "unshown"),
-        Index("cases_held", "claimed_until"),
+        Index("cases_held", "held_until"),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -76,8 +76,8 @@ class CaseRow(Base):
     state: Mapped[CaseState] = mapped_column(stored(CaseState, "case_state"))
     version: Mapped[int]
     campaign_id: Mapped[str | None] = mapped_column(default=None)
-    claimed_by: Mapped[str | None] = mapped_column(default=None)
-    claimed_until: Mapped[datetime | None] = mapped_column(default=None)
+    held_by: Mapped[str | None] = mapped_column(default=None)
+    held_until: Mapped[datetime | None] = mapped_column(default=None)
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     erased_at: Mapped[datetime | None] = mapped_column(default=None)

@@ -1,4 +1,4 @@
-"""Expiry: what nobody decided in time is closed; a claim or a first approval that ran out is given up.
+"""Expiry: what nobody decided in time is closed; a hold or a first approval that ran out is given up.
 
 Must never send, and never close a case that somebody looks at just now. Folded cases wait with the one that stands for
 them (``bot.upkeep.chores.folded``).
@@ -38,7 +38,7 @@ class Expiry:
         self._person = timedelta(days=person_days)
 
     async def do(self, _: Job) -> Done:
-        """Close what is due, and let go of what is claimed no longer."""
+        """Close what is due, and end the holds that ran out."""
         claims = await self._database.run("end claims", _end_claims)
         drafts = await in_batches(self._database, "expire drafts", self._expire_drafts)
         approvals = await in_batches(self._database, "expire approvals", _expire_approvals)
@@ -70,7 +70,7 @@ async def _expire_approvals(session: Session) -> int:
 
 
 async def _expire(session: Session, is_due: ColumnElement[bool], reason: str) -> int:
-    is_free = or_(CaseRow.claimed_until.is_(None), CaseRow.claimed_until < session.moment)
+    is_free = or_(CaseRow.held_until.is_(None), CaseRow.held_until < session.moment)
     query = (
         select(CaseRow.id, CaseRow.version)
         .where(is_due, is_free)
@@ -87,8 +87,8 @@ async def _expire(session: Session, is_due: ColumnElement[bool], reason: str) ->
 async def _end_claims(session: Session) -> int:
     statement = (
         update(CaseRow)
-        .where(CaseRow.claimed_until < session.moment)
-        .values(claimed_by=None, claimed_until=None, unshown=CaseRow.unshown + 1)
+        .where(CaseRow.held_until < session.moment)
+        .values(held_by=None, held_until=None, unshown=CaseRow.unshown + 1)
         .returning(CaseRow.id)
         .execution_options(synchronize_session="fetch")
     )

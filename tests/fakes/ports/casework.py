@@ -57,12 +57,12 @@ class MemoryCasework:
         found = (card for card in self.cases.values() if ref in (card.post.ref, card.reply))
         return next(found, None)
 
-    async def claim(self, case_id: str, by: Person) -> Card:
+    async def hold(self, case_id: str, by: Person) -> Card:
         card = self._require(case_id, by, OnCase.REVIEW)
         self._require_free(card, by)
         if card.state not in _HELD:
-            raise NotAllowed(f"The case is {card.state}: it waits for no person.", remedy="Take another case.")
-        self.decided.append(("claim", by.user, None))
+            raise NotAllowed(f"The case is {card.state}: it waits for no person.", remedy="Choose another case.")
+        self.decided.append(("hold", by.user, None))
         return self.put(replace(card, holder=Holder(by.name, NOW + timedelta(minutes=5))))
 
     async def release(self, case_id: str, by: Person) -> Card:

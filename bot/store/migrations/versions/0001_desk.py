@@ -158,8 +158,8 @@ def upgrade() -> None:
         sa.Column("state", stored(STATES, "case_state"), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("campaign_id", sa.Text(), nullable=True),
-        sa.Column("claimed_by", sa.Text(), nullable=True),
-        sa.Column("claimed_until", UtcDateTime(), nullable=True),
+        sa.Column("held_by", sa.Text(), nullable=True),
+        sa.Column("held_until", UtcDateTime(), nullable=True),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.Column("updated_at", UtcDateTime(), nullable=False),
         sa.Column("erased_at", UtcDateTime(), nullable=True),
@@ -178,7 +178,7 @@ def upgrade() -> None:
     op.create_index("cases_by_conversation", "cases", ["community_id", "channel", "root"], unique=False)
     op.create_index("cases_by_state", "cases", ["state", "updated_at"], unique=False)
     op.create_index("cases_unshown", "cases", ["community_id", "unshown"], unique=False)
-    op.create_index("cases_held", "cases", ["claimed_until"], unique=False)
+    op.create_index("cases_held", "cases", ["held_until"], unique=False)
     op.create_table(
         "memberships",
         sa.Column("community_id", sa.Text(), nullable=False),

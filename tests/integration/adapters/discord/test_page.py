@@ -187,7 +187,7 @@ async def test_cards_and_answers_follow_the_language_that_setup_offers(engine: E
     async with served(engine, tmp_path, []) as town:
         await _set_up(town)
         await _flag(town, FIRST_POST)
-        assert "your hold ends" in said_in(await town.click("moderator", "Claim"))
+        assert "your hold ends" in said_in(await town.click("moderator", "Hold"))
         panel = await town.people["owner"].slash(town.square, "antiphon setup")
         await town.choose(panel, "language", ["eu"])
         await town.until(lambda: town.card("Erabaki baten zain."))
@@ -203,7 +203,7 @@ async def test_cards_and_answers_follow_the_language_that_setup_offers(engine: E
 async def _approve_in_shadow_mode(town: NewServer) -> None:
     await _flag(town, FIRST_POST)
     assert "Shadow mode: nothing is posted" in (town.card("Gist") or "")
-    assert "your hold ends" in said_in(await town.click("moderator", "Claim"))
+    assert "your hold ends" in said_in(await town.click("moderator", "Hold"))
     opened = await town.click("moderator", "Edit draft 1…")
     shown = await town.people["moderator"].submit_modal(opened, {"text": OWN_TEXT})
     assert "nothing will be posted" in said_in(shown)

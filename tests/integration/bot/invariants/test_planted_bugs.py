@@ -15,7 +15,7 @@ from bot.invariants import Revoked, check
 from bot.sending import checks
 from bot.sending.gate import Gate
 from bot.sending.outbox import Outbox
-from bot.sending.outbox_rows import Claim, Delivery
+from bot.sending.outbox_rows import Delivery, SendLease
 from bot.store.cases import cases
 from bot.store.cases import sending as store
 from bot.store.cases.cases import Case
@@ -78,8 +78,8 @@ class _Hasty(Outbox):
         if not isinstance(seen, Entry) or await self._changed(seen):
             return None
         posted = await self._gate.send(seen.reply(), lambda: True)
-        claim = await self._ledger.claim(seen)
-        return await self._ledger.posted(claim, posted) if isinstance(claim, Claim) else None
+        lease = await self._ledger.lease(seen)
+        return await self._ledger.posted(lease, posted) if isinstance(lease, SendLease) else None
 
 
 async def test_a_send_before_the_commit_is_caught_by_the_crash_points(

@@ -31,7 +31,7 @@ async def test_a_moderator_sees_all_that_was_said_of_a_post(
     front: Casework, desk: Desk, in_review: Case, clock: FakeClock
 ) -> None:
     """Gist, drafts, what carries them, every claim, and who holds the case, in one answer."""
-    card = await front.claim(in_review.id, MODERATOR)
+    card = await front.hold(in_review.id, MODERATOR)
     made = suggestion_for(in_review.post)
     assert (card.case_id, card.version, card.state) == (in_review.id, in_review.version, CaseState.IN_REVIEW)
     assert (card.gist, card.severity, card.language) == ("they take", 2, "en")
@@ -48,7 +48,7 @@ async def test_a_moderator_sees_all_that_was_said_of_a_post(
 
 async def test_who_only_flagged_a_post_sees_how_it_stands_and_no_draft(front: Casework, in_review: Case) -> None:
     """Nor who holds it, nor what others said around the post; who did not even flag it sees nothing."""
-    await front.claim(in_review.id, MODERATOR)
+    await front.hold(in_review.id, MODERATOR)
     card = await front.card(in_review.id, FLAGGER)
     assert (card.state, card.post.text) == (CaseState.IN_REVIEW, in_review.post.text)
     assert (card.drafts, card.holder, card.gist, card.post.thread, card.evidence) == ((), None, None, (), ())
@@ -66,7 +66,7 @@ async def test_a_volunteer_who_asked_for_a_draft_is_shown_it(
     assert (card.state, card.drafts) == (CaseState.QUEUED, ())
     taken = await take(queue)
     await queue.store(taken, suggestion_for(taken.case.post))
-    await front.claim(card.case_id, MODERATOR)
+    await front.hold(card.case_id, MODERATOR)
     card = await front.card(card.case_id, VOLUNTEER)
     assert [draft.text for draft in card.drafts] == list(DRAFT_TEXTS)
     assert (len(card.evidence), card.gist, card.holder) == (1, "they take", None)
@@ -115,7 +115,7 @@ async def test_the_platform_says_at_each_click_who_somebody_is(
     desk = build_desk(database, role_sources={PLATFORM: roles})
     front = build_casework(desk, outbox)
     native = Person(PLATFORM, "native", "Nadia")
-    card = await front.claim(in_review.id, native)
+    card = await front.hold(in_review.id, native)
     assert card.holder is not None
     assert card.holder.name == "Nadia"
     roles.now.clear()
@@ -129,14 +129,14 @@ async def test_the_platform_says_at_each_click_who_somebody_is(
 
 async def test_what_is_refused_can_be_said_in_the_readers_language(front: Casework, in_review: Case) -> None:
     """Taken, not allowed, outdated: each names the same people, times and states as the English."""
-    held = (await front.claim(in_review.id, MODERATOR)).holder
+    held = (await front.hold(in_review.id, MODERATOR)).holder
     assert held is not None
     with pytest.raises(Conflict) as taken:
         await front.propose(in_review.id, in_review.version, OTHER_MODERATOR, rank=1)
-    assert taken.value.message == f"The case is taken by moderator_one until {held.until:%H:%M} UTC."
+    assert taken.value.message == f"moderator_one holds the case until {held.until:%H:%M} UTC."
     assert translated(taken.value.message, "es") == f"moderator_one tiene el caso hasta las {held.until:%H:%M} UTC."
     with pytest.raises(NotAllowed) as refused:
-        await front.claim(in_review.id, VOLUNTEER)
+        await front.hold(in_review.id, VOLUNTEER)
     assert (translated(refused.value.message, "it"), translated(refused.value.remedy, "it")) == (
         f"{VOLUNTEER.name} non può farlo (revisionare): il ruolo volontario.",
         "Chiedi un ruolo a un gestore della comunità.",

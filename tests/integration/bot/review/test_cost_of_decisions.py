@@ -93,7 +93,7 @@ async def test_the_same_persons_second_press_asks_once(front: Casework, in_revie
 
 DECISIONS: dict[str, Decision] = {
     "look": lambda front, case: front.card(case.id, NATIVE),
-    "hold": lambda front, case: front.claim(case.id, NATIVE),
+    "hold": lambda front, case: front.hold(case.id, NATIVE),
     "release": lambda front, case: front.release(case.id, NATIVE),
     "redraft": lambda front, case: front.redraft(case.id, case.version, NATIVE),
     "decline": lambda front, case: front.decline(case.id, case.version, NATIVE, DeclineReason.OFF_TONE),

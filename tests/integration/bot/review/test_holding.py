@@ -18,17 +18,17 @@ from tests.fakes.desk.decisions import approve, drafted, take
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.machine.clock import FakeClock
 
-TAKEN = "taken by moderator_one until 14:05 UTC"
+TAKEN = "moderator_one holds the case until 14:05 UTC"
 
 
 async def test_others_are_told_who_has_a_case_and_until_when(desk: Desk, in_review: Case) -> None:
     """Every decision of somebody else is refused meanwhile, and who holds the case decides."""
-    held = await desk.decisions.take(in_review.id, MODERATOR)
+    held = await desk.decisions.hold(in_review.id, MODERATOR)
     assert (held.version, held.state) == (in_review.version, CaseState.IN_REVIEW)
     case, other = in_review, OTHER_MODERATOR
     flagger = Person(PLATFORM, "mill_pond")
     for decision in (
-        desk.decisions.take(case.id, other),
+        desk.decisions.hold(case.id, other),
         approve(desk, case, other),
         desk.decisions.redraft(case.id, case.version, "Newcomers work.", other),
         desk.decisions.decline(case.id, case.version, other, DeclineReason.PREACHY),
@@ -44,33 +44,33 @@ async def test_others_are_told_who_has_a_case_and_until_when(desk: Desk, in_revi
     assert view.hold.name == "moderator_one"
     assert await desk.queries.case(case.id) == held
     await approve(desk, case, MODERATOR)
-    assert (await desk.queries.case(case.id)).claimed_by is None
+    assert (await desk.queries.case(case.id)).held_by is None
 
 
 async def test_a_forgotten_case_is_free_again(desk: Desk, in_review: Case, clock: FakeClock) -> None:
     """A hold ends by itself; taken again, it is held longer; let go, it is free at once."""
-    await desk.decisions.take(in_review.id, MODERATOR)
+    await desk.decisions.hold(in_review.id, MODERATOR)
     clock.advance(240)
-    await desk.decisions.take(in_review.id, MODERATOR)
+    await desk.decisions.hold(in_review.id, MODERATOR)
     clock.advance(240)
     with pytest.raises(Conflict, match="until 14:09 UTC"):
-        await desk.decisions.take(in_review.id, OTHER_MODERATOR)
+        await desk.decisions.hold(in_review.id, OTHER_MODERATOR)
     await desk.decisions.release(in_review.id, OTHER_MODERATOR)
     assert (await desk.queries.view(in_review.id, MODERATOR)).hold is not None
     clock.advance(60)
     assert (await desk.queries.view(in_review.id, MODERATOR)).hold is None
-    await desk.decisions.take(in_review.id, OTHER_MODERATOR)
+    await desk.decisions.hold(in_review.id, OTHER_MODERATOR)
     released = await desk.decisions.release(in_review.id, OTHER_MODERATOR)
-    assert released.claimed_by is None
+    assert released.held_by is None
     await approve(desk, in_review, MODERATOR)
 
 
 async def test_of_many_who_take_a_case_at_once_one_has_it(desk: Desk, in_review: Case) -> None:
     """All others are told by whom it was taken."""
     people = [MODERATOR, OTHER_MODERATOR] * 5
-    results = await asyncio.gather(*(desk.decisions.take(in_review.id, by) for by in people), return_exceptions=True)
+    results = await asyncio.gather(*(desk.decisions.hold(in_review.id, by) for by in people), return_exceptions=True)
     taken = [result for result in results if isinstance(result, Case)]
-    assert len({case.claimed_by for case in taken}) == 1
+    assert len({case.held_by for case in taken}) == 1
     assert len(taken) == 5
     assert sum(isinstance(result, Conflict) for result in results) == 5
 
@@ -79,13 +79,13 @@ async def test_only_a_case_that_waits_for_a_person_is_taken(desk: Desk, queue: D
     """Not one that is drafted, nor one that is decided."""
     case = await desk.intake.flag(post)
     with pytest.raises(NotAllowed, match="queued"):
-        await desk.decisions.take(case.id, MODERATOR)
+        await desk.decisions.hold(case.id, MODERATOR)
     taken = await take(queue)
     reviewed = await queue.give_up(taken, "No model.")
-    assert (await desk.decisions.take(reviewed.id, MODERATOR)).claimed_by is not None
+    assert (await desk.decisions.hold(reviewed.id, MODERATOR)).held_by is not None
     await desk.decisions.decline(reviewed.id, reviewed.version, MODERATOR, DeclineReason.OTHER, "spam")
     with pytest.raises(NotAllowed, match="declined"):
-        await desk.decisions.take(case.id, MODERATOR)
+        await desk.decisions.hold(case.id, MODERATOR)
 
 
 async def test_other_drafts_that_were_asked_for_are_for_everybody(
@@ -93,6 +93,6 @@ async def test_other_drafts_that_were_asked_for_are_for_everybody(
 ) -> None:
     """Who asked for them may have gone home."""
     case = await drafted(desk, queue, post)
-    await desk.decisions.take(case.id, MODERATOR)
+    await desk.decisions.hold(case.id, MODERATOR)
     queued = await desk.decisions.redraft(case.id, case.version, "Newcomers work.", MODERATOR)
-    assert queued.claimed_by is None
+    assert queued.held_by is None

@@ -45,7 +45,7 @@ BY_ROLE: Final = {
 }
 ON_CASES: Final[dict[str, tuple[OnCase, Callable[[Desk, str, Person], Awaitable[object]]]]] = {
     "view": (OnCase.READ, lambda desk, case, by: desk.queries.view(case, by)),
-    "take": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.take(case, by)),
+    "take": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.hold(case, by)),
     "release": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.release(case, by)),
     "redraft": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.redraft(case, PAST, "Newcomers work.", by)),
     "approve": (
@@ -185,7 +185,7 @@ async def test_who_flagged_a_post_reads_it_and_takes_the_flag_back(desk: Desk, i
     """Without any role, and nothing else; as the same id on another platform, nothing at all."""
     assert (await desk.queries.view(in_review.id, FLAGGER)).case == in_review
     with pytest.raises(NotAllowed):
-        await desk.decisions.take(in_review.id, FLAGGER)
+        await desk.decisions.hold(in_review.id, FLAGGER)
     with pytest.raises(NotAllowed):
         await desk.queries.view(in_review.id, Person("elsewhere", "mill_pond"))
     with pytest.raises(NotAllowed):

@@ -84,7 +84,7 @@ async def test_a_threat_or_an_attack_on_one_person_needs_two(
     made = suggestion_for(taken.case.post)
     made = replace(made, reading=replace(made.reading, recommended_action=action))
     case = await queue.store(taken, made)
-    await desk.decisions.take(case.id, MODERATOR)
+    await desk.decisions.hold(case.id, MODERATOR)
     assert isinstance(await approved(desk, case, MODERATOR, OWN_TEXT), AwaitsSecond)
     assert isinstance(await approved(desk, case, OTHER_MODERATOR, OWN_TEXT), ApprovedReply)
 

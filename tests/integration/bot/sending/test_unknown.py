@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bot.sending.checks import SendLimits
-from bot.sending.outbox_rows import Claim, Rules
+from bot.sending.outbox_rows import Rules, SendLease
 from bot.sending.send_transactions import Ledger
 from bot.sending.unknown import UnknownSends
 from bot.store.cases import sending as store
@@ -231,13 +231,13 @@ async def test_nothing_else_that_a_lost_sender_says_is_kept(scene: SendingScene)
     (approval_id,) = await ledger.due()
     seen = await ledger.look(approval_id)
     assert isinstance(seen, Entry)
-    lost = await ledger.claim(seen)
-    assert isinstance(lost, Claim)
+    lost = await ledger.lease(seen)
+    assert isinstance(lost, SendLease)
     assert await unknown.take_over(approval_id, lambda _: True) is None
     scene.clock.advance(LEASE_SECONDS)
     taken = await unknown.take_over(approval_id, lambda _: True)
-    assert isinstance(taken, Claim)
-    assert isinstance(await unknown.again(taken, 300, "Not found."), Claim)
+    assert isinstance(taken, SendLease)
+    assert isinstance(await unknown.again(taken, 300, "Not found."), SendLease)
     assert await ledger.failed(lost, "refused") is None
     assert await ledger.busy(lost, "busy", 1) is None
     assert await ledger.unknown(lost, "no answer") is None

@@ -59,9 +59,9 @@ async def test_a_case_that_somebody_looks_at_does_not_expire(
 async def _claim(database: Database, case: Case, clock: FakeClock, seconds: float) -> None:
     async def work(session: Session) -> None:
         row = await session.get_one(CaseRow, case.id)
-        row.claimed_by, row.claimed_until = "p-somebody", clock() + timedelta(seconds=seconds)
+        row.held_by, row.held_until = "p-somebody", clock() + timedelta(seconds=seconds)
 
-    await database.run("claim", work)
+    await database.run("hold", work)
 
 
 async def test_a_claim_that_ran_out_is_given_up(
@@ -70,7 +70,7 @@ async def test_a_claim_that_ran_out_is_given_up(
     """A forgotten claim blocks nobody; one that holds is let alone."""
     await _claim(database, in_review, clock, seconds=600)
     await Expiry(database).do(NOW)
-    assert (await desk.queries.case(in_review.id)).claimed_by == "p-somebody"
+    assert (await desk.queries.case(in_review.id)).held_by == "p-somebody"
     clock.advance(601)
     await Expiry(database).do(NOW)
     assert await desk.queries.case(in_review.id) == in_review

@@ -230,7 +230,7 @@ def test_a_sentence_is_its_english_text_wherever_nobody_asks_for_another() -> No
     """In a log, in a terminal, in a database, and after it went through another process."""
     said = sentence("The case is {state}: it waits for no person.", state=state_words(CaseState.IN_REVIEW))
     assert said == "The case is in review: it waits for no person."
-    assert str(Conflict(said, remedy=sentence("Take another case."))) == f"{said} Take another case."
+    assert str(Conflict(said, remedy=sentence("Choose another case."))) == f"{said} Choose another case."
     assert (type(str(said)), sentence("A {brace} that nothing fills.")) == (str, "A {brace} that nothing fills.")
     for made in (copy.copy(said), pickle.loads(pickle.dumps(said)), from_json(json.loads(json.dumps(to_json(said))))):
         assert (made, made.template, translated(made, "es")) == (said, said.template, translated(said, "es"))

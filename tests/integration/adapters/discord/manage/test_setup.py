@@ -225,8 +225,8 @@ async def test_a_panel_of_somebody_elses_is_left_to_them(application: FakeApplic
     async with application.run(application.client()) as env:
         town = Town(env, application)
         view = discord.ui.View(timeout=None)
-        view.add_item(discord.ui.Button(label="Claim", custom_id="antiphon:claim:case1:1"))
+        view.add_item(discord.ui.Button(label="Hold", custom_id="antiphon:hold:case1:1"))
         channel = env.bot.get_channel(town.review.id)
         shown = await channel.send(view=view)
-        pressed = await town.moderator.click(shown, custom_id="antiphon:claim:case1:1")
+        pressed = await town.moderator.click(shown, custom_id="antiphon:hold:case1:1")
         assert pressed.followups == [] and pressed.modal is None and application.governance.asked == 0

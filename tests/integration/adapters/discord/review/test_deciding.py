@@ -15,11 +15,11 @@ from tests.fakes.ports.cards import REVIEWED, samples
 from tests.fakes.ports.casework import NOW
 
 
-async def test_claiming_and_releasing_show_on_the_card(room: ReviewRoom) -> None:
+async def test_holding_and_releasing_show_on_the_card(room: ReviewRoom) -> None:
     """Others see at once who looks at it, and that nobody does any more."""
     await room.show()
-    claimed = await room.click("moderator", "Claim")
-    assert "your hold ends <t:" in said_in(claimed)
+    held = await room.click("moderator", "Hold")
+    assert "your hold ends <t:" in said_in(held)
     assert "moderator looks at it" in room.card_text()
     await room.click("moderator", "Release")
     assert "looks at it" not in room.card_text()

@@ -56,8 +56,8 @@ async def test_a_basque_community_is_answered_in_basque(room: ReviewRoom) -> Non
     """Proposals, questions, what was done and what went wrong."""
     room.speak("eu")
     await room.show()
-    claimed = await room.click("moderator", "Hartu ardura")
-    assert "Orain zure gain dago kasu hau; erreserbaren amaiera:" in said_in(claimed)
+    held = await room.click("moderator", "Hartu ardura")
+    assert "Orain zure gain dago kasu hau; erreserbaren amaiera:" in said_in(held)
     shown = await room.click("moderator", "Onartu 1. zirriborroa…")
     assert "**Zehazki hau argitaratuko litzateke:**" in said_in(shown)
     asked = await room.click("moderator", "Sortu berriro…")
@@ -82,7 +82,7 @@ async def test_a_spanish_reader_in_an_english_community_is_answered_in_spanish(r
     assert labels(opened) == ["Editar la respuesta", "Respuesta"]
     shown = await room.click("moderator", "Approve draft 1…")
     assert "**Se publicaría exactamente esto:**" in said_in(shown)
-    assert "Ahora te encargas de este caso" in said_in(await room.click("moderator", "Claim"))
+    assert "Ahora te encargas de este caso" in said_in(await room.click("moderator", "Hold"))
     assert "Waits for your decision." in room.card_text()
 
 
@@ -130,9 +130,9 @@ async def test_what_goes_wrong_under_a_button_is_said_in_the_persons_language(
     async def refuse(*_: object) -> None:
         raise raised.pop(0)
 
-    monkeypatch.setattr(room.casework, "claim", refuse)
-    first = said_in(await room.click("moderator", "Claim"))
+    monkeypatch.setattr(room.casework, "hold", refuse)
+    first = said_in(await room.click("moderator", "Hold"))
     assert "Ane_B tiene el caso hasta las 14:05 UTC." in first
     assert "Toma otro caso o espera hasta entonces." in first
-    assert "El caso está «sin respuesta»: no espera a nadie." in said_in(await room.click("moderator", "Claim"))
-    assert str(taken).startswith("The case is taken by Ane_B")
+    assert "El caso está «sin respuesta»: no espera a nadie." in said_in(await room.click("moderator", "Hold"))
+    assert str(taken).startswith("Ane_B holds the case")

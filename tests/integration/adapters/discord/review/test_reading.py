@@ -38,7 +38,7 @@ async def test_a_long_post_comes_as_a_covered_file(room: ReviewRoom) -> None:
 async def test_who_may_not_decide_is_told_whom_to_ask(room: ReviewRoom, who: str) -> None:
     """Discord shows the buttons to everybody in the channel; the desk asks for the role at each decision."""
     await room.show()
-    for button in ("Approve draft 1…", "Claim"):
+    for button in ("Approve draft 1…", "Hold"):
         refused = await room.click(who, button)
         assert "Ask a manager of this community for the role." in said_in(refused)
     asked = await room.click(who, "Decline…")
@@ -61,7 +61,7 @@ async def test_who_may_not_read_a_case_learns_nothing_of_it(room: ReviewRoom, wh
 
 
 @pytest.mark.parametrize("version", [3, 9])
-@pytest.mark.parametrize("button", ["Edit draft 1…", "More…", "Approve draft 1…", "Claim"])
+@pytest.mark.parametrize("button", ["Edit draft 1…", "More…", "Approve draft 1…", "Hold"])
 async def test_what_a_mere_flagger_sees_never_covers_the_card_of_the_reviewers(
     room: ReviewRoom, button: str, version: int
 ) -> None:

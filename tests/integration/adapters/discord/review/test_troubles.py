@@ -15,7 +15,7 @@ from tests.fakes.discord.messages import buttons_of
 from tests.fakes.discord.review import ReviewRoom, review_room, said_in
 from tests.fakes.ports.cards import CASE_ID, POST_TEXT
 
-_DECISIONS = ("Approve draft 1…", "Claim", "Regenerate…", "Decline…", "Stay silent…", "Edit draft 1…", "More…")
+_DECISIONS = ("Approve draft 1…", "Hold", "Regenerate…", "Decline…", "Stay silent…", "Edit draft 1…", "More…")
 
 
 # Restarts and time
@@ -36,9 +36,9 @@ async def test_a_card_works_however_long_it_stands(room: ReviewRoom) -> None:
     await room.show()
     menu = await room.click("moderator", "More…")
     await room.env.advance_time(3 * 24 * 3600.0)
-    await room.click("moderator", "Claim")
+    await room.click("moderator", "Hold")
     await room.press("moderator", menu.response, "Show the drafts in full")
-    assert [what for what, _, _ in room.casework.decided] == ["claim"]
+    assert [what for what, _, _ in room.casework.decided] == ["hold"]
 
 
 # A case that others changed
@@ -124,10 +124,10 @@ async def test_a_decision_stands_though_its_card_cannot_be_changed(room: ReviewR
     """Discord may refuse the edit; the person learns what was decided, and what the manager can do."""
     await room.show()
     room.env.inject_error("PATCH", "/channels/*/messages/*", status=403, code=50001, message="Missing Access")
-    claimed = await room.click("moderator", "Claim")
-    assert "your hold ends" in said_in(claimed)
-    assert "allow Antiphon" in said_in(claimed)
-    assert [what for what, _, _ in room.casework.decided] == ["claim"]
+    held = await room.click("moderator", "Hold")
+    assert "your hold ends" in said_in(held)
+    assert "allow Antiphon" in said_in(held)
+    assert [what for what, _, _ in room.casework.decided] == ["hold"]
 
 
 async def test_a_desk_that_is_slow_does_not_cost_the_modal_its_three_seconds(

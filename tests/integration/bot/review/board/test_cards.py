@@ -59,7 +59,7 @@ async def test_a_card_follows_its_case_in_one_place(
     case = await queue.store(taken, suggestion_for(taken.case.post))
     await board.step()
     seen.append(surface.of(case.id))
-    await desk.decisions.take(case.id, MODERATOR)
+    await desk.decisions.hold(case.id, MODERATOR)
     await board.step()
     seen.append(surface.of(case.id))
     await approve(desk, case)
@@ -186,7 +186,7 @@ async def test_a_card_that_somebody_deleted_is_shown_anew(
     """At the next change, in its new place."""
     await board.step()
     surface.cards.clear()
-    await desk.decisions.take(in_review.id, MODERATOR)
+    await desk.decisions.hold(in_review.id, MODERATOR)
     await board.step()
     (place,) = surface.cards
     assert (await _place(database))[:2] == (CHANNEL, place.message)

@@ -288,7 +288,7 @@ def test_buttons_carry_case_and_version_and_never_a_word_of_others() -> None:
     buttons = buttons_of(view.to_components())
     assert view.is_persistent()
     assert buttons["Approve draft 2…"] == f"antiphon:approve:{CASE_ID}:3:2"
-    assert buttons["Claim"] == f"antiphon:claim:{CASE_ID}:3"
+    assert buttons["Hold"] == f"antiphon:hold:{CASE_ID}:3"
 
 
 def test_nothing_is_told_by_colour() -> None:
