@@ -67,7 +67,7 @@ class PlainPress:
     async def think(self) -> None:
         """Nobody waits."""
 
-    async def hold(self) -> None:
+    async def defer(self) -> None:
         """Nobody waits."""
 
     async def answer(self, screen: Screen) -> None:

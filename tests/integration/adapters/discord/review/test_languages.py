@@ -64,8 +64,8 @@ async def test_a_basque_community_is_answered_in_basque(room: ReviewRoom) -> Non
     assert "Zer zirriborro nahi dituzu horien ordez?" in said_in(asked)
     assert select_of(asked.response.components)["placeholder"] == "Zer zirriborro nahi dituzu horien ordez?"
     room.casework.trouble = Conflict(
-        sentence("The case is taken by {name} until {until} UTC.", name="Ane_B", until="14:05"),
-        remedy=sentence("Take another case, or wait until then."),
+        sentence("{name} holds the case until {until} UTC.", name="Ane_B", until="14:05"),
+        remedy=sentence("Choose another case, or wait until then."),
     )
     menu = await room.click("moderator", "Gehiago…")
     assert "Ane_B ari da kasuarekin, 14:05 UTC arte." in said_in(menu)
@@ -118,12 +118,12 @@ async def test_what_goes_wrong_under_a_button_is_said_in_the_persons_language(
     """Message, remedy and the words within; the error itself, for the log, stays English."""
     await room.show()
     taken = Conflict(
-        sentence("The case is taken by {name} until {until} UTC.", name="Ane_B", until="14:05"),
-        remedy=sentence("Take another case, or wait until then."),
+        sentence("{name} holds the case until {until} UTC.", name="Ane_B", until="14:05"),
+        remedy=sentence("Choose another case, or wait until then."),
     )
     closed = NotAllowed(
         sentence("The case is {state}: it waits for no person.", state=state_words(CaseState.NO_REPLY)),
-        remedy=sentence("Take another case."),
+        remedy=sentence("Choose another case."),
     )
     raised: list[Exception] = [taken, closed]
 

@@ -159,7 +159,7 @@ async def test_an_unforeseen_error_is_told_without_its_words(
 ) -> None:
     """It may quote somebody; the log has its kind and place."""
     casework.trouble = ValueError("somebody's words")
-    told = await press(pressed(casework, Act.CLAIM))
+    told = await press(pressed(casework, Act.HOLD))
     assert "Antiphon could not finish this." in told.said
     assert "ValueError" in caplog.text
     assert "somebody's words" not in told.said + caplog.text
@@ -169,10 +169,10 @@ async def test_an_answer_that_cannot_be_given_is_logged(
     casework: MemoryCasework, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Who pressed waits for nothing then; nothing is decided twice."""
-    one = replace(pressed(casework, Act.CLAIM), trouble=ConnectionError())
+    one = replace(pressed(casework, Act.HOLD), trouble=ConnectionError())
     with caplog.at_level(logging.WARNING):
         await press(one)
-    assert [what for what, _, _ in casework.decided] == ["claim"]
+    assert [what for what, _, _ in casework.decided] == ["hold"]
     assert "ConnectionError" in caplog.text
 
 
