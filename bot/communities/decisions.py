@@ -58,7 +58,7 @@ class CommunityDesk:
 
         async def work(session: Session) -> CommunityView:
             community = await _scope(session, community_id)
-            await _who(session, community.id, by, OnCommunity.READ_STATISTICS)
+            await who_decides(session, community.id, by, OnCommunity.READ_STATISTICS)
             return await _view(session, community)
 
         return await self._database.run("view a community", work)
@@ -68,7 +68,7 @@ class CommunityDesk:
 
         async def work(session: Session) -> list[AuditEntry]:
             community = await _scope(session, community_id)
-            await _who(session, community.id, by, OnCommunity.READ_AUDIT)
+            await who_decides(session, community.id, by, OnCommunity.READ_AUDIT)
             return await entries(session, community.id)
 
         return await self._database.run("read a community's history", work)
@@ -118,7 +118,7 @@ class CommunityDesk:
     ) -> tuple[Community, str, frozenset[Role]]:
         """The community, who decides, and what the person was granted before."""
         community = await _scope(session, community_id, lock=True)
-        actor = await _who(session, community.id, by, OnCommunity.GRANT)
+        actor = await who_decides(session, community.id, by, OnCommunity.GRANT)
         if isinstance(by, Person) and not may_grant(await people.roles_of(session, community.id, actor), role):
             raise NotAllowed(f"Only an admin can give or take the role {role}.", remedy="Ask an admin.")
         if community.id == EVERYWHERE and role is not Role.ADMIN:
@@ -139,8 +139,8 @@ class CommunityDesk:
         check_text(note)
 
         async def work(session: Session) -> Community:
-            community = await _one(session, community_id, lock=True)
-            actor = await _who(session, community.id, by, OnCommunity.CONFIGURE)
+            community = await one_community(session, community_id, lock=True)
+            actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
             if community.is_posting is is_posting:
                 return community
             reason = "posting on" if is_posting else "posting off: shadow mode"
@@ -156,8 +156,8 @@ class CommunityDesk:
             check_note(note)
 
         async def work(session: Session) -> Community:
-            community = await _one(session, community_id, lock=True)
-            actor = await _who(session, community.id, by, OnCommunity.CONFIGURE)
+            community = await one_community(session, community_id, lock=True)
+            actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
             if community.discloses is discloses:
                 return community
             reason = "disclosure on" if discloses else "disclosure off"
@@ -181,7 +181,7 @@ class CommunityDesk:
         async def work(session: Session) -> bool:
             community = await _scope(session, scope, lock=True)
             action = OnCommunity.PAUSE if is_paused else OnCommunity.RESUME
-            actor = await _who(session, community.id, by, action)
+            actor = await who_decides(session, community.id, by, action)
             if is_paused:
                 is_changed = await communities.pause(session, community.id, actor)
             else:
@@ -195,7 +195,7 @@ class CommunityDesk:
         return await self._database.run("pause or resume", work)
 
 
-async def _one(session: Session, community_id: str, *, lock: bool = False) -> Community:
+async def one_community(session: Session, community_id: str, *, lock: bool = False) -> Community:
     """A community, which ``EVERYWHERE`` is not."""
     if community_id == EVERYWHERE:
         raise BadInput("This is set for one community at a time.", remedy="Name a community.")
@@ -216,7 +216,7 @@ async def _may(session: Session, community_id: str, by: By, action: OnCommunity)
     return who is not None and may_on_community(await people.roles_of(session, community_id, who), action)
 
 
-async def _who(session: Session, community_id: str, by: By, action: OnCommunity) -> str:
+async def who_decides(session: Session, community_id: str, by: By, action: OnCommunity) -> str:
     """Who stands in the audit log; ``NotAllowed`` if they may not do this."""
     if isinstance(by, Operator):
         return f"terminal:{by.user}"

@@ -50,7 +50,8 @@ class Format(StrEnum):
 COLUMNS: Final = (
     "case", "community", "state", "version", "priority", "flagged_how", "created_at", "updated_at", "erased_at",
     "author", "flagged_by", "post", "language", "target_group", "severity", "recommended_action", "claim", "drafts",
-    "seconds", "approved_by", "seconded_by", "approved_at", "draft_rank", "is_edited", "reply", "sent", "posted_at",
+    "seconds", "approved_by", "seconded_by", "approved_at", "draft_rank", "draft_origin", "is_edited", "reply",
+    "sent", "posted_at",
 )  # fmt: skip
 IDENTIFYING: Final = ("channel", "message", "reply_message", "approved_by_name")
 """The columns that lead to a post, and so to its author, or say a moderator's name: only where they are asked for."""
@@ -155,6 +156,7 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
         "seconded_by": approval and await _known(session, approval.seconded_by),
         "approved_at": approval and _time(approval.approved_at),
         "draft_rank": approval and approval.draft_rank,
+        "draft_origin": approval and await _origin(session, approval),
         "is_edited": approval and approval.edited,
         "reply": approval.text if approval and approval.text else None,
         "sent": sent and sent.state.value,
@@ -168,6 +170,14 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
             "approved_by_name": approval and await name_of(session, case.community_id, approval.moderator),
         }
     return row
+
+
+async def _origin(session: Session, approval: ApprovalRow) -> str | None:
+    """Where the sentences of the approved draft come from, before anybody edited it."""
+    document = select(SuggestionRow.document).filter_by(id=approval.suggestion_id)
+    said = _suggestion(await session.scalar(document))
+    found = [draft for draft in said.drafts if draft.rank == approval.draft_rank] if said else []
+    return "+".join(dict.fromkeys(origin.value for origin in found[0].origins)) if found else None
 
 
 async def _known(session: Session, person: str | None) -> str | None:

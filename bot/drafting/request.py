@@ -1,6 +1,6 @@
 """What the engine is asked about a case: the post, in the voice of its community, and with what was said before.
 
-Owns which of a community's rules, replies and earlier drafts go into a request, all read in one transaction, and the
+Owns which of a community's rules, replies, prepared replies and earlier drafts go into a request, all read in one transaction, and the
 order in which wishes count: what is asked for one draft, then what the community set, then the settings of the
 installation. Changes nothing, and knows no lease: the worker holds the case meanwhile.
 """
@@ -16,13 +16,14 @@ from bot.store.cases import suggestions
 from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import DraftedBefore, PostedReply
 from bot.store.engine.database import Database, Session
-from bot.store.people import communities
+from bot.store.people import communities, prepared
 from bot.store.people.communities import policy_of
 from core.engine import Engine, OnProgress, Request, Voice
 from core.llm.profiles import Profile
 from core.models import FlaggedPost, Priority, Suggestion, Wish
 from core.moderation.community_policy import CommunityPolicy
 from core.stages.evidence import Sources
+from core.wording.prepared.bank import Changes
 
 _MOST_EARLIER: Final = 12
 """How many earlier drafts the next ones must not sound like; they come four at a time."""
@@ -36,6 +37,7 @@ class _Known:
     claim: str | None
     posted: tuple[PostedReply, ...]
     before: DraftedBefore
+    prepared: Changes
 
 
 class DraftingRequest:
@@ -76,6 +78,7 @@ class DraftingRequest:
             is_asked=is_asked(post),
             sources=Sources(known.policy.publishers, known.policy.evidence_since),
             variant=known.before.times,
+            prepared=known.prepared,
         )
 
 
@@ -86,6 +89,7 @@ async def _known(session: Session, case: Case) -> _Known:
         await suggestions.chosen_claim(session, case.id),
         tuple(await suggestions.posted_replies(session, ref.platform, ref.community, MAX_REPLIES)),
         await suggestions.drafted_before(session, case.id),
+        await prepared.changes_of(session, case.community_id),
     )
 
 

@@ -21,7 +21,7 @@ from bot.store.cases.previews import preview_of
 from bot.store.cases.proposals import proposal_with
 from bot.store.cases.suggestions import StoredSuggestion, claims_of
 from bot.store.engine.database import Session
-from bot.store.people import communities
+from bot.store.people import communities, prepared
 from bot.store.people.audit import newest_reason
 from bot.store.people.people import name_of, pseudonym, require_on_case, roles_of
 from bot.store.schema import CaseRow, Original
@@ -31,6 +31,7 @@ from core.errors import StoreUnavailable
 from core.models import Draft, Evidence, PostRef, Priority, Reading
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card, Holder, Waiting
+from core.moderation.origins import prepared_of
 from core.moderation.roles import OnCase, Person, may_on_case
 from core.moderation.two_person_rule import why_two
 
@@ -78,14 +79,14 @@ async def _seen(session: Session, case: Case, who: str) -> Card:
 
 
 def for_flagger(card: Card, *, has_asked: bool) -> Card:
-    """The card without what only the desk is told: who holds the case, and what others said around the post.
+    """The card without what only the desk is told: who holds the case or reviewed a reply, and what others said.
 
     Args:
         has_asked: they asked for a draft, and so see the drafts and what these rest on.
     """
     post = replace(card.post, thread=())
     own = replace(card, post=post, holder=None, why_two=(), claims=(), campaign_posts=1)
-    own = replace(own, first_approvals=(), first_texts=())
+    own = replace(own, first_approvals=(), first_texts=(), reviews={})
     if has_asked:
         return own
     own = replace(own, gist=None, advice=None, advice_reason="", evidence=(), notes=())
@@ -139,6 +140,7 @@ async def build(session: Session, case_id: str) -> Card:
         is_paused=bool(await communities.paused(session, [community.id])),
         closed_because=await newest_reason(session, case.id) if case.state in _WITH_REASON else "",
         community_language=card_language(community.policy),
+        reviews=await prepared.reviews_of(session, community.id, prepared_of(drafted.drafts)),
     )
 
 

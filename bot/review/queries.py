@@ -6,6 +6,7 @@ transaction; everything else is for Antiphon's own parts, and for what they show
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.store.cases import approvals, holds, suggestions
@@ -15,12 +16,14 @@ from bot.store.cases.cases import Case
 from bot.store.cases.holds import Hold
 from bot.store.cases.suggestions import StoredSuggestion
 from bot.store.engine.database import Database, Session
-from bot.store.people import communities
+from bot.store.people import communities, prepared
 from bot.store.people.audit import AuditEntry
 from bot.store.people.people import require_on_case
+from core.models import Draft
 from core.moderation.approval import CaseState
 from core.moderation.disclosure import Rendered, render
 from core.moderation.input_checks import check_text
+from core.moderation.origins import Review, prepared_of
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import CheckedSentence, check_edit, warnings_of
@@ -128,6 +131,11 @@ class CaseQueries:
     async def chosen_claim(self, case_id: str) -> str | None:
         """The counter-claim that a moderator chose for a case, or ``None`` to let the engine write some and vote."""
         return await self._database.run("read the claim", lambda session: suggestions.chosen_claim(session, case_id))
+
+    async def reviews(self, community_id: str, drafts: Sequence[Draft]) -> dict[str, Review]:
+        """Who in a community stands for the prepared replies that some drafts are made of."""
+        ids = prepared_of(drafts)
+        return await self._database.run("read reviews", lambda s: prepared.reviews_of(s, community_id, ids))
 
     async def rendered(self, case_id: str, reply: str) -> Rendered:
         """All that would be posted for a reply, with what discloses Antiphon: what a moderator must be shown.

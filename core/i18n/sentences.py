@@ -79,9 +79,9 @@ Said: TypeAlias = Annotated[str, PlainSerializer(stored, when_used="json"), Plai
 """A text of ours in a model. Pydantic stores its template and values with it, so that it can be translated later."""
 
 
-def listed(parts: Sequence[str]) -> Sentence:
-    """Several words or sentences with commas between them, each translated by itself."""
-    return _joined(", ", parts)
+def listed(parts: Sequence[str], between: str = ", ") -> Sentence:
+    """Several words or sentences with ``between`` between them, each translated by itself."""
+    return _joined(between, parts)
 
 
 def joined(*parts: str) -> Sentence:

@@ -6,11 +6,13 @@ reader's language. The post's own words are in ``Card.post`` alone, so that no l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from core.models import Action, Draft, Evidence, FlaggedPost, PostRef, TargetGroup
 from core.moderation.approval import CaseState
+from core.moderation.origins import Review
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class Card:
         is_shadow: nothing is posted in this community.
         is_paused: posting is stopped, here or everywhere.
         closed_because: the reason in the last line of the log, where the case is closed or needs a person.
+        reviews: who stands for the prepared replies that the drafts are made of, by their ids.
         community_language: the language that the community chose for its cards, as ISO 639-1; ``None`` for none.
     """
 
@@ -94,6 +97,7 @@ class Card:
     is_paused: bool = False
     closed_because: str = ""
     community_language: str | None = None
+    reviews: Mapping[str, Review] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,16 +70,18 @@ def own_sentences(text: str, context: GateContext) -> list[str]:
 
 def fault_of(text: str, context: GateContext) -> str | None:
     """The first gate that a draft's text fails, in words, or ``None`` if it passes them all."""
-    return _form_fault(text, context) or _wording_fault(text, context) or _sameness_fault(text, context)
+    form = form_fault(text, context.brief.language, context.max_characters)
+    return form or _wording_fault(text, context) or _sameness_fault(text, context)
 
 
-def _form_fault(text: str, context: GateContext) -> str | None:
+def form_fault(text: str, language: str, max_characters: int) -> str | None:
+    """The first gate on form that a text fails, whoever wrote it, or ``None``."""
     parts = sentences(text)
     if not words(text):
         return sentence("empty")
     if len(parts) > MAX_SENTENCES:
         return sentence("too many sentences")
-    if len(text) > context.max_characters:
+    if len(text) > max_characters:
         return sentence("too long for the platform")
     if not parts[-1].rstrip("\"'”’)").endswith((".", "!", "?", "…")):
         return sentence("cut off")
@@ -87,7 +89,7 @@ def _form_fault(text: str, context: GateContext) -> str | None:
         return sentence("link or mention")
     if hidden_characters(text):
         return sentence("hidden characters")
-    if slurs_in(text, context.brief.language):
+    if slurs_in(text, language):
         return sentence("slur or insult")
     return None
 

@@ -26,8 +26,9 @@ from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext
 from core.models import Draft
 from core.moderation.cards import Card
+from core.moderation.origins import origin_in_words
 
-_REASON, _WARNING, _NOTE, _NAME = 240, 240, 240, 40
+_REASON, _WARNING, _NOTE, _NAME, _ORIGIN = 240, 240, 240, 40, 160
 _FIRSTS: Final = "firsts"
 _GIST: Final = (400, 200)
 _COVERED: Final = (700, 450, 220)
@@ -138,7 +139,8 @@ def _draft(card: Card, draft: Draft, reader: Reader, number: int) -> list[Segmen
     locale, markup = reader.locale, reader.markup
     block = _block(draft)
     name, intent = gettext("Draft {rank}", locale, rank=draft.rank), intent_in_words(draft.intent, locale)
-    title = f"{markup.ours(f'**{name}**')} ({intent})"
+    origin = reader.told(origin_in_words(draft, card.reviews), _ORIGIN)
+    title = f"{markup.ours(f'**{name}**')} ({intent}; {origin})"
     unseen = gettext("This draft is too long for the card. “More…” shows it in full.", locale)
     segments = [
         Segment(block, 10 + number, (f"{title}\n{markup.inert(draft.text)}", f"{title}\n{unseen}")),

@@ -13,8 +13,9 @@ from adapters.common.cards.scores import scores_in_words, source_link
 from adapters.common.cards.states import places, state_in_words
 from adapters.common.decisions.press import Press, Screen, TextFile
 from adapters.common.words.labels import intent_in_words
-from core.i18n.catalogs import gettext
+from core.i18n.catalogs import gettext, translated
 from core.moderation.cards import Card
+from core.moderation.origins import origin_in_words
 
 _AUTHOR: Final = 40
 
@@ -44,9 +45,15 @@ async def show_drafts(press: Press) -> None:
     card = await _read(press)
     locale, markup = press.locale, press.reader.markup
     titles = [gettext("Draft {rank}", locale, rank=draft.rank) for draft in card.drafts]
-    about = [f"{intent_in_words(draft.intent, locale)}; {scores_in_words(draft, locale)}" for draft in card.drafts]
+    origins = [translated(origin_in_words(draft, card.reviews), locale) for draft in card.drafts]
+    about = [
+        f"{intent_in_words(draft.intent, locale)}; {origin}; {scores_in_words(draft, locale)}"
+        for draft, origin in zip(card.drafts, origins, strict=True)
+    ]
     rows = list(zip(titles, about, (draft.text for draft in card.drafts), strict=True))
-    shown = [f"{markup.ours(f'**{title}**')} ({said})\n{markup.inert(text)}" for title, said, text in rows]
+    shown = [
+        f"{markup.ours(f'**{title}**')} ({markup.inert(said)})\n{markup.inert(text)}" for title, said, text in rows
+    ]
     plain = "\n\n".join(f"{title} ({said})\n{text}" for title, said, text in rows)
     await _show(press, gettext("The drafts:", locale), shown, TextFile("drafts.txt", plain))
 

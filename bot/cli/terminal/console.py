@@ -103,7 +103,8 @@ async def _decide(console: Console, application: Application, case_id: str) -> b
         entry = (await application.desk.queries.history(case_id))[-1]
         console.print(Text(f"This case is {case.state}: {entry.reason.rstrip('.')}."))
         return True
-    show_suggestion(console, stored.suggestion)
+    reviews = await application.desk.queries.reviews(case.community_id, stored.suggestion.drafts)
+    show_suggestion(console, stored.suggestion, reviews)
     if await application.desk.queries.chosen_claim(case_id) not in {None, stored.suggestion.claim}:
         console.print(Text((await application.desk.queries.history(case_id))[-1].reason, style="yellow"))
     if not sys.stdin.isatty():

@@ -88,7 +88,8 @@ async def review(
     reason = (await application.desk.queries.history(case.id))[-1].reason
     if stored is None:
         raise Unavailable(reason)
-    show_suggestion(console, stored.suggestion)
+    reviews = await application.desk.queries.reviews(case.community_id, stored.suggestion.drafts)
+    show_suggestion(console, stored.suggestion, reviews)
     if not stored.suggestion.drafts:
         console.print(Text(f"No draft can be shown: {reason}", style="yellow"))
         return False

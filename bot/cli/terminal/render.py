@@ -6,7 +6,8 @@ plain ``Text``. Nothing is told by colour alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from rich.console import Console
 from rich.panel import Panel
@@ -15,6 +16,7 @@ from rich.text import Text
 
 from adapters.sample.posts import SamplePost
 from core.models import Draft, Evidence, Progress, Receipt, Scores, Suggestion, Verdict
+from core.moderation.origins import Review, origin_in_words
 
 _SHOWN = {
     "total": "overall /10",
@@ -35,8 +37,14 @@ def show_progress(console: Console, step: Progress) -> None:
     console.print(Text(f"  {step.seconds:5.1f} s  {step.stage:<9} {_short(detail)}", style="dim"), soft_wrap=True)
 
 
-def show_suggestion(console: Console, suggestion: Suggestion) -> None:
-    """Gist, claim, evidence, ranked drafts with receipts and scores, and what it cost."""
+def show_suggestion(
+    console: Console, suggestion: Suggestion, reviews: Mapping[str, Review] = MappingProxyType({})
+) -> None:
+    """Gist, claim, evidence, ranked drafts with origin, receipts and scores, and what it cost.
+
+    Args:
+        reviews: who in the post's community stands for prepared replies, by their ids.
+    """
     reading = suggestion.reading
     lines = [
         ("Gist", reading.implied_meaning or "(not read)"),
@@ -50,7 +58,7 @@ def show_suggestion(console: Console, suggestion: Suggestion) -> None:
     for number, passage in enumerate(suggestion.evidence, start=1):
         show_evidence(console, number, passage)
     for draft in suggestion.drafts:
-        show_draft(console, draft)
+        show_draft(console, draft, reviews)
     show_cost(console, suggestion)
 
 
@@ -64,10 +72,11 @@ def show_evidence(console: Console, number: int, passage: Evidence) -> None:
         console.print(Text(f"    Caution: {passage.caution}", style="yellow"))
 
 
-def show_draft(console: Console, draft: Draft) -> None:
-    """A draft with its scores, receipts and warnings."""
+def show_draft(console: Console, draft: Draft, reviews: Mapping[str, Review]) -> None:
+    """A draft with its origin, scores, receipts and warnings."""
     body = Text(draft.text)
-    body.append(f"\n\n{scores_in_words(draft.scores)}", style="dim")
+    body.append(f"\n\nOrigin: {origin_in_words(draft, reviews)}")
+    body.append(f"\n{scores_in_words(draft.scores)}", style="dim")
     for receipt in draft.receipts:
         body.append(f"\n{_receipt(receipt)}", style="green" if receipt.verdict is Verdict.SUPPORTED else "yellow")
     for warning in draft.warnings:

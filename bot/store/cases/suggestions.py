@@ -77,6 +77,16 @@ async def drafted_before(session: Session, case_id: str) -> DraftedBefore:
     return DraftedBefore(times, tuple(dict.fromkeys(texts)))
 
 
+async def cases_with_prepared(session: Session, community_id: str, prepared_id: str) -> list[str]:
+    """The cases of a community of which a suggestion holds a draft that is made of this prepared reply."""
+    query = (
+        select(CaseRow.id)
+        .join(SuggestionRow, SuggestionRow.case_id == CaseRow.id)
+        .where(CaseRow.community_id == community_id, SuggestionRow.document.contains(prepared_id))
+    )
+    return sorted(set(await session.scalars(query)))
+
+
 async def claims(session: Session, case_id: str) -> list[str]:
     """Every counter-claim of a case, each once: those of its newest suggestion first, the one argued before others."""
     return claims_of(await suggestions(session, case_id))

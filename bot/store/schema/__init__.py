@@ -21,7 +21,7 @@ from bot.store.schema.cases import (
     ReviewCardRow,
     SuggestionRow,
 )
-from bot.store.schema.people import CommunityRow, MembershipRow, PauseRow, PersonRow
+from bot.store.schema.people import CommunityRow, MembershipRow, PauseRow, PersonRow, PreparedReplyRow
 from bot.store.schema.sending import ApprovalRow, FirstApprovalRow, OutboxRow, OutboxState, OutcomeRow
 from bot.store.schema.work import DigestRow, JobRow, JobState, LeadershipRow, TurnRow
 
@@ -49,6 +49,7 @@ __all__ = [
     "OutcomeRow",
     "PauseRow",
     "PersonRow",
+    "PreparedReplyRow",
     "PreviewRow",
     "ProposalRow",
     "ReviewCardRow",

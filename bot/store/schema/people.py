@@ -9,6 +9,7 @@ from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.store.schema.base import Base, stored
+from core.models import Intent, TargetGroup
 from core.moderation.roles import Role
 
 
@@ -68,6 +69,29 @@ class MembershipRow(Base):
     is_native: Mapped[bool] = mapped_column(primary_key=True, default=False)
     granted_by: Mapped[str]
     granted_at: Mapped[datetime]
+
+
+class PreparedReplyRow(Base):
+    """What a community did with one prepared reply: added it, took it out of its drafts, or reviewed it.
+
+    ``text`` and what it is for are there for a reply of the community's own; one of the project's is known by its id
+    alone. ``reviewed_by`` is the pseudonym of who stands for it, ``reviewer`` the name that they gave. Who decided
+    stands in the audit log.
+    """
+
+    __tablename__ = "prepared_replies"
+
+    community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"), primary_key=True)
+    id: Mapped[str] = mapped_column(primary_key=True)
+    language: Mapped[str | None]
+    target_group: Mapped[TargetGroup | None] = mapped_column(stored(TargetGroup, "prepared_target_group"))
+    theme: Mapped[str | None]
+    intent: Mapped[Intent | None] = mapped_column(stored(Intent, "prepared_intent"))
+    text: Mapped[str | None]
+    is_hidden: Mapped[bool] = mapped_column(default=False)
+    reviewed_by: Mapped[str | None]
+    reviewer: Mapped[str | None]
+    reviewed_at: Mapped[datetime | None]
 
 
 class PauseRow(Base):

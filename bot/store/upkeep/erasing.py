@@ -30,6 +30,7 @@ from bot.store.schema import (
     OutboxRow,
     OutcomeRow,
     PersonRow,
+    PreparedReplyRow,
     PreviewRow,
     ProposalRow,
     ReviewCardRow,
@@ -45,7 +46,7 @@ FORGOTTEN: Final = "erased-"
 """The reason in the last audit line of a case that is gone."""
 WORDS: Final = (
     "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
-    "persons",
+    "persons", "prepared_replies",
 )  # fmt: skip
 """The tables that hold words or names, and so must be cleaned after an erasure."""
 
@@ -140,10 +141,12 @@ def _without_turns(thread: list[dict[str, Any]], person: str) -> list[dict[str, 
 
 
 async def forget_unknown(session: Session, before: datetime) -> int:
-    """Delete the tie to people who were first seen before ``before`` and whom no case and no role names any more."""
+    """Delete the tie to people first seen before ``before`` whom no case, no role and no review names any more."""
     in_case = exists().where(or_(CaseRow.author == PersonRow.id, CaseRow.flagged_by == PersonRow.id))
     has_role = exists().where(MembershipRow.person_id == PersonRow.id)
-    old = set(await session.scalars(select(PersonRow.id).where(PersonRow.created_at < before, ~in_case, ~has_role)))
+    reviewed = exists().where(PreparedReplyRow.reviewed_by == PersonRow.id)
+    unknown = PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed
+    old = set(await session.scalars(select(PersonRow.id).where(*unknown)))
     if old:
         async for thread in await session.stream_scalars(select(CaseRow.thread).where(CaseRow.erased_at.is_(None))):
             old -= {turn["author"] for turn in thread}
@@ -204,4 +207,4 @@ def _passage(passage: Evidence) -> Evidence:
 
 def _draft(draft: Draft) -> Draft:
     receipts = tuple(Receipt("", given.evidence_id, given.verdict, given.probability) for given in draft.receipts)
-    return replace(draft, text=ERASED, receipts=receipts, warnings=())
+    return replace(draft, text=ERASED, receipts=receipts, warnings=(), prepared=())

@@ -14,6 +14,10 @@ down_revision = None
 
 STATES = "captured queued drafting in_review approved sending posted declined no_reply expired withdrawn needs_person unknown failed folded shadowed retracted".split()
 CHANGES = "shadow posting stopped resumed rules setting deleted".split()
+GROUPS = (
+    "women", "people of colour", "persons with disabilities", "migrants", "Muslims", "Jews", "LGBT persons", "other",
+)  # fmt: skip
+INTENTS = "informative empathetic questioning denouncing positive".split()
 DECLARED = """(from_state IS NULL AND (to_state IS NULL OR to_state = 'captured'))
  OR (from_state = 'captured' AND to_state IN ('expired', 'folded', 'queued', 'withdrawn'))
  OR (from_state = 'queued' AND to_state IN ('drafting', 'expired', 'withdrawn'))
@@ -62,6 +66,22 @@ def upgrade() -> None:
         sa.Column("policy", sa.JSON(), nullable=False),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_table(
+        "prepared_replies",
+        sa.Column("community_id", sa.Text(), nullable=False),
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("language", sa.Text(), nullable=True),
+        sa.Column("target_group", stored(GROUPS, "prepared_target_group"), nullable=True),
+        sa.Column("theme", sa.Text(), nullable=True),
+        sa.Column("intent", stored(INTENTS, "prepared_intent"), nullable=True),
+        sa.Column("text", sa.Text(), nullable=True),
+        sa.Column("is_hidden", sa.Boolean(), nullable=False),
+        sa.Column("reviewed_by", sa.Text(), nullable=True),
+        sa.Column("reviewer", sa.Text(), nullable=True),
+        sa.Column("reviewed_at", UtcDateTime(), nullable=True),
+        sa.ForeignKeyConstraint(["community_id"], ["communities.id"]),
+        sa.PrimaryKeyConstraint("community_id", "id"),
     )
     op.create_table(
         "digests",

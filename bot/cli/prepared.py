@@ -1,0 +1,152 @@
+"""``antiphon prepared``: a community's prepared replies, its own and the project's.
+
+Owns the commands; ``bot.communities.prepared`` decides and records. The person at the terminal acts as operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from bot.cli.command import ConfigOption, JsonOption, out
+from bot.cli.communities import Place, Reason, operator
+from bot.cli.kb.output import print_document, run
+from bot.communities.prepared import PreparedReplies, PreparedReply
+from bot.compose.application import open_database
+from bot.compose.settings import Settings
+from core.models import Intent, TargetGroup
+from core.moderation.origins import prepared_in_words
+from core.moderation.own_replies import checked_reply
+from core.moderation.roles import Person
+
+prepared = typer.Typer(
+    help="Prepared replies: the project's, reviewed by nobody, and a community's own.", no_args_is_help=True
+)
+
+Id = Annotated[str, typer.Argument(help="The reply's id; `antiphon prepared list` shows it.")]
+Language = Annotated[str, typer.Option("--language", help="Its language: en, es, it or eu.")]
+Theme = Annotated[str, typer.Option("--theme", help="The theme's id; without one, whatever is said of the group.")]
+
+
+def _do(config: Path | None, work: Callable[[PreparedReplies], Awaitable[None]]) -> None:
+    """Do a command's work on the configured database."""
+
+    async def begin(settings: Settings) -> int:
+        async with open_database(settings) as database:
+            await work(PreparedReplies(database))
+        return 0
+
+    run(config, begin)
+
+
+@prepared.command(name="list")
+def list_(
+    place: Place,
+    language: Annotated[str, typer.Option("--language", help="Only those in this language.")] = "",
+    theme: Annotated[str, typer.Option("--theme", help="Only those of this theme.")] = "",
+    is_own: Annotated[bool, typer.Option("--own", help="Only those that the community added.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """List the prepared replies of a community, with who reviewed each."""
+
+    async def work(replies: PreparedReplies) -> None:
+        found = [
+            reply
+            for reply in await replies.listed(place, operator())
+            if language in {"", reply.language} and theme in {"", reply.theme} and (reply.is_own or not is_own)
+        ]
+        if as_json:
+            print_document({"prepared": [_row(reply) for reply in found]})
+            return
+        for reply in found:
+            out().print(Text(_line(reply)), soft_wrap=True)
+        if not found:
+            out().print(Text("No prepared reply fits."))
+
+    _do(config, work)
+
+
+@prepared.command()
+def add(
+    place: Place,
+    text: Annotated[str, typer.Argument(help="The reply: one or two sentences that state no fact.")],
+    language: Language,
+    group: Annotated[TargetGroup, typer.Option("--group", help="Whom the posts attack that it answers.")],
+    intent: Annotated[Intent, typer.Option("--intent", help="How it goes about it.")],
+    theme: Theme = "",
+    reason: Reason = "",
+    config: ConfigOption = None,
+) -> None:
+    """Add a reply of the community's own. Drafts start from it before the project's; nobody has reviewed it yet."""
+
+    async def work(replies: PreparedReplies) -> None:
+        reply = checked_reply(text, language, group, intent, theme or None)
+        id_ = await replies.add(place, reply, operator(), reason)
+        out().print(Text(f"{id_} is added in {place}, not reviewed."))
+
+    _do(config, work)
+
+
+@prepared.command()
+def review(
+    place: Place,
+    reply: Id,
+    by: Annotated[str, typer.Option("--by", help="Who has read it and stands for it: their id on the platform.")],
+    name: Annotated[str, typer.Option("--name", help="The name that they give; moderators see it.")] = "",
+    reason: Reason = "",
+    config: ConfigOption = None,
+) -> None:
+    """Record that somebody with a role in the community has read a reply and stands for it."""
+
+    async def work(replies: PreparedReplies) -> None:
+        reviewer = Person(place.partition("/")[0], by, name)
+        done = await replies.review(place, reply, reviewer, operator(), reason)
+        out().print(Text(f"{reply}: {prepared_in_words((reply,), {reply: done})}."))
+
+    _do(config, work)
+
+
+@prepared.command()
+def remove(
+    place: Place,
+    reply: Id,
+    is_undone: Annotated[bool, typer.Option("--undo", help="Take one of the project's replies in again.")] = False,
+    reason: Reason = "",
+    config: ConfigOption = None,
+) -> None:
+    """Delete a reply of the community's own, or take one of the project's out of its drafts."""
+
+    async def work(replies: PreparedReplies) -> None:
+        await replies.remove(place, reply, operator(), reason, is_undone=is_undone)
+        done = "may stand in drafts again" if is_undone else "stands in no new draft"
+        out().print(Text(f"{reply} {done} in {place}."))
+
+    _do(config, work)
+
+
+def _line(reply: PreparedReply) -> str:
+    review = prepared_in_words((reply.id,), {reply.id: reply.review} if reply.review else {})
+    whose = "own" if reply.is_own else "project"
+    what = ", ".join(filter(None, (whose, reply.theme or reply.target_group, reply.intent or "claim")))
+    return f"{reply.id}  {what}; {review}{'; removed' if reply.is_hidden else ''}\n    {reply.text}"
+
+
+def _row(reply: PreparedReply) -> dict[str, Any]:
+    review = reply.review
+    return {
+        "id": reply.id,
+        "language": reply.language,
+        "target_group": reply.target_group,
+        "theme": reply.theme,
+        "intent": reply.intent,
+        "text": reply.text,
+        "is_own": reply.is_own,
+        "is_removed": reply.is_hidden,
+        "reviewed_by": review and review.name,
+        "reviewed_at": review and review.at.isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,208 @@
+"""What people can do with prepared replies: add one of their own, take one out, and stand for one.
+
+Owns these decisions. Each is one transaction with a line in the community's audit stream; none ends an approval. What a
+reply may say is checked by ``core.moderation.own_replies``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.communities.decisions import By, one_community, who_decides
+from bot.store.cases.cases import touch
+from bot.store.cases.suggestions import cases_with_prepared
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities, people, prepared
+from bot.store.people.communities import Community
+from bot.store.schema import Change, PreparedReplyRow
+from core.errors import BadInput
+from core.models import Intent, TargetGroup
+from core.moderation.input_checks import check_text
+from core.moderation.origins import Review
+from core.moderation.roles import OnCommunity, Person
+from core.wording.prepared.bank import LANGUAGES, OwnReply, load_themes, prepared_id
+
+MAX_OWN = 500
+"""How many replies of its own a community may have: all are read for each draft."""
+MAX_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedReply:
+    """A prepared reply as a community has it; ``intent`` is ``None`` for a theme's claim, ``theme`` for a whole group.
+
+    ``is_own``: the community added it. ``is_hidden``: one of the project's that no draft is made of there.
+    """
+
+    id: str
+    language: str
+    target_group: TargetGroup
+    theme: str | None
+    intent: Intent | None
+    text: str
+    is_own: bool
+    is_hidden: bool = False
+    review: Review | None = None
+
+
+class PreparedReplies:
+    """The decisions about prepared replies, over one database.
+
+    Every method raises ``NotAllowed`` where the person may not do it, and ``BadInput`` for a community or a reply that
+    is not there. ``note`` is what the person typed as their reason.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def listed(self, community_id: str, by: By) -> list[PreparedReply]:
+        """All prepared replies of a community: its own first, then the project's, those it took out among them."""
+
+        async def work(session: Session) -> list[PreparedReply]:
+            community, _ = await _allowed(session, community_id, by, OnCommunity.READ_STATISTICS)
+            rows = await prepared.rows_of(session, community.id)
+            return [*_own(rows), *_of_project(rows)]
+
+        return await self._database.run("list prepared replies", work)
+
+    async def add(self, community_id: str, reply: OwnReply, by: By, note: str = "") -> str:
+        """Add a reply of the community's own, which ``checked_reply`` made; its id. Nobody has reviewed it yet."""
+        check_text(note)
+        id_ = prepared_id(reply.language, reply.text)
+
+        async def work(session: Session) -> str:
+            community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            rows = await prepared.rows_of(session, community.id)
+            if len(_own(rows)) >= MAX_OWN:
+                raise BadInput(
+                    f"{community.id} has {MAX_OWN} prepared replies of its own; that is the limit.",
+                    remedy="Remove one that is not needed any more.",
+                )
+            if any(known.id == id_ for known in (*_own(rows), *_of_project(rows))):
+                raise BadInput(
+                    f"This reply is there already, as {id_}.",
+                    remedy="If it was taken out, take it in again: antiphon prepared remove --undo.",
+                )
+            await prepared.add(session, community.id, reply)
+            await _record(session, community, actor, f"prepared reply {id_} added", note)
+            return id_
+
+        return await self._database.run("add a prepared reply", work)
+
+    async def review(self, community_id: str, id_: str, reviewer: Person, by: By, note: str = "") -> Review:
+        """Record that somebody with a role in the community has read a reply and stands for it.
+
+        Args:
+            reviewer: the person, with the name that they give; "" for the one that the community knows.
+        """
+        check_text(note)
+        check_text(reviewer.name)
+
+        async def work(session: Session) -> Review:
+            community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            await _known(session, community, id_)
+            person, name = await _reviewer(session, community, reviewer)
+            await prepared.keep_review(session, community.id, id_, person, name)
+            await touch(session, *await cases_with_prepared(session, community.id, id_))
+            await _record(session, community, actor, f"prepared reply {id_} reviewed by {person}", note)
+            return Review(name, session.moment)
+
+        return await self._database.run("review a prepared reply", work)
+
+    async def remove(self, community_id: str, id_: str, by: By, note: str = "", *, is_undone: bool = False) -> None:
+        """Delete a reply of the community's own, or take one of the project's out of its drafts.
+
+        Args:
+            is_undone: take one of the project's in again.
+        """
+        check_text(note)
+
+        async def work(session: Session) -> None:
+            community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            known = await _known(session, community, id_)
+            if known.is_hidden is not is_undone:
+                raise _nothing_to_do(id_, is_undone=is_undone)
+            if known.is_own:
+                await prepared.remove(session, community.id, id_)
+            else:
+                await prepared.hide(session, community.id, id_, is_hidden=not is_undone)
+            await touch(session, *await cases_with_prepared(session, community.id, id_))
+            done = "taken in again" if is_undone else "removed"
+            await _record(session, community, actor, f"prepared reply {id_} {done}", note)
+
+        await self._database.run("remove a prepared reply", work)
+
+
+async def _allowed(
+    session: Session, community_id: str, by: By, action: OnCommunity, *, lock: bool = False
+) -> tuple[Community, str]:
+    community = await one_community(session, community_id, lock=lock)
+    return community, await who_decides(session, community.id, by, action)
+
+
+async def _record(session: Session, community: Community, actor: str, reason: str, note: str) -> None:
+    await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING)
+
+
+async def _known(session: Session, community: Community, id_: str) -> PreparedReply:
+    rows = await prepared.rows_of(session, community.id)
+    for reply in (*_own(rows), *_of_project(rows)):
+        if reply.id == id_:
+            return reply
+    raise BadInput(
+        f"{community.id} has no prepared reply {id_}.", remedy="Take an id that `antiphon prepared list` shows."
+    )
+
+
+async def _reviewer(session: Session, community: Community, reviewer: Person) -> tuple[str, str]:
+    """The pseudonym and the name of who stands for a reply."""
+    person = await people.known_pseudonym(session, reviewer.platform, reviewer.user)
+    if person is None or not await people.roles_of(session, community.id, person):
+        raise BadInput(
+            f"{reviewer.name or reviewer.user} has no role in {community.id}, so they cannot stand for a reply there.",
+            remedy="Name somebody who has one, or grant it first: antiphon community role grant.",
+        )
+    name = " ".join(reviewer.name.split())
+    if not name:
+        known = await people.member(session, community.id, community.platform, person)
+        name = known.name if known else ""
+    if not name:
+        raise BadInput("A review needs the name of the person who stands for it.", remedy="Give it with --name.")
+    if len(name) > MAX_NAME:
+        raise BadInput(f"The name has {len(name)} characters; {MAX_NAME} at most are taken.", remedy="Shorten it.")
+    return person, name
+
+
+def _nothing_to_do(id_: str, *, is_undone: bool) -> BadInput:
+    if is_undone:
+        return BadInput(f"The prepared reply {id_} was not taken out.", remedy="Leave --undo out to remove it.")
+    return BadInput(f"The prepared reply {id_} was taken out before.", remedy="Take it in again with --undo.")
+
+
+def _own(rows: dict[str, PreparedReplyRow]) -> list[PreparedReply]:
+    found = []
+    for row in rows.values():
+        own = prepared.own_reply(row)
+        if own is not None:
+            what = own.language, own.target_group, own.theme, own.intent, own.text
+            found.append(PreparedReply(row.id, *what, is_own=True, review=prepared.review_in(row)))
+    return sorted(found, key=lambda reply: (reply.language, reply.target_group, reply.theme or "", reply.text))
+
+
+def _of_project(rows: dict[str, PreparedReplyRow]) -> Iterator[PreparedReply]:
+    for language in LANGUAGES:
+        for theme in load_themes(language):
+            for intent, text in theme.texts:
+                row = rows.get(prepared_id(language, text))
+                yield PreparedReply(
+                    prepared_id(language, text),
+                    language,
+                    theme.target_group,
+                    theme.id,
+                    intent,
+                    text,
+                    is_own=False,
+                    is_hidden=row is not None and row.is_hidden,
+                    review=prepared.review_in(row) if row else None,
+                )

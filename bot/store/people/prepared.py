@@ -1,0 +1,101 @@
+"""Prepared replies in the database: what a community added, took out and reviewed.
+
+Owns the rows. The project's own replies stand in ``core.wording.prepared``; here they are known by their ids. Works
+inside the caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import delete, select, update
+
+from bot.store.engine.database import Session
+from bot.store.engine.dialect import insert_new
+from bot.store.schema import PreparedReplyRow
+from core.moderation.origins import Review
+from core.wording.prepared.bank import Changes, OwnReply, prepared_id
+
+
+async def rows_of(session: Session, community_id: str) -> dict[str, PreparedReplyRow]:
+    """All that a community did with prepared replies, by their ids."""
+    found = await session.scalars(select(PreparedReplyRow).filter_by(community_id=community_id))
+    return {row.id: row for row in found}
+
+
+async def changes_of(session: Session, community_id: str) -> Changes:
+    """What the drafts of a community start from besides, or instead of, the project's prepared replies."""
+    rows = (await rows_of(session, community_id)).values()
+    own = (own_reply(row) for row in rows)
+    return Changes(tuple(reply for reply in own if reply), frozenset(row.id for row in rows if row.is_hidden))
+
+
+def own_reply(row: PreparedReplyRow) -> OwnReply | None:
+    """The community's own reply that a row holds; ``None`` for one of the project's."""
+    if row.text is None or row.language is None or row.target_group is None or row.intent is None:
+        return None
+    return OwnReply(row.language, row.target_group, row.intent, row.text, row.theme)
+
+
+async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, Review]:
+    """Who stands for these replies in a community; nothing of those that nobody reviewed."""
+    if not ids:
+        return {}
+    query = select(PreparedReplyRow).filter_by(community_id=community_id).where(PreparedReplyRow.id.in_(set(ids)))
+    found = ((row.id, review_in(row)) for row in await session.scalars(query))
+    return {id_: review for id_, review in found if review is not None}
+
+
+def review_in(row: PreparedReplyRow) -> Review | None:
+    """Who reviewed the reply of a row, if somebody did."""
+    if row.reviewer is None or row.reviewed_at is None:
+        return None
+    return Review(row.reviewer, row.reviewed_at)
+
+
+async def add(session: Session, community_id: str, reply: OwnReply) -> bool:
+    """Keep a reply of the community's own; ``False`` if it is there already."""
+    row = _row(community_id, prepared_id(reply.language, reply.text)) | {
+        "language": reply.language,
+        "target_group": reply.target_group,
+        "theme": reply.theme,
+        "intent": reply.intent,
+        "text": reply.text,
+    }
+    return await insert_new(session, PreparedReplyRow, row, "community_id", "id")
+
+
+async def remove(session: Session, community_id: str, id_: str) -> None:
+    """Delete a reply of the community's own, and whatever review of it there was."""
+    await session.execute(delete(PreparedReplyRow).filter_by(community_id=community_id, id=id_))
+
+
+async def hide(session: Session, community_id: str, id_: str, *, is_hidden: bool) -> None:
+    """Take one of the project's replies out of the community's drafts, or in again."""
+    await _change(session, community_id, id_, is_hidden=is_hidden)
+
+
+async def keep_review(session: Session, community_id: str, id_: str, person_id: str, name: str) -> None:
+    """Keep who stands for a reply from now on."""
+    await _change(session, community_id, id_, reviewed_by=person_id, reviewer=name, reviewed_at=session.moment)
+
+
+async def forget_reviewer(session: Session, person_id: str) -> list[tuple[str, str]]:
+    """Take back every review by somebody; of which communities and replies these were.
+
+    A review that nobody stands for by name is none.
+    """
+    nobody = {"reviewed_by": None, "reviewer": None, "reviewed_at": None}
+    mine = update(PreparedReplyRow).where(PreparedReplyRow.reviewed_by == person_id).values(nobody)
+    returned = mine.returning(PreparedReplyRow.community_id, PreparedReplyRow.id)
+    return [(community_id, id_) for community_id, id_ in await session.execute(returned)]
+
+
+async def _change(session: Session, community_id: str, id_: str, **values: object) -> None:
+    await insert_new(session, PreparedReplyRow, _row(community_id, id_), "community_id", "id")
+    query = update(PreparedReplyRow).filter_by(community_id=community_id, id=id_).values(values)
+    await session.execute(query.execution_options(synchronize_session="fetch"))
+
+
+def _row(community_id: str, id_: str) -> dict[str, object]:
+    return {"community_id": community_id, "id": id_, "is_hidden": False}

@@ -1,0 +1,77 @@
+"""What a community may add as a prepared reply of its own.
+
+Owns the checks, each with a remedy. A prepared reply is posted on the word of one moderator and gets no receipt: it is
+held to the same rules as the project's own. Pure; changes nothing but the spaces.
+"""
+
+from __future__ import annotations
+
+from core.errors import BadInput
+from core.models import Intent, TargetGroup
+from core.moderation.input_checks import check_text
+from core.scoring.gates import form_fault, intent_fault
+from core.stages.reading import people_named
+from core.wording.final_text import check_sendable
+from core.wording.language import NAMES, detect, name_of
+from core.wording.prepared.bank import OwnReply, load_themes
+from core.wording.prepared.checkable import checkable_in
+
+MAX_CHARACTERS = 280
+"""What every platform takes, with room for the sentence that discloses Antiphon."""
+_REMEDIES = {
+    "empty": "Write one or two sentences.",
+    "too many sentences": "Say it in one or two sentences.",
+    "too long for the platform": f"Say it in {MAX_CHARACTERS} characters.",
+    "cut off": "End it with a full stop, a question mark or an exclamation mark.",
+    "link or mention": "Leave links, @ and # out.",
+    "hidden characters": "Type the text anew.",
+    "slur or insult": "Leave the word out: no draft may hold it.",
+    "asks nothing": "Ask a question, or choose another intent.",
+}
+
+
+def checked_reply(
+    text: str, language: str, target_group: TargetGroup, intent: Intent, theme: str | None = None
+) -> OwnReply:
+    """The reply as it is kept, with single spaces.
+
+    Args:
+        theme: the id of a theme in ``language``; ``None`` for whatever is said of the group.
+
+    Raises:
+        BadInput: it may not be added; the error says why and what to do.
+    """
+    check_text(text)
+    said = " ".join(text.split())
+    _check_place(language, target_group, theme)
+    check_sendable(said)
+    fault = form_fault(said, language, MAX_CHARACTERS) or intent_fault(said, intent)
+    if fault:
+        raise BadInput(f"The reply cannot be added: {fault}.", remedy=_REMEDIES[fault])
+    if detect(said, language) not in {language, None}:
+        raise BadInput(f"The reply does not read as {name_of(language)}.", remedy="Name its language with --language.")
+    named = people_named(said, language)
+    if named:
+        raise BadInput(
+            f"The reply names a person: {named[0]}.", remedy="Leave the name out: it will answer many posts."
+        )
+    facts = checkable_in(said, language)
+    if facts:
+        raise BadInput(
+            f"The reply states something that needs a source: {', '.join(facts)}.",
+            remedy="Leave that out; facts come from the evidence, with their source.",
+        )
+    return OwnReply(language, target_group, intent, said, theme)
+
+
+def _check_place(language: str, target_group: TargetGroup, theme: str | None) -> None:
+    if language not in NAMES:
+        raise BadInput(f"Antiphon does not write {language!r}.", remedy=f"Use one of {', '.join(NAMES)}.")
+    if theme is None:
+        return
+    known = [one.id for one in load_themes(language) if one.target_group is target_group]
+    if theme not in known:
+        raise BadInput(
+            f"There is no theme {theme} about {target_group} in {name_of(language)}.",
+            remedy=f"Use one of {', '.join(known)}, or none.",
+        )
