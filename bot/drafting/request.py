@@ -1,8 +1,8 @@
 """What the engine is asked about a case: the post, in the voice of its community, and with what was said before.
 
-Owns which of a community's rules, replies, prepared replies and earlier drafts go into a request, all read in one transaction, and the
-order in which wishes count: what is asked for one draft, then what the community set, then the settings of the
-installation. Changes nothing, and knows no lease: the worker holds the case meanwhile.
+Owns which of a community's rules, replies, prepared replies and earlier drafts go into a request, all read in one
+transaction, and the order in which wishes count: what is asked for one draft, then what the community set, then the
+settings of the installation. Changes nothing, and knows no lease: the worker holds the case meanwhile.
 """
 
 from __future__ import annotations

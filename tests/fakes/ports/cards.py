@@ -12,6 +12,7 @@ from core.models import (
     Evidence,
     FlaggedPost,
     Intent,
+    Origin,
     PostRef,
     Receipt,
     Scores,
@@ -22,6 +23,7 @@ from core.models import (
 )
 from core.moderation.approval import CaseState, text_hash
 from core.moderation.cards import Card, Holder, ProposedReply, Waiting
+from core.moderation.origins import Review
 
 CASE_ID = "0123456789abcdef0123456789abcdef"
 AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -56,12 +58,15 @@ DRAFTS = (
             Receipt("Most newcomers work.", "m-2", Verdict.UNVERIFIED, None),
         ),
         ("The second source covers some countries only.",),
+        origins=(Origin.PREPARED, Origin.EVIDENCE),
+        prepared=("en-5eed5eed00",),
     ),
     Draft(
         2,
         "Do you know somebody who came here? What did they tell you about it?",
         Intent.QUESTIONING,
         Scores(total=6.4, stance=0.7, argument_quality=0.5, judge_spread=3.0),
+        origins=(Origin.MODEL, Origin.MODEL),
     ),
 )
 REVIEWED = Card(
@@ -109,7 +114,11 @@ def samples() -> dict[str, Card]:
             REVIEWED, state=CaseState.DRAFTING, is_preview=True, suggestion_id=None, waiting=Waiting("anneal")
         ),
         "In review": REVIEWED,
-        "In review, held by somebody": replace(REVIEWED, holder=Holder("Ane", AT + timedelta(minutes=5))),
+        "In review, held by somebody, a prepared reply reviewed": replace(
+            REVIEWED,
+            holder=Holder("Ane", AT + timedelta(minutes=5)),
+            reviews={"en-5eed5eed00": Review("Ane", AT)},
+        ),
         "In review, two persons needed, one approved": replace(
             REVIEWED,
             advice=Action.SUPPORT_TARGET,

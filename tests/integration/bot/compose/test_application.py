@@ -8,21 +8,28 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
+from bot.cli.terminal.render import show_suggestion
+from bot.cli.terminal.report import document
+from bot.communities.export import export
+from bot.communities.prepared import PreparedReplies
 from bot.compose.application import Application, admit, open_application
 from bot.compose.desk import build_desk
 from bot.drafting.queue import DraftQueue
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
-from bot.store.cases.suggestions import PostedReply, posted_replies
+from bot.store.cases.suggestions import PostedReply, StoredSuggestion, posted_replies
 from bot.store.engine.database import Database
 from core.engine import Engine
-from core.models import FlaggedPost
+from core.models import Draft, FlaggedPost, Intent, Origin, TargetGroup, Wish
 from core.moderation.approval import CaseState
+from core.moderation.own_replies import checked_reply
 from core.ports import EvidenceSource
 from core.scoring.heads.heads import Heads
+from core.wording.prepared.bank import prepared_id
 from tests.fakes.desk.decisions import approve, drafted
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT
@@ -31,6 +38,10 @@ from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.installation import settings_of
 
+OWN = (
+    "Nobody is spoken of like that at our harbour. We look out for one another here.",
+    "Talk like this is not welcome at our harbour. Please leave it.",
+)
 CHOSEN = "Newcomers bring up their children in this town."
 
 
@@ -139,6 +150,41 @@ async def test_a_posted_reply_is_an_example_for_the_next_draft_and_is_not_said_a
     assert all(f"- in this community's own voice: {edited}\n" in prompt for prompt in _draft_prompts(model))
     assert texts
     assert first not in texts
+
+
+async def test_a_communitys_own_prepared_reply_is_drafted_and_called_so(
+    heads: Heads, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
+) -> None:
+    """From the command to the moderator's terminal: reviewed by whom, and what the model wrote beside it."""
+    platform, console = SampleCommunity(), Console(record=True, width=200)
+    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
+        post = replace(platform.flag("103", "mill_pond"), wish=Wish(Intent.DENOUNCING))
+        replies, here = PreparedReplies(application.database), f"{PLATFORM}/{COMMUNITY}"
+        for text in OWN:
+            id_ = await replies.add(here, checked_reply(text, "en", TargetGroup.MIGRANTS, Intent.DENOUNCING), MODERATOR)
+            await replies.review(here, id_, replace(MODERATOR, name="Ane"), MODERATOR)
+        case = await _drafted(application, post)
+        stored = await application.desk.queries.suggestion(case.id)
+        assert stored is not None
+        mine = next(draft for draft in stored.suggestion.drafts if draft.text in OWN)
+        assert (mine.origins, mine.prepared) == ((Origin.PREPARED,) * 2, (prepared_id("en", mine.text),))
+        show_suggestion(
+            console, stored.suggestion, await application.desk.queries.reviews(here, stored.suggestion.drafts)
+        )
+        await approve_draft(application, case, stored, mine)
+        [row] = [row async for row in export(application.database, here)]
+    assert "Origin: prepared reply, reviewed by Ane on " in console.export_text()
+    assert row["draft_origin"] == "prepared"
+    told = document(stored.suggestion)["drafts"][mine.rank - 1]
+    assert (told["origins"], told["prepared"]) == (["prepared", "prepared"], list(mine.prepared))
+
+
+async def approve_draft(application: Application, case: Case, stored: StoredSuggestion, draft: Draft) -> None:
+    """Approve a draft as it stands."""
+    shown = await application.desk.queries.rendered(case.id, draft.text)
+    await application.desk.approvals.approve(
+        case.id, case.version, shown.text, shown.sha256, MODERATOR, suggestion_id=stored.id, draft_rank=draft.rank
+    )
 
 
 async def test_a_chosen_claim_is_argued_in_the_new_drafts(

@@ -27,7 +27,7 @@ FIELDS = {
     "claims": {"text", "votes"},
     "evidence": {"id", "text", "summary", "source", "scores", "target_group", "caution"},
     "evidence.source": {"publisher", "title", "year", "document", "url"},
-    "drafts": {"rank", "text", "intent", "scores", "receipts", "warnings"},
+    "drafts": {"rank", "text", "intent", "scores", "receipts", "warnings", "origins", "prepared"},
     "drafts.scores": {
         "total", "stance", "argument_quality", "non_toxicity", "factuality", "faithfulness_post",
         "faithfulness_claim", "faithfulness_evidence", "judge", "judge_spread",

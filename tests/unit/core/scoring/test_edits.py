@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.errors import BadInput
-from core.models import Action, Suggestion
+from core.models import Action, Origin, Suggestion
 from core.moderation.decline import DeclineReason, decline_reason
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import check_edit, warnings_of
@@ -88,6 +88,15 @@ def test_prepared_sentences_need_no_second_person(language: str) -> None:
     bank = prepared_sentences(load_themes(language))
     assert bank
     assert {text: reasons(text, made) for text in bank if reasons(text, made)} == {}
+
+
+def test_a_prepared_sentence_of_the_community_needs_none_either() -> None:
+    """The draft says that it was prepared; the bank does not know it. In any other draft it is the model's."""
+    text = "Newcomers fish and sail."
+    made = suggestion_for(post_of(POST), (text,))
+    assert warnings_of(check_edit(text, made))
+    prepared = replace(made.drafts[0], origins=(Origin.PREPARED,))
+    assert warnings_of(check_edit(text, replace(made, drafts=(prepared,)))) == ()
 
 
 def test_a_sentence_keeps_the_receipt_of_the_draft_that_says_it() -> None:

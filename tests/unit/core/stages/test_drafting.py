@@ -81,6 +81,25 @@ def test_composed_drafts_are_prepared_and_unscored() -> None:
     assert all(draft.is_prepared and draft.scores == Scores() for draft in drafts)
 
 
+def test_a_communitys_own_replies_come_before_the_projects() -> None:
+    """They were written for this very place; of the project's as many are taken as there is room for."""
+    mine = ("Come to the harbour with us. We will show you around.", "We like our neighbours. We say it, too.")
+    theme = replace(THEME, own={Intent.DENOUNCING: mine})
+    drafts = compose(brief_of(), theme, [Intent.DENOUNCING], random.Random(1))
+    assert {draft.text for draft in drafts} == set(mine)
+    theme = replace(THEME, own={Intent.DENOUNCING: mine[:1]})
+    drafts = compose(brief_of(), theme, [Intent.DENOUNCING], random.Random(1))
+    assert [draft.text for draft in drafts] == [mine[0], *THEME.replies[Intent.DENOUNCING]]
+
+
+def test_without_a_claim_the_replies_stand_alone() -> None:
+    """A community may take a claim out."""
+    theme, facts = replace(THEME, claim=""), brief_of(passage(HARBOUR), passage(SCHOOL, "migrants-002"))
+    found = {draft.text for draft in compose(facts, theme, [Intent.INFORMATIVE, Intent.EMPATHETIC], random.Random(1))}
+    openings = THEME.replies[Intent.INFORMATIVE]
+    assert found == {*THEME.replies[Intent.EMPATHETIC], *(f"{opening} {HARBOUR}" for opening in openings)}
+
+
 def test_the_same_seed_composes_the_same() -> None:
     """A suggestion can be repeated."""
     rich = replace(THEME, replies=dict.fromkeys(Intent, tuple(f"We like reply {n}." for n in range(20))))

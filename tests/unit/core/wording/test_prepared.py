@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,18 @@ from core.models import Intent, TargetGroup
 from core.scoring.gates import MAX_SENTENCES, GateContext, fault_of
 from core.scoring.grounding.grounding import NAME, unsupported
 from core.wording.language import NAMES, detect
-from core.wording.prepared.bank import LANGUAGES, Theme, general_theme, load_themes, matching_themes
+from core.wording.prepared.bank import (
+    LANGUAGES,
+    Changes,
+    OwnReply,
+    Theme,
+    changed,
+    general_theme,
+    load_themes,
+    matching_themes,
+    prepared_id,
+    prepared_sentences,
+)
 from core.wording.prepared.checkable import checkable_in
 from core.wording.text import clean, sentences
 from tests.fakes.engine.brief import brief_of
@@ -95,6 +107,48 @@ def test_no_text_stands_twice() -> None:
     """Two themes of one language never answer with the same words, or replies would repeat themselves."""
     counted = Counter((language, text) for language, theme in EVERY for text in texts_of(theme))
     assert [text for text, count in counted.items() if count > 1] == []
+
+
+def test_each_text_has_an_id_of_its_own() -> None:
+    """By which a community reviews it or takes it out; other words are another text."""
+    ids = [prepared_id(language, text) for language, theme in EVERY for text in texts_of(theme)]
+    assert len(set(ids)) == len(ids)
+    assert prepared_id("en", "We stay.") == "en-6f9fb894e2"
+
+
+OWN = "We are glad of our neighbours."
+
+
+def changed_by(changes: Changes, id_: str = "migrants-jobs") -> Theme:
+    """A theme as a community wants it."""
+    return changed([theme for theme in load_themes("en") if theme.id == id_], "en", changes)[0]
+
+
+def own(**what: object) -> Changes:
+    """One reply of the community's own, about migrants."""
+    reply = OwnReply("en", TargetGroup.MIGRANTS, Intent.POSITIVE, OWN)
+    return Changes((replace(reply, **what),))  # type: ignore[arg-type]
+
+
+def test_a_communitys_own_reply_joins_the_themes_that_it_is_for() -> None:
+    """One for the group joins all themes of it but calls for violence; one for a theme that theme alone."""
+    assert changed_by(own()).own[Intent.POSITIVE] == (OWN,)
+    assert OWN in prepared_sentences([changed_by(own())])
+    assert changed_by(own(), "migrants-violence").own[Intent.POSITIVE] == ()
+    assert changed_by(own(theme="migrants-violence"), "migrants-violence").own[Intent.POSITIVE] == (OWN,)
+    for other in (own(theme="migrants-crime"), own(language="es"), own(target_group=TargetGroup.WOMEN)):
+        assert changed_by(other).own[Intent.POSITIVE] == ()
+    assert changed_by(own(intent=Intent.DENOUNCING)).own[Intent.POSITIVE] == ()
+
+
+def test_what_a_community_took_out_is_in_no_theme_of_it() -> None:
+    """Neither a reply nor a claim; nobody else's themes change."""
+    theme = next(theme for theme in load_themes("en") if theme.id == "migrants-jobs")
+    first, *others = theme.replies[Intent.POSITIVE]
+    less = changed_by(Changes(hidden=frozenset({prepared_id("en", first), prepared_id("en", theme.claim)})))
+    assert (less.claim, less.replies[Intent.POSITIVE]) == ("", tuple(others))
+    assert {first, theme.claim}.isdisjoint(text for _, text in less.texts)
+    assert changed_by(Changes()) == theme
 
 
 def test_languages_without_a_bank() -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from adapters.common.cards.controls import for_menu
 from adapters.discord.review.layout import MAX_TEXT, card_layout
 from core.i18n.catalogs import LANGUAGES
-from core.models import Action, Draft, Evidence, Intent, PostRef, Receipt, Scores, Source, TargetGroup, Verdict
+from core.models import Action, Draft, Evidence, Intent, Origin, PostRef, Receipt, Scores, Source, TargetGroup, Verdict
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Holder, Waiting
+from core.moderation.origins import Review
 from tests.fakes.discord.messages import buttons_of, components_of, proposal_layout, read_as_discord_shows, texts_of
 from tests.fakes.ports.cards import AT, CASE_ID, DRAFTS, PROPOSAL, REVIEWED, samples
 from tools.discord_cards import PAGE, page
@@ -46,6 +47,8 @@ def _drafts(draw: st.DrawFn) -> tuple[Draft, ...]:
             ),
             draw(_RECEIPTS),
             tuple(draw(st.lists(_NASTY, max_size=5))),
+            tuple(draw(st.lists(st.sampled_from(Origin), min_size=1, max_size=3))),
+            ("en-1", "en-2"),
         )
         for rank, text in enumerate(texts, start=1)
     )
@@ -78,6 +81,7 @@ def _cards(draw: st.DrawFn) -> Card:
         is_shadow=draw(st.booleans()),
         is_paused=draw(st.booleans()),
         closed_because=draw(_NASTY),
+        reviews={id_: Review(draw(_NASTY), AT) for id_ in draw(st.sets(st.sampled_from(["en-1", "en-2"])))},
     )
 
 
@@ -272,6 +276,24 @@ def test_words_from_elsewhere_can_only_be_copied() -> None:
     shown = "\n".join(texts_of(parts))
     assert "nothing can be posted: copy what you can use" in shown
     assert "Go to the post" not in shown
+
+
+@pytest.mark.parametrize(
+    ("locale", "prepared", "written"),
+    [
+        ("en", "informs; prepared reply, reviewed by A*ne on 2026-03-02 + quotation", "written by the model"),
+        ("es", "respuesta preparada, revisada por A*ne el 2026-03-02 + cita", "escrito por el modelo"),
+        ("it", "risposta preparata, rivista da A*ne il 2026-03-02 + citazione", "scritto dal modello"),
+        ("eu", "aurrez prestatutako erantzuna, berrikusia: A*ne (2026-03-02) + frogetatik", "ereduak idatzia"),
+    ],
+)
+def test_each_draft_says_where_it_comes_from(locale: str, prepared: str, written: str) -> None:
+    """Who approves it knows whether a person stands for it, or a model made it up; a name is never markup."""
+    card = replace(REVIEWED, reviews={DRAFTS[0].prepared[0]: Review("A*ne", AT)})
+    shown = "\n".join(texts_of(card_layout(card, locale).to_components()))
+    assert prepared in read_as_discord_shows(shown)
+    assert written in shown
+    assert "A*ne" not in shown
 
 
 @pytest.mark.parametrize("state", CaseState)
