@@ -1,6 +1,6 @@
 """What the invariants look at: the rows of the database, read once in one transaction, and a record from outside.
 
-Owns the reading. The rows stay in memory until the check is over: about 1 GB for a million audit lines.
+Owns the reading. The rows stay in memory until the check is over; the audit log passes by (``bot.invariants.log``).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, select, text
 from sqlalchemy.orm import Session as SyncSession
 
+from bot.invariants.log import Line, Log, read_log
 from bot.invariants.record import Record
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.engine.database import Session
 from bot.store.engine.migrate import newest, revision
 from bot.store.schema import (
     ApprovalRow,
-    AuditRow,
     Base,
     CampaignRow,
     CaseRow,
@@ -84,7 +84,7 @@ class Tables:
     approvals: Sequence[ApprovalRow] = ()
     outbox: Sequence[OutboxRow] = ()
     jobs: Sequence[JobRow] = ()
-    audit: Sequence[AuditRow] = ()
+    log: Log = field(default_factory=Log)
     notes: Sequence[NoteRow] = ()
     persons: Sequence[PersonRow] = ()
     communities: Sequence[CommunityRow] = ()
@@ -129,13 +129,10 @@ class Facts:
         """The rows of the outbox by the id of their approval; more than one row breaks I2."""
         return _grouped(self.tables.outbox, "approval_id")
 
-    @cached_property
-    def chains(self) -> dict[str, list[AuditRow]]:
-        """The audit lines by their stream, in the order of ``seq``."""
-        chains = _grouped(self.tables.audit, "stream")
-        for lines in chains.values():
-            lines.sort(key=lambda line: (line.seq, line.id))
-        return chains
+    @property
+    def chains(self) -> dict[str, list[Line]]:
+        """The audit lines by their stream, in the order of ``seq``; of a case that is gone the first and the last."""
+        return self.tables.log.chains
 
     def is_deleted(self, stream: str) -> bool:
         """Whether a case was deleted because its time was over; only its audit lines are left then."""
@@ -154,12 +151,12 @@ class Facts:
         """The suggestions by the id of their row; ``None`` for one that cannot be read."""
         return {row.id: _read(row.document) for row in self.tables.suggestions}
 
-    def moves(self, case_id: str, to: CaseState) -> list[AuditRow]:
+    def moves(self, case_id: str, to: CaseState) -> list[Line]:
         """The audit lines of a case's moves to a state."""
         return [line for line in self.chains.get(case_id, ()) if line.to_state is to]
 
     @cached_property
-    def approval_lines(self) -> dict[str, AuditRow]:
+    def approval_lines(self) -> dict[str, Line]:
         """The audit line of each approval, by its id: the first of a case's lines is its first approval's."""
         found = {}
         for case_id, approvals in self.approvals_by_case.items():
@@ -172,7 +169,7 @@ class Facts:
         """The approvals of each case, oldest first."""
         return _grouped(self.tables.approvals, "case_id")
 
-    def intents(self, approval: ApprovalRow) -> list[AuditRow]:
+    def intents(self, approval: ApprovalRow) -> list[Line]:
         """The audit lines by which the intent to send this approval's reply was committed, oldest first."""
         mine = self.approval_lines.get(approval.id)
         if mine is None:
@@ -217,8 +214,11 @@ def read_tables(session: SyncSession) -> Tables:
         query = select(table).order_by(*(getattr(table, name) for name in order))
         return list(session.scalars(query.execution_options(populate_existing=True)))
 
+    cases, communities = rows(CaseRow, "created_at", "id"), rows(CommunityRow, "id")
+    digests = rows(DigestRow, "at", "slot")
+    digested = max((digest.last_line for digest in digests), default=0)
     return Tables(
-        cases=rows(CaseRow, "created_at", "id"),
+        cases=cases,
         suggestions=rows(SuggestionRow, "created_at", "id"),
         claim_choices=rows(ClaimChoiceRow, "case_id", "version"),
         previews=rows(PreviewRow, "case_id"),
@@ -226,13 +226,13 @@ def read_tables(session: SyncSession) -> Tables:
         approvals=rows(ApprovalRow, "approved_at", "id"),
         outbox=rows(OutboxRow, "updated_at", "id"),
         jobs=rows(JobRow, "created_at", "id"),
-        audit=rows(AuditRow, "id"),
+        log=read_log(session, {case.id for case in cases} | {one.id for one in communities}, digested),
         notes=rows(NoteRow, "stream", "seq"),
         persons=rows(PersonRow, "created_at", "id"),
-        communities=rows(CommunityRow, "id"),
+        communities=communities,
         memberships=rows(MembershipRow, "community_id", "person_id", "role"),
         leaderships=rows(LeadershipRow, "office"),
-        digests=rows(DigestRow, "at", "slot"),
+        digests=digests,
         campaigns=rows(CampaignRow, "created_at", "id"),
     )
 

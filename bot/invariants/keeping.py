@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from bot.invariants.facts import Facts
+from bot.invariants.log import Line
 from bot.invariants.violation import Violation
-from bot.store.people.audit import heads_hash, line_hash, note_hash
-from bot.store.schema import AuditRow
+from bot.store.people.audit import note_hash
 from bot.store.upkeep.erasing import has_words
-from core.moderation.approval import TRANSITIONS, CaseState, text_hash
+from core.moderation.approval import CaseState, text_hash
 from core.wording.text import is_unseen
 
 _SHOWN: Final = frozenset("\n\t\u200d")
@@ -22,15 +22,14 @@ _GUARDS: Final = (
 
 def moves_are_declared_and_kept(facts: Facts) -> Iterator[Violation]:
     """I11: a case moves along the declared graph only, and the log of its moves is a chain that nobody changed."""
-    for stream, lines in facts.chains.items():
-        yield from _chain(stream, lines, is_deleted=facts.is_deleted(stream) and stream not in facts.cases)
+    yield from facts.tables.log.faults
     yield from _as_digested(facts)
     heads = {stream: lines[-1] for stream, lines in facts.chains.items()}
     for case in facts.tables.cases:
         yield from _at_head(case.id, case.version, case.state, heads.get(case.id))
     for community in facts.tables.communities:
         yield from _at_head(community.id, community.version, None, heads.get(community.id))
-    lines_of = {(line.stream, line.seq): line for line in facts.tables.audit}
+    lines_of = {(stream, line.seq): line for stream, lines in facts.chains.items() for line in lines}
     for note in facts.tables.notes:
         line = lines_of.get((note.stream, note.seq))
         if line is None or line.note_sha256 != note_hash(note.text, note.salt):
@@ -42,33 +41,12 @@ def moves_are_declared_and_kept(facts: Facts) -> Iterator[Violation]:
 def _as_digested(facts: Facts) -> Iterator[Violation]:
     """The newest digest is that of the log up to its last line: no chain that was there then is gone."""
     if facts.tables.digests:
-        digest = max(facts.tables.digests, key=lambda one: one.last_line)
-        heads = {line.stream: line for line in facts.tables.audit if line.id <= digest.last_line}
-        if (len(heads), heads_hash(heads.values())) != (digest.streams, digest.sha256):
+        digest, log = max(facts.tables.digests, key=lambda one: one.last_line), facts.tables.log
+        if (log.streams, log.sha256) != (digest.streams, digest.sha256):
             yield Violation("audit", f"The digest of slot {digest.slot} is of another log: lines or chains are gone.")
 
 
-def _chain(stream: str, lines: Sequence[AuditRow], *, is_deleted: bool) -> Iterator[Violation]:
-    previous, state = "", None
-    for expected, line in enumerate(lines, start=1):
-        if line.seq != expected:
-            yield Violation(stream, f"Version {expected} has no line in the audit log.")
-            return
-        if line.previous != previous or line.sha256 != line_hash(line):
-            yield Violation(stream, f"The line of version {expected} was changed, or one before it.")
-            return
-        if is_deleted and line is lines[-1]:
-            return
-        if line.from_state is not state:
-            yield Violation(stream, f"Version {expected} leaves {line.from_state}; the case was {state}.")
-        if line.from_state is not None and line.to_state not in TRANSITIONS[line.from_state]:
-            yield Violation(stream, f"Version {expected} goes from {line.from_state} to {line.to_state}.")
-        if line.from_state is None and line.to_state not in (None, CaseState.CAPTURED):
-            yield Violation(stream, f"Version {expected} begins as {line.to_state}.")
-        previous, state = line.sha256, line.to_state
-
-
-def _at_head(where: str, version: int, state: CaseState | None, head: AuditRow | None) -> Iterator[Violation]:
+def _at_head(where: str, version: int, state: CaseState | None, head: Line | None) -> Iterator[Violation]:
     if head is None:
         yield Violation(where, "It has no line in the audit log.")
     elif (head.seq, head.to_state) != (version, state):

@@ -81,10 +81,7 @@ def one_wins(facts: Facts) -> Iterator[Violation]:
         moves = sum(line.from_state is CaseState.IN_REVIEW for line in facts.moves(case.id, CaseState.APPROVED))
         if approvals != moves:
             yield Violation(case.id, f"It was approved {moves} times, and has {approvals} approvals.")
-    for stream, lines in facts.chains.items():
-        for seq, count in Counter(line.seq for line in lines).items():
-            if count > 1:
-                yield Violation(stream, f"{count} decisions share version {seq}.")
+    yield from facts.tables.log.doubled
 
 
 def backlog_is_bounded(facts: Facts) -> Iterator[Violation]:

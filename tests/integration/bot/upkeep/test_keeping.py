@@ -9,9 +9,10 @@ from sqlalchemy import select
 
 from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
-from bot.invariants import check
+from bot.invariants import check, read_facts
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow, JobState
+from bot.store.upkeep.erasing import delete_case
 from bot.store.work import jobs
 from bot.upkeep.chores.backups import Backups
 from bot.upkeep.chores.digest import Digest
@@ -41,6 +42,25 @@ async def test_the_digest_shows_that_a_chain_is_missing_or_changed(
     await execute(database, f"DELETE FROM audit WHERE stream = '{first.id}'")
     (found,) = [one for one in (await check(database, looks_at_schema=False))["I11"] if one.where == "audit"]
     assert "audit digest:two" in str(found)
+
+
+async def test_the_log_of_a_deleted_case_is_still_checked_and_hardly_kept_in_memory(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """The log grows for ever, the memory of an audit only with the cases that are there (invariant I11)."""
+    gone, there = await closed(desk, queue, post), await closed(desk, queue, other(post, "104"))
+    await database.run("delete", lambda session: delete_case(session, gone.id))
+    facts = await database.run("read", lambda session: read_facts(session, looks_at_schema=False))
+    assert {stream: [line.seq for line in facts.chains[stream]] for stream in (gone.id, there.id)} == {
+        gone.id: [1, gone.version + 1],
+        there.id: list(range(1, there.version + 1)),
+    }
+    assert await check(database, looks_at_schema=False) == {}
+    for statement in _off(database):
+        await execute(database, statement)
+    await execute(database, f"UPDATE audit SET reason = 'other' WHERE stream = '{gone.id}' AND seq = 2")
+    (found,) = (await check(database, looks_at_schema=False))["I11"]
+    assert str(found) == f"{gone.id}: The line of version 2 was changed, or one before it."
 
 
 def _off(database: Database) -> list[str]:

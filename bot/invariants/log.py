@@ -1,0 +1,127 @@
+"""The audit log, read one chain after the other: each is checked as it passes, and what others ask for is kept.
+
+Owns what stays in memory of the log: the lines of the cases and communities that are there, without hashes and words.
+Of a case that was deleted, as most are in the end, the first and the last line stay.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as SyncSession
+
+from bot.invariants.violation import Violation
+from bot.store.people.audit import heads_hash, line_hash
+from bot.store.schema import AuditRow, Change
+from core.moderation.approval import TRANSITIONS, CaseState
+
+_AT_ONCE: Final = 1000
+"""How many lines are fetched at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is kept of a line of the audit log (``AuditRow``)."""
+
+    seq: int
+    from_state: CaseState | None
+    to_state: CaseState | None
+    change: Change | None
+    actor: str
+    note_sha256: str | None
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Log:
+    """The audit log.
+
+    Args:
+        chains: the lines that are kept, by stream, in the order of ``seq``.
+        faults: what is wrong with chains: lines that are missing, were changed, or make a move that is not declared.
+        doubled: versions that several lines have.
+        streams: how many chains there were at the newest digest.
+        sha256: what that digest had to be.
+    """
+
+    chains: dict[str, list[Line]] = field(default_factory=dict)
+    faults: tuple[Violation, ...] = ()
+    doubled: tuple[Violation, ...] = ()
+    streams: int = 0
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    stream: str
+    seq: int
+    sha256: str
+
+
+def read_log(session: SyncSession, present: Collection[str], digested: int) -> Log:
+    """Read and check the whole log.
+
+    Args:
+        present: the cases and communities that are there.
+        digested: the id of the last line that the newest digest covers, 0 where there is none.
+    """
+    chains, faults, doubled, heads = dict[str, list[Line]](), list[Violation](), list[Violation](), list[Any]()
+    query = select(AuditRow.__table__).order_by(AuditRow.stream, AuditRow.seq, AuditRow.id)
+    rows = session.execute(query.execution_options(yield_per=_AT_ONCE))
+    for stream, found in groupby(rows, key=attrgetter("stream")):
+        lines = list(found)
+        is_deleted = lines[-1].change is Change.DELETED and stream not in present
+        faults += _faults(stream, lines, is_deleted=is_deleted)
+        doubled += _doubled(stream, lines)
+        chains[stream] = [_kept(line) for line in (lines if stream in present else lines[:1] + lines[1:][-1:])]
+        before = [line for line in lines if line.id <= digested]
+        if before:
+            head = max(before, key=attrgetter("id"))
+            heads.append(_Head(stream, head.seq, head.sha256))
+    return Log(chains, tuple(faults), tuple(doubled), len(heads), heads_hash(heads))
+
+
+def _kept(line: Any) -> Line:
+    return Line(
+        seq=line.seq,
+        from_state=line.from_state,
+        to_state=line.to_state,
+        change=line.change,
+        actor=sys.intern(line.actor),
+        note_sha256=line.note_sha256,
+        at=line.at,
+    )
+
+
+def _doubled(stream: str, lines: Sequence[Any]) -> Iterator[Violation]:
+    for seq, count in Counter(line.seq for line in lines).items():
+        if count > 1:
+            yield Violation(stream, f"{count} decisions share version {seq}.")
+
+
+def _faults(stream: str, lines: Sequence[Any], *, is_deleted: bool) -> Iterator[Violation]:
+    previous, state = "", None
+    for expected, line in enumerate(lines, start=1):
+        if line.seq != expected:
+            yield Violation(stream, f"Version {expected} has no line in the audit log.")
+            return
+        if line.previous != previous or line.sha256 != line_hash(line):
+            yield Violation(stream, f"The line of version {expected} was changed, or one before it.")
+            return
+        if is_deleted and line is lines[-1]:
+            return
+        if line.from_state is not state:
+            yield Violation(stream, f"Version {expected} leaves {line.from_state}; the case was {state}.")
+        if line.from_state is not None and line.to_state not in TRANSITIONS[line.from_state]:
+            yield Violation(stream, f"Version {expected} goes from {line.from_state} to {line.to_state}.")
+        if line.from_state is None and line.to_state not in (None, CaseState.CAPTURED):
+            yield Violation(stream, f"Version {expected} begins as {line.to_state}.")
+        previous, state = line.sha256, line.to_state
