@@ -6,19 +6,13 @@ nonce and edited in place, so that a call of unknown outcome is simply made agai
 
 from __future__ import annotations
 
-import asyncio
 from typing import Final
 
-import aiohttp
 import discord
 
 from core.errors import PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import Sentence, listed, sentence
 
-FAILURES: Final = (discord.DiscordException, aiohttp.ClientError, OSError, asyncio.TimeoutError)
-"""All that a call of Discord raises."""
-GONE: Final = 10008
-"""Discord's code for a message that does not exist any more."""
 _NEEDED: Final = {
     "view_channel": sentence("View Channel"),
     "send_messages": sentence("Send Messages"),
@@ -33,7 +27,7 @@ def is_out_of_reach(err: Exception) -> bool:
     return isinstance(err, discord.NotFound | discord.Forbidden)
 
 
-def translated(err: Exception, client: discord.Client, channel: str) -> PlatformBusy | PlatformUnavailable:
+def of_card(err: Exception, client: discord.Client, channel: str) -> PlatformBusy | PlatformUnavailable:
     """What went wrong when a card was shown in a channel, and what to do about it."""
     if isinstance(err, discord.RateLimited):
         return _busy(err.retry_after)

@@ -14,9 +14,10 @@ import discord
 
 from adapters.common.cards.shown import ShownCards
 from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MESSAGE
 from adapters.discord.connection.refs import NAME
 from adapters.discord.review.layout import card_layout
-from adapters.discord.review.refusals import FAILURES, GONE, is_out_of_reach, translated
+from adapters.discord.review.refusals import is_out_of_reach, of_card
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.models import PostRef
@@ -42,9 +43,9 @@ class DiscordReviewSurface:
         try:
             if shown is not None and await self._edit(card, shown):
                 return shown
-        except FAILURES as err:
+        except FAULTS as err:
             if shown is None or shown.channel == channel or not is_out_of_reach(err):
-                raise translated(err, self._client, channel) from err
+                raise of_card(err, self._client, channel) from err
             # It stands in a channel of before, which was deleted or closed to us since.
         return await self._show_anew(card, channel, shown)
 
@@ -55,8 +56,8 @@ class DiscordReviewSurface:
                 if await self._edit(card, place):
                     return place
                 gone = place
-        except FAILURES as err:
-            raise translated(err, self._client, channel) from err
+        except FAULTS as err:
+            raise of_card(err, self._client, channel) from err
         raise PlatformUnavailable(
             sentence("A card is deleted as soon as it is shown."),
             remedy=sentence("Let no other bot delete messages in the review channel."),
@@ -66,8 +67,8 @@ class DiscordReviewSurface:
         """Put a card in place of the one that stands; one that is gone stays gone. Raises as ``show``."""
         try:
             await self._edit(card, place)
-        except FAILURES as err:
-            raise translated(err, self._client, place.channel) from err
+        except FAULTS as err:
+            raise of_card(err, self._client, place.channel) from err
 
     async def _send(self, card: Card, channel: int, gone: PostRef | None) -> int:
         message = await self._client.get_partial_messageable(channel).send(
@@ -89,7 +90,7 @@ class DiscordReviewSurface:
                     view=card_layout(card, self._language_of(card)), allowed_mentions=_NOBODY
                 )
             except discord.NotFound as err:
-                if err.code != GONE:
+                if err.code != UNKNOWN_MESSAGE:
                     raise
                 return False
             known.version = card.version

@@ -48,7 +48,7 @@ class OneAnswer:
         self.said.append(text)
 
 
-class Town:
+class AskedDesk:
     """A desk, and who waits for it."""
 
     def __init__(self) -> None:
@@ -68,15 +68,15 @@ class Town:
 
 
 @pytest.fixture
-async def town(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Town]:
+async def town(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AskedDesk]:
     """Without the pauses between two looks at a case."""
     monkeypatch.setattr(following, "_pause_seconds", lambda card: 0.0)
-    made = Town()
+    made = AskedDesk()
     yield made
     await made.following.close()
 
 
-async def test_the_drafts_come_into_the_answer_once(town: Town) -> None:
+async def test_the_drafts_come_into_the_answer_once(town: AskedDesk) -> None:
     """What is promised at first is kept when the engine is done."""
     answer = OneAnswer()
     await town.ask(answer)
@@ -90,7 +90,7 @@ async def test_the_drafts_come_into_the_answer_once(town: Town) -> None:
     assert town.known.is_known(POST.ref)
 
 
-async def test_who_only_flags_is_promised_nothing(town: Town) -> None:
+async def test_who_only_flags_is_promised_nothing(town: AskedDesk) -> None:
     """Nor followed."""
     answer = OneAnswer()
     await town.ask(answer, wants_drafts=False)
@@ -100,7 +100,7 @@ async def test_who_only_flags_is_promised_nothing(town: Town) -> None:
     assert "Wait here." not in answer.said[0]
 
 
-async def test_drafts_that_are_there_are_shown_at_once(town: Town) -> None:
+async def test_drafts_that_are_there_are_shown_at_once(town: AskedDesk) -> None:
     """Asked again for the same post."""
     await town.ask(OneAnswer(), wants_drafts=False)
     town.desk.give_drafts()
@@ -109,7 +109,7 @@ async def test_drafts_that_are_there_are_shown_at_once(town: Town) -> None:
     assert f"[{DRAFT}]" in again.said[0]
 
 
-async def test_an_answer_is_never_changed_too_late(town: Town) -> None:
+async def test_an_answer_is_never_changed_too_late(town: AskedDesk) -> None:
     """Just before, it says where the drafts will be."""
     answer = OneAnswer(until=NOW)
     await town.ask(answer)
@@ -117,7 +117,7 @@ async def test_an_answer_is_never_changed_too_late(town: Town) -> None:
     assert answer.said[1].startswith("Case case1 is still being worked on.")
 
 
-async def test_a_case_that_ends_without_drafts_is_said_to(town: Town) -> None:
+async def test_a_case_that_ends_without_drafts_is_said_to(town: AskedDesk) -> None:
     """Nobody waits for what will not come; a database that is away for a moment ends no waiting."""
     answer = OneAnswer()
     await town.ask(answer)
@@ -128,7 +128,7 @@ async def test_a_case_that_ends_without_drafts_is_said_to(town: Town) -> None:
 
 
 async def test_where_nobody_more_can_be_followed_nothing_is_promised(
-    town: Town, monkeypatch: pytest.MonkeyPatch
+    town: AskedDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bound holds however many ask."""
     monkeypatch.setattr(following, "MOST_FOLLOWED", 0)

@@ -26,7 +26,7 @@ VOLUNTEER = Person("plain", "5", "Ane")
 
 
 @dataclass(frozen=True)
-class Said:
+class Remarked:
     """A ``Sighting``: somebody said something in the square."""
 
     text: str = HATE
@@ -70,7 +70,7 @@ class Square:
         self.known = KnownPosts(START)
         self.watching = Watching(desk, self.known, lambda: "us", self.offered.append, self.detector)
 
-    async def hear(self, *said: Said) -> list[tuple[str, str, Priority]]:
+    async def hear(self, *said: Remarked) -> list[tuple[str, str, Priority]]:
         """Let these be written; what was offered: its words, how it was found, how soon it is drafted."""
         for one in said:
             await self.watching.written(one, "square")
@@ -93,7 +93,9 @@ async def square() -> AsyncIterator[Square]:
 
 async def test_what_the_filter_is_sure_of_is_offered_as_found_by_us(square: Square) -> None:
     """And nothing else that was written there."""
-    assert await square.hear(Said("good morning"), Said(number=2)) == [(HATE, "watched channel", Priority.DETECTED)]
+    assert await square.hear(Remarked("good morning"), Remarked(number=2)) == [
+        (HATE, "watched channel", Priority.DETECTED)
+    ]
     assert square.offered[0].flagged_by == "us"
     assert square.watching.seen.looked_at == 2
 
@@ -101,12 +103,12 @@ async def test_what_the_filter_is_sure_of_is_offered_as_found_by_us(square: Squa
 async def test_a_keyword_needs_no_filter(square: Square) -> None:
     """It is looked for first."""
     square.governance.policies["town"] = CommunityPolicy(watched_channels=("square",), keywords=("vermin",))
-    assert [how for _, how, _ in await square.hear(Said())] == ["keyword"]
+    assert [how for _, how, _ in await square.hear(Remarked())] == ["keyword"]
     assert square.detector.read == []
 
 
-@pytest.mark.parametrize("said", [Said(is_by_person=False), Said(""), Said(is_private=True)])
-async def test_what_no_person_wrote_or_not_everybody_can_read_is_let_alone(square: Square, said: Said) -> None:
+@pytest.mark.parametrize("said", [Remarked(is_by_person=False), Remarked(""), Remarked(is_private=True)])
+async def test_what_no_person_wrote_or_not_everybody_can_read_is_let_alone(square: Square, said: Remarked) -> None:
     """The filter never reads it."""
     assert await square.hear(said) == []
     assert square.detector.read == []
@@ -114,12 +116,12 @@ async def test_what_no_person_wrote_or_not_everybody_can_read_is_let_alone(squar
 
 async def test_a_post_with_a_case_is_not_found_again(square: Square) -> None:
     """However often its event comes."""
-    assert len(await square.hear(Said(), Said())) == 1
+    assert len(await square.hear(Remarked(), Remarked())) == 1
 
 
 async def test_another_channel_is_not_read(square: Square) -> None:
     """Only what a manager named."""
-    await square.watching.written(Said(), "another")
+    await square.watching.written(Remarked(), "another")
     await square.settle()
     assert square.detector.read == []
 
@@ -127,9 +129,9 @@ async def test_another_channel_is_not_read(square: Square) -> None:
 async def test_a_broken_filter_is_counted_and_ends_nothing(square: Square) -> None:
     """The next post is looked at again."""
     square.detector.is_broken = True
-    assert await square.hear(Said()) == []
+    assert await square.hear(Remarked()) == []
     square.detector.is_broken = False
-    assert len(await square.hear(Said(number=2))) == 1
+    assert len(await square.hear(Remarked(number=2))) == 1
     assert square.watching.lanes.failed == 1
 
 
@@ -139,7 +141,7 @@ async def test_a_reaction_flags_for_who_may_flag_and_for_nobody_else(square: Squ
 
     async def find() -> Sighting | None:
         read.append(1)
-        return Said()
+        return Remarked()
 
     square.watching.reacted("town", "square", replace(VOLUNTEER, user="6"), find)
     await square.settle()
@@ -154,7 +156,7 @@ async def test_an_alert_counts_only_where_there_are_moderators(square: Square) -
     """Without a review channel nobody would see the case; words that stay hidden are counted."""
 
     async def find() -> Sighting | None:
-        return Said(" ")
+        return Remarked(" ")
 
     await square.watching.alerted("elsewhere", "square", "the platform's filter", find)
     await square.settle()

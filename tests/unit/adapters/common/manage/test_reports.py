@@ -24,7 +24,7 @@ READER = plain_reader()
             "Posting what moderators approve, each with a line that says who drafted it.",
         ),
         (replace(STATUS, is_posting=True, is_paused_here=True), "Paused in this server: nothing is posted."),
-        (replace(STATUS, is_paused_everywhere=True), "Paused everywhere by who runs Antiphon: nothing is posted."),
+        (replace(STATUS, is_paused_everywhere=True), "Paused everywhere"),
     ],
 )
 def test_the_mode_comes_first(status: DeskStatus, mode: str) -> None:

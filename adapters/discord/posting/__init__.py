@@ -1,1 +1,0 @@
-"""Reading posts, and putting replies under them."""
