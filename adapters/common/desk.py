@@ -1,6 +1,6 @@
 """What an adapter reaches of the application: the desk, the governance, and what communities want.
 
-Owns that link. An adapter is built before the desk, so it is given the desk afterwards, by ``attach``.
+Owns that link.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ class DeskAccess:
 
     Args:
         platform: ``PostRef.platform`` of its posts.
+        casework: what people can do with cases; without it, and ``governance``, nobody there can decide anything.
+        governance: what people can do with communities.
     """
 
-    def __init__(self, platform: str) -> None:
+    def __init__(self, platform: str, casework: Casework | None = None, governance: Governance | None = None) -> None:
         self.platform = platform
         self.policies = PolicyMemory(platform, lambda: self.governance)
-        self._casework: Casework | None = None
-        self._governance: Governance | None = None
-
-    def attach(self, casework: Casework, governance: Governance) -> None:
-        """Say where decisions go."""
         self._casework, self._governance = casework, governance
 
     @property
@@ -32,7 +29,7 @@ class DeskAccess:
         """What people can do with cases.
 
         Raises:
-            BadSettings: nothing is attached yet.
+            BadSettings: it was made without a desk.
         """
         if self._casework is None:
             raise self._missing()
@@ -46,4 +43,4 @@ class DeskAccess:
         return self._governance
 
     def _missing(self) -> BadSettings:
-        return BadSettings(f"The adapter of {self.platform} has no desk.", remedy="Call attach before it connects.")
+        return BadSettings(f"The adapter of {self.platform} has no desk.", remedy="Make it with one.")

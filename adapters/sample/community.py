@@ -17,7 +17,6 @@ from core.errors import BadInput, PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost, Posted, PostRef, ThreadMessage
 from core.moderation.approval import ApprovedReply
 
-_COMMUNITY: Final = "brenmoor"
 _CHANNEL: Final = "town-square"
 _THREAD_LENGTH: Final = 6
 _KEYS_KEPT: Final = timedelta(seconds=600)
@@ -33,6 +32,8 @@ class SampleCommunity:
 
     Args:
         posts: the messages that stand there at the beginning.
+        name: the ``PostRef.platform`` of its posts.
+        community: the ``PostRef.community`` of its posts.
         clock: gives the time of a new reply, aware.
         max_characters: the longest reply that it takes, in Unicode code points.
         bot_name: the author of the replies.
@@ -42,10 +43,13 @@ class SampleCommunity:
         self,
         posts: Sequence[SamplePost] = SAMPLE_THREAD,
         *,
+        name: str = "sample",
+        community: str = "brenmoor",
         clock: Callable[[], datetime] = _utc_now,
         max_characters: int = 500,
         bot_name: str = "antiphon",
     ) -> None:
+        self._name, self._community = name, community
         self._posts = {post.id: post for post in posts}
         self._clock = clock
         self._max_characters = max_characters
@@ -58,13 +62,13 @@ class SampleCommunity:
 
     @property
     def name(self) -> str:
-        """``sample``."""
-        return "sample"
+        """The ``PostRef.platform`` of its posts."""
+        return self._name
 
     @property
     def community(self) -> str:
         """The ``PostRef.community`` of its posts."""
-        return _COMMUNITY
+        return self._community
 
     @property
     def max_characters(self) -> int:
@@ -78,7 +82,7 @@ class SampleCommunity:
 
     def ref(self, message_id: str) -> PostRef:
         """Where a message of this community stands."""
-        return PostRef(self.name, _COMMUNITY, _CHANNEL, message_id)
+        return PostRef(self._name, self._community, _CHANNEL, message_id)
 
     def thread(self) -> tuple[SamplePost, ...]:
         """All that stands there now, oldest first."""

@@ -18,11 +18,14 @@ from typing import Any
 
 from sqlalchemy import URL
 
+from bot.compose.chat_platforms import configured_platforms
 from bot.compose.engine import make_folder, open_embedder, open_judge, open_knowledge, open_model, open_scorers
 from bot.compose.settings import Settings
 from bot.runtime.findings import Finding, finding_of
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
+from bot.store.schema import PlatformState
+from bot.store.views.platforms import Seen, seen
 from core.errors import AntiphonError
 from core.ports import EvidenceQuery, Generation, LanguageModel, Message
 from core.scoring.heads.heads import Heads
@@ -45,7 +48,8 @@ async def examine(settings: Settings) -> list[Finding]:
         ("language model", _model),
         ("judge", _judge),
     ]
-    return [await finding_of(name, partial(check, settings)) for name, check in checks]
+    found = [await finding_of(name, partial(check, settings)) for name, check in checks]
+    return found + await examine_platforms(settings)
 
 
 def as_document(checks: list[Finding]) -> dict[str, Any]:
@@ -126,6 +130,44 @@ async def _judge(settings: Settings) -> str:
         else:
             await judge.generate(_QUESTION, Generation(max_tokens=1), _SECONDS)
     return f"{settings.judge.base_url} answers, in {settings.judge.format}"
+
+
+async def examine_platforms(settings: Settings) -> list[Finding]:
+    """How each platform stands in the processes that serve it, and what is wrong with those that are configured."""
+    try:
+        configured = [platform.name for platform in configured_platforms(settings)]
+        standings = await _standings(settings)
+    except AntiphonError as err:
+        return [Finding("platforms", False, err.message, err.remedy)]
+    found = [_standing(each) for each in standings]
+    idle = [name for name in configured if name not in {each.platform for each in standings}]
+    if idle:
+        found.append(Finding("platforms", True, f"{', '.join(idle)} configured; no antiphon serve runs"))
+    return found or [Finding("platforms", True, "none is configured; antiphon run shows a sample community")]
+
+
+async def _standings(settings: Settings) -> list[Seen]:
+    place = settings.database_place
+    if isinstance(place, Path) and not place.exists():
+        return []
+    database = await Database.open(place, secret=load_secret(settings.secret_file))
+    try:
+        return await database.run("look at platforms", seen)
+    finally:
+        await database.close()
+
+
+def _standing(seen: Seen) -> Finding:
+    """One platform in one process."""
+    name, since = f"platform {seen.platform}", f"since {seen.since:%Y-%m-%d %H:%M:%S} UTC"
+    if seen.is_gone:
+        return Finding(name, False, f"the process that served it {since} is gone.", "Run: antiphon serve.")
+    if seen.state is PlatformState.CONNECTED:
+        return Finding(name, True, f"connected {since}")
+    if seen.state is PlatformState.CONNECTING and not seen.message:
+        return Finding(name, False, f"it is being connected {since}.", "Look again in a minute.")
+    again = f" Tried {seen.failures} times; again at {seen.again_at:%H:%M:%S} UTC." if seen.again_at else ""
+    return Finding(name, False, f"not connected {since}: {seen.message}{again}", seen.remedy)
 
 
 async def _ask(model: LanguageModel) -> None:

@@ -6,8 +6,7 @@ Owns how such a process begins and ends. Several may run over one PostgreSQL dat
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 
@@ -15,10 +14,17 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, err, run_to_exit
+from bot.compose.application import open_application
+from bot.compose.chat_platforms import platforms_to_serve
 from bot.compose.settings import Settings, load_settings
 from bot.compose.stopping import ending_at_once, ending_in_order
+from bot.serving.platforms import ServedPlatform
+from bot.serving.running import serve
+from bot.store.schema import PlatformState
+from bot.store.views.platforms import Standing
 from core.engine import Engine
-from core.errors import BadSettings
+from core.llm.profiles import Profile
+from core.wording import language
 
 OpenEngine = Callable[[Settings], AbstractAsyncContextManager[Engine]]
 """Called with the settings; builds the engine, says what it prepares, and gives all back at the end."""
@@ -36,38 +42,45 @@ def add_to(app: typer.Typer, open_engine: OpenEngine) -> None:
 
         async def begin() -> int:
             settings = load_settings(config)
-            settings.profile_named(profile)  # what is wrong must show before the model is loaded
-            _check_platforms(settings)
-            logging.getLogger("discord").setLevel(logging.WARNING)
-            await _serve(settings, profile, open_engine(settings))
+            wanted, served = settings.profile_named(profile), platforms_to_serve(settings)
+            await _serve(
+                settings, served, wanted, open_engine(settings)
+            )  # what is wrong shows before a model is loaded
             return 0
 
         run_to_exit(begin)
 
 
-def _check_platforms(settings: Settings) -> None:
-    if not settings.discord.token.get_secret_value():
-        raise BadSettings(
-            "No chat platform is configured: there is no token of a bot on Discord.",
-            remedy="Set ANTIPHON__DISCORD__TOKEN in the environment; docs/discord.md says where to get one.",
-        )
-
-
-async def _serve(settings: Settings, profile: str, opening: AbstractAsyncContextManager[Engine]) -> None:
-    from bot.compose.discord import serve_discord  # discord.py takes half a second to load, and only this needs it
-
-    stop = asyncio.Event()
+async def _serve(
+    settings: Settings,
+    served: Sequence[ServedPlatform],
+    profile: Profile,
+    opening: AbstractAsyncContextManager[Engine],
+) -> None:
+    stop, drain_seconds = asyncio.Event(), settings.desk.drain_seconds
 
     def say_end() -> None:
-        seconds = settings.desk.drain_seconds
-        err().print(Text(f"Stopping: what is being drafted has {seconds:g} seconds. Once more to stop at once."))
-
-    def say_ready(address: str) -> None:
-        err().print(Text("Connected to Discord. Ctrl-C stops."))
-        err().print(Text(f"To add it to a server, open {address}"), soft_wrap=True)
+        err().print(Text(f"Stopping: what is being drafted has {drain_seconds:g} seconds. Once more to stop at once."))
 
     with ending_at_once():
+        language.prepare()  # later it would keep a platform waiting for longer than it does
         async with opening as engine:
             with ending_in_order(stop, say_end):
-                await serve_discord(engine, settings, settings.profile_named(profile), stop, say_ready)
+                async with open_application(engine, settings, served, profile, on_standing=say_standing) as application:
+                    await serve(application, stop, drain_seconds)
     err().print(Text("Stopped. What was not finished is in the queue again."))
+
+
+def say_standing(standing: Standing) -> None:
+    """Tell who started the process how a platform stands from now on."""
+    name = standing.platform
+    if standing.state is PlatformState.CONNECTED:
+        err().print(Text(f"{name} is connected. Ctrl-C stops."))
+        if standing.note:
+            err().print(Text(standing.note), soft_wrap=True)
+        return
+    said = f"{name}: {standing.message} {standing.remedy}".strip()
+    if standing.state is PlatformState.WAITING:
+        err().print(Text(f"{said} Tried again in {standing.wait_seconds:.0f} s."), soft_wrap=True)
+    elif standing.state is PlatformState.REFUSED:
+        err().print(Text(f"{said} Then start Antiphon again; until then {name} is not served."), soft_wrap=True)

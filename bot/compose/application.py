@@ -6,14 +6,14 @@ Beside ``bot.compose.engine``, which builds the engine, the only place where obj
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 from sqlalchemy import URL
@@ -23,12 +23,15 @@ from bot.compose.chores import all_chores
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.compose.engine import OnPreparing, make_folder, open_engine, voice_of
 from bot.compose.settings import Settings
-from bot.drafting.queue import DraftQueue
+from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.request import DraftingRequest
-from bot.drafting.worker import Worker, unheard, work
+from bot.drafting.worker import Worker, unheard
 from bot.review.casework import FrontDesk
-from bot.runtime.waiting import pause
 from bot.sending.outbox import Outbox, SendLimits
+from bot.serving.platforms import Platforms, ServedPlatform, Services
+from bot.serving.running import Running
+from bot.serving.standings import OnStanding, Standings, unwatched
+from bot.serving.supervision import Patience, Supervisor
 from bot.store.engine.database import Database, Session
 from bot.store.engine.secret import load_secret
 from bot.store.people import communities, people
@@ -37,31 +40,35 @@ from bot.store.upkeep.backup import backup
 from bot.upkeep.runner import Chores
 from bot.upkeep.schedule import Schedule
 from core.engine import Engine, OnProgress
-from core.errors import AntiphonError, StoreUnavailable
 from core.llm.profiles import Profile
-from core.moderation.platforms import ChatPlatform, RoleSource
 from core.moderation.roles import Person, Role
 from core.wording import language
 
-_LOG = logging.getLogger(__name__)
-_AGAIN_SECONDS = 1.0
-_CONNECT_SECONDS = 0.1
+_FIRST_PAUSE_SECONDS: Final = 2.0
+_LONGEST_PAUSE_SECONDS: Final = 300.0
 _SHORTEST_POST = 500
 """The longest reply that every platform takes: a process that only drafts does so for all of them."""
 
 
-@dataclass(frozen=True)
-class Application:
-    """What runs over one database: decisions, drafts, sends, and what is done from time to time."""
+@dataclass(frozen=True, kw_only=True)
+class Application(Running):
+    """What runs over one database, and the desk that people work at."""
 
     database: Database
     desk: Desk
     casework: FrontDesk
-    worker: Worker
-    outbox: Outbox
-    schedule: Schedule
-    chores: Chores
     governance: CommunityGovernance
+
+
+class HeadsDetector:
+    """``core.ports.HateDetector`` by the built-in hate head, for English."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def score(self, text: str) -> float:
+        """How likely a text is hateful, in [0, 1]."""
+        return float((await asyncio.to_thread(self._engine.heads.hateful, [text]))[0])
 
 
 def worker_name() -> str:
@@ -90,65 +97,77 @@ async def open_database(settings: Settings, path: Path | None = None) -> AsyncIt
 async def open_application(
     engine: Engine,
     settings: Settings,
-    platform: ChatPlatform,
+    served: Sequence[ServedPlatform],
     profile: Profile,
     on_progress: OnProgress = unheard,
     *,
     database_path: Path | None = None,
     undo_seconds: float | None = None,
     attempts: int | None = None,
-    role_sources: Mapping[str, RoleSource] | None = None,
-    recovers: bool = True,
+    on_standing: OnStanding = unwatched,
+    patience: Patience | None = None,
 ) -> AsyncIterator[Application]:
-    """The application over one platform; interrupted sends of an earlier process are settled first.
+    """The application over platforms, none of which is connected yet: ``bot.serving.running`` does that.
 
     Args:
-        recovers: whether to settle them at once; not before the platform is connected. ``serve`` does it then.
         attempts: how often to try a draft before a person is asked; the configured number by default, 1 where somebody
             waits for the answer.
+        on_standing: hears how each platform stands.
+        patience: how the platforms are waited for.
 
     Raises:
         StoreUnavailable: the database cannot be opened.
+        BadSettings: two platforms have the same name.
     """
-    wanted, name = settings.desk, worker_name()
+    wanted, name, platforms = settings.desk, worker_name(), Platforms(served)
     async with open_database(settings, database_path) as database:
         desk = build_desk(
             database,
-            role_sources=role_sources,
+            role_sources=platforms.role_sources,
             undo_seconds=wanted.undo_seconds if undo_seconds is None else undo_seconds,
             hold_minutes=wanted.hold_minutes,
             max_queued=wanted.max_queued,
             campaign_hours=wanted.campaign_hours,
             flags_per_hour=wanted.flags_per_hour,
-            max_characters={platform.name: platform.max_characters},
+            max_characters=platforms.max_characters,
         )
         outbox = Outbox(
             database,
-            {platform.name: platform},
-            role_sources=role_sources,
+            platforms,
+            role_sources=platforms.role_sources,
             limits=SendLimits(wanted.replies_per_hour, wanted.replies_per_day),
+            on_fault=platforms.report,
         )
         queue = _queue(database, settings, name, attempts)
         chores = all_chores(
             database,
             settings,
-            platforms={platform.name: platform},
+            platforms=platforms,
             put_back_lost=queue.put_back_lost,
             make_backup=partial(backup, database_path or settings.database_place),
             admit=desk.intake.admit_waiting,
         )
-        drafting = DraftingRequest(database, engine, profile, voice_of(settings, platform.max_characters))
-        if recovers:
-            await outbox.recover()
+        voices = {each.name: voice_of(settings, each.max_characters) for each in served}
+        drafting = DraftingRequest(database, engine, profile, voice_of(settings, _SHORTEST_POST), voices)
+        casework, governance = build_casework(desk, outbox), CommunityGovernance(database, desk.live_roles)
+        services = Services(casework, governance, HeadsDetector(engine))
+        standings = Standings(database, platforms.max_characters, name, on_standing)
+        waiting = patience or Patience(Backoff(name, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
         yield Application(
-            database,
-            desk,
-            build_casework(desk, outbox),
-            Worker(queue, drafting, on_progress),
-            outbox,
-            Schedule(database, chores, name),
-            Chores(database, chores, name),
-            CommunityGovernance(database, desk.live_roles),
+            database=database,
+            desk=desk,
+            casework=casework,
+            governance=governance,
+            worker=Worker(queue, drafting, on_progress),
+            outbox=outbox,
+            schedule=Schedule(database, chores, name),
+            chores=Chores(database, chores, name),
+            platforms=platforms,
+            supervisors=[
+                Supervisor(each, services, platforms, standings, database, desk.intake, outbox, name, waiting)
+                for each in served
+            ],
+            standings=standings,
         )
 
 
@@ -178,67 +197,6 @@ def _queue(database: Database, settings: Settings, name: str, attempts: int | No
         max_attempts=attempts or wanted.attempts,
         per_community=wanted.drafts_per_community or None,
     )
-
-
-async def serve(
-    application: Application,
-    platform: ChatPlatform,
-    stop: asyncio.Event,
-    drain_seconds: float,
-    *,
-    connected: asyncio.Event | None = None,
-) -> None:
-    """Take in what people flag, draft, send and do all chores, until ``stop`` is set; then end within a bounded time.
-
-    Nothing is sent or read back before ``connected`` is set, where it is given. A post that is refused does not end
-    the others; whatever else goes wrong ends all, and is raised.
-    """
-    running = [
-        asyncio.create_task(part)
-        for part in (
-            work([application.worker], stop, drain_seconds),
-            _send(application.outbox, stop, connected),
-            application.schedule.run(stop),
-            application.chores.run(stop),
-        )
-    ]
-    flagging = asyncio.create_task(_take_in(application.desk, platform, stop))
-    try:
-        await asyncio.wait((*running, flagging), return_when=asyncio.FIRST_COMPLETED)
-        stop.set()
-        await asyncio.wait(running, timeout=drain_seconds)
-    finally:
-        for task in (*running, flagging):
-            task.cancel()
-        ended = await asyncio.gather(*running, flagging, return_exceptions=True)
-    for outcome in ended:
-        if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
-            raise outcome
-
-
-async def _send(outbox: Outbox, stop: asyncio.Event, connected: asyncio.Event | None) -> None:
-    while connected is not None and not (connected.is_set() or stop.is_set()):
-        await pause(stop, _CONNECT_SECONDS)
-    await outbox.run(stop)
-
-
-async def _take_in(desk: Desk, platform: ChatPlatform, stop: asyncio.Event) -> None:
-    """Give every flagged post to the desk, again and again while the database is away; one that is refused is left.
-
-    A platform that flags no more ends nothing else: what waits is still drafted and sent.
-    """
-    async for post in platform.flags():
-        while True:
-            try:
-                await desk.intake.flag(post)
-            except StoreUnavailable as err:
-                _LOG.warning("a flagged post of %s waits for the database: %s", platform.name, err)
-                await asyncio.sleep(_AGAIN_SECONDS)
-                continue
-            except AntiphonError as err:
-                _LOG.warning("a flagged post of %s was refused: %s", platform.name, err)
-            break
-    await stop.wait()
 
 
 async def admit(database: Database, platform: str, community: str, person: Person) -> None:

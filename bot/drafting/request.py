@@ -8,6 +8,7 @@ settings of the installation. Changes nothing, and knows no lease: the worker ho
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -46,13 +47,22 @@ class DraftingRequest:
     Args:
         profile: what one suggestion may cost.
         voice: how a community speaks that set nothing of its own.
+        voices: the same by platform, where one takes replies of another length.
     """
 
-    def __init__(self, database: Database, engine: Engine, profile: Profile, voice: Voice) -> None:
+    def __init__(
+        self,
+        database: Database,
+        engine: Engine,
+        profile: Profile,
+        voice: Voice,
+        voices: Mapping[str, Voice] | None = None,
+    ) -> None:
         self._database = database
         self._engine = engine
         self._profile = profile
         self._voice = voice
+        self._voices = voices or {}
 
     async def suggest(self, case: Case, on_progress: OnProgress) -> Suggestion:
         """What the engine says of a case; it raises as ``Engine.suggest`` does.
@@ -65,7 +75,7 @@ class DraftingRequest:
 
     async def _request(self, case: Case, known: _Known) -> Request:
         post = case.post
-        voice = voice_for(self._voice, known.policy, post.wish)
+        voice = voice_for(self._voices.get(post.ref.platform, self._voice), known.policy, post.wish)
         memory = await asyncio.to_thread(remember, post.text, known.posted, voice.language)
         return Request(
             post,

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from bot.runtime.faults import reach
-from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable
+from core.errors import AntiphonError, PlatformBusy
 from core.i18n.sentences import Sentence, joined, sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
@@ -20,27 +20,39 @@ from core.moderation.platforms import ChatPlatform, RoleSource
 from core.moderation.roles import Role
 
 _T = TypeVar("_T")
+OnFault = Callable[[str, Exception], object]
+"""Called with a platform's name when a call of it failed in a way that its port does not allow."""
+
+
+def unheard(_platform: str, _fault: Exception) -> None:
+    """Nobody looks after the platforms."""
 
 
 class Gate:
     """Calls of the connected platforms.
 
     Args:
-        platforms: by ``PostRef.platform``.
+        platforms: those that are connected at this moment, by ``PostRef.platform``.
         role_sources: by ``PostRef.platform``; a platform without one has no rights of its own that count here.
         timeout_seconds: how long one call may take.
+        on_fault: hears of a call that ended in an error which is none of ours, or took too long.
     """
 
     def __init__(
-        self, platforms: Mapping[str, ChatPlatform], role_sources: Mapping[str, RoleSource], timeout_seconds: float
+        self,
+        platforms: Mapping[str, ChatPlatform],
+        role_sources: Mapping[str, RoleSource],
+        timeout_seconds: float,
+        on_fault: OnFault = unheard,
     ) -> None:
         self._platforms = platforms
         self._role_sources = role_sources
         self.timeout_seconds = timeout_seconds
+        self._on_fault = on_fault
 
     @property
     def connected(self) -> list[str]:
-        """The platforms that this process can reach."""
+        """The platforms that this process can reach at this moment."""
         return sorted(self._platforms)
 
     def serves(self, ref: PostRef) -> bool:
@@ -54,7 +66,7 @@ class Gate:
 
     async def read(self, ref: PostRef) -> str | None:
         """The text of a post as it stands now; ``None`` if it is gone."""
-        return await self._call("read the original", lambda: self._platform(ref).read(ref))
+        return await self._call("read the original", ref, lambda: self._platform(ref).read(ref))
 
     async def send(self, reply: ApprovedReply, is_held: Callable[[], bool]) -> Posted:
         """Post an approved reply whose intent is committed, unless the sender does not hold it any more."""
@@ -64,15 +76,16 @@ class Gate:
                 raise PlatformBusy(sentence("The sender was held up for too long, and sent nothing."))
             return await self._platform(reply.in_reply_to).post(reply)
 
-        return await self._call("post", call)
+        return await self._call("post", reply.in_reply_to, call)
 
     async def find(self, reply: ApprovedReply) -> Posted | None:
         """Our reply, read back; ``None`` if it does not stand there."""
-        return await self._call("read back", lambda: self._platform(reply.in_reply_to).find_reply(reply))
+        ref = reply.in_reply_to
+        return await self._call("read back", ref, lambda: self._platform(ref).find_reply(reply))
 
     async def retract(self, ref: PostRef) -> None:
         """Take a posted reply away."""
-        await self._call("retract", lambda: self._platform(ref).retract(ref))
+        await self._call("retract", ref, lambda: self._platform(ref).retract(ref))
 
     def knows_roles(self, ref: PostRef) -> bool:
         """Whether the platform of a post has rights of its own that count here."""
@@ -80,22 +93,26 @@ class Gate:
 
     async def roles(self, ref: PostRef, user: str) -> frozenset[Role]:
         """What somebody may do by the platform's own rights."""
-        return await self._call("read roles", lambda: self._role_sources[ref.platform].roles(ref.community, user))
+        return await self._call("read roles", ref, lambda: self._role_sources[ref.platform].roles(ref.community, user))
 
     def _platform(self, ref: PostRef) -> ChatPlatform:
         if ref.platform not in self._platforms:
-            raise PlatformUnavailable(
-                sentence("No platform named {platform} is connected.", platform=ref.platform),
-                remedy=sentence("Connect it in the settings."),
+            raise PlatformBusy(
+                sentence("{platform} is not connected.", platform=ref.platform), remedy=sentence("Wait until it is.")
             )
         return self._platforms[ref.platform]
 
-    async def _call(self, what: str, call: Callable[[], Awaitable[_T]]) -> _T:
+    async def _call(self, what: str, ref: PostRef, call: Callable[[], Awaitable[_T]]) -> _T:
         """Make a call between its two points; the second one is passed whatever comes of it."""
         await reach(f"{what}: before the call")
         try:
             async with asyncio.timeout(self.timeout_seconds):
                 return await call()
+        except AntiphonError:
+            raise
+        except Exception as err:
+            self._on_fault(ref.platform, err)
+            raise
         finally:
             await reach(f"{what}: after the call")
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from bot.runtime.waiting import pause
 from bot.sending.checks import SendLimits
-from bot.sending.gate import Gate, cause
+from bot.sending.gate import Gate, OnFault, cause, unheard
 from bot.sending.outbox_rows import Delivery, Rules, SendLease
 from bot.sending.retracting import Retractions
 from bot.sending.send_transactions import Ledger
@@ -32,16 +32,24 @@ from core.moderation.roles import Person
 
 __all__ = ["Delivery", "Outbox", "SendLimits"]
 
+Platforms = Callable[[str], bool]
+"""Which platforms, by name."""
 _LOG = logging.getLogger(__name__)
 _CHANGED: Final = sentence("The post that the reply answers was changed after it was flagged.")
 _NOT_FOUND: Final = sentence("The reply was not found; look on the platform, and say whether it is there.")
+
+
+def every(_platform: str) -> bool:
+    """All platforms."""
+    return True
 
 
 class Outbox:
     """Sends what was approved, and takes back what was posted.
 
     Args:
-        platforms: the platforms connected to this process, by ``PostRef.platform``; replies for others are left alone.
+        platforms: those that are connected to this process at this moment, by ``PostRef.platform``; replies for others
+            wait.
         role_sources: where the platform's own rights of who approved are read again before each send, by platform.
         limits: how many replies one community may get.
         timeout_seconds: how long one call of a platform may take; a send belongs to its process three times as long.
@@ -49,6 +57,7 @@ class Outbox:
         max_attempts: how often anything is tried before a person is asked.
         poll_seconds: how long ``run`` waits before it looks again.
         ticks: seconds that only grow, also while the process is stopped.
+        on_fault: hears of a platform whose call failed in a way that its port does not allow.
     """
 
     def __init__(
@@ -63,8 +72,9 @@ class Outbox:
         max_attempts: int = 10,
         poll_seconds: float = 1.0,
         ticks: Callable[[], float] = time.monotonic,
+        on_fault: OnFault = unheard,
     ) -> None:
-        self._gate = Gate(platforms, role_sources or {}, timeout_seconds)
+        self._gate = Gate(platforms, role_sources or {}, timeout_seconds, on_fault)
         rules = Rules(limits or SendLimits(), timeout_seconds, retry_seconds, max_attempts)
         self._ledger = Ledger(database, rules)
         self._unknown = UnknownSends(database, rules)
@@ -72,17 +82,22 @@ class Outbox:
         self._poll_seconds = poll_seconds
         self._ticks = ticks
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Send, recover and take back until ``stop`` is set; what is in hand is brought to its end first."""
+    async def run(self, stop: asyncio.Event, of: Platforms = every) -> None:
+        """Send, recover and take back until ``stop`` is set; what is in hand is brought to its end first.
+
+        Args:
+            of: selects platforms by their names. Each platform is served by a run of its own, so that none waits while
+                another one answers slowly.
+        """
         while not stop.is_set():
             for step in (self.send_due, self.recover, self.carry_out_retractions):
                 try:
-                    await step()
+                    await step(of)
                 except StoreUnavailable as err:
                     _LOG.warning("the outbox waits for the database: %s", err)
             await pause(stop, self._poll_seconds)
 
-    async def send_due(self) -> list[Delivery]:
+    async def send_due(self, of: Platforms = every) -> list[Delivery]:
         """Send every reply whose undo window is over; say what became of each that was decided.
 
         A reply that must wait (the original cannot be read, posting is paused, a cap is reached, the platform is busy)
@@ -91,14 +106,14 @@ class Outbox:
         Raises:
             StoreUnavailable: the database does not answer. What was being sent is left for ``recover``.
         """
-        return await self._each(await self._ledger.due(), self._send)
+        return await self._each(await self._ledger.due(), of, self._send)
 
-    async def recover(self) -> list[Delivery]:
+    async def recover(self, of: Platforms = every) -> list[Delivery]:
         """Settle the sends that were interrupted or stayed without an answer, once their sender's lease is over.
 
         The reply is read back; one that is not found is sent again under its key, inside the platform's window only.
         """
-        return await self._each(await self._unknown.interrupted(), self._recover)
+        return await self._each(await self._unknown.interrupted(), of, self._recover)
 
     async def retract_reply(self, case_id: str, version: int, by: Person, note: str) -> Delivery:
         """Take a posted reply away from the platform; the intent is committed first, and survives a crash.
@@ -132,16 +147,16 @@ class Outbox:
         check_note(note)
         return await self._unknown.settle(case_id, version, stands=stands, by=by, note=note, message=message or None)
 
-    async def carry_out_retractions(self) -> None:
+    async def carry_out_retractions(self, of: Platforms = every) -> None:
         """Try the retractions that wait: asked for in another process, interrupted, or without an answer."""
-        await self._retractions.carry_out()
+        await self._retractions.carry_out(of)
 
     async def _each(
-        self, approval_ids: list[str], bring_to_its_end: Callable[[str], Awaitable[Delivery | None]]
+        self, found: dict[str, str], of: Platforms, bring_to_its_end: Callable[[str], Awaitable[Delivery | None]]
     ) -> list[Delivery]:
         """Bring each reply to its end; one that cannot be does not hold up the others."""
         deliveries = list[Delivery]()
-        for approval_id in approval_ids:
+        for approval_id in (approval_id for approval_id, platform in found.items() if of(platform)):
             try:
                 delivery = await bring_to_its_end(approval_id)
             except StoreUnavailable:
@@ -210,7 +225,8 @@ class Outbox:
             # Whatever else went wrong, the reply may stand on the platform.
             why = sentence("The send ended without an answer: {why}", why=cause(err))
             delivery = await self._ledger.unknown(lease, why)
-            return await self._resolve(lease, why) if delivery is not None and lease.is_first else delivery
+            is_settled_now = delivery is not None and lease.is_first and self._gate.serves(lease.reply.in_reply_to)
+            return await self._resolve(lease, why) if is_settled_now else delivery
         return await self._ledger.posted(lease, posted)
 
     async def _recover(self, approval_id: str) -> Delivery | None:
@@ -225,6 +241,8 @@ class Outbox:
         try:
             found = await self._gate.find(lease.reply)
         except Exception as err:
+            if not self._gate.serves(lease.reply.in_reply_to):
+                return None  # it is read back when the platform is connected again
             return await self._unknown.wait(
                 lease, joined(why, sentence("It could not be read back: {why}", why=cause(err))), window
             )

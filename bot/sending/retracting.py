@@ -7,6 +7,7 @@ answer is looked at and tried again.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
 from uuid import uuid4
@@ -43,20 +44,23 @@ class Retractions:
         self._owner = uuid4().hex
 
     async def retract(self, case_id: str, version: int, by: Person, note: str) -> Delivery:
-        """Commit the intent, carry out what waits, and say how this case stands now."""
-        await self._ask(case_id, version, by, note)
-        await self.carry_out()
+        """Commit the intent, carry out what waits on that platform, and say how this case stands now."""
+        platform = await self._ask(case_id, version, by, note)
+        await self.carry_out(platform.__eq__)
         return await self._database.run("look at a retraction", lambda session: _standing(session, case_id))
 
-    async def carry_out(self) -> None:
-        """Try every retraction that waits and whose platform is connected here."""
+    async def carry_out(self, of: Callable[[str], bool]) -> None:
+        """Try every retraction that waits on a platform that is connected here and that ``of`` selects."""
+        kinds = [_KIND.format(platform) for platform in self._gate.connected if of(platform)]
         tried = set[str]()
-        while (job := await self._take()) is not None and job.id not in tried:
+        while kinds and (job := await self._take(kinds)) is not None and job.id not in tried:
             tried.add(job.id)
             await self._try(job)
 
-    async def _ask(self, case_id: str, version: int, by: Person, note: str) -> None:
-        async def work(session: Session) -> None:
+    async def _ask(self, case_id: str, version: int, by: Person, note: str) -> str:
+        """Commit the intent; the platform that the reply stands on."""
+
+        async def work(session: Session) -> str:
             case = await load(session, case_id)
             who = await require_on_case(session, case.community_id, by, OnCase.RETRACT)
             await load_expected(session, case_id, version, CaseState.POSTED)
@@ -77,12 +81,12 @@ class Retractions:
                 case_id=case_id,
                 payload={"approval": row.approval_id, "by": who, "note": note},
             )
+            return case.post.ref.platform
 
-        await self._database.run("ask for a retraction", work)
+        return await self._database.run("ask for a retraction", work)
 
-    async def _take(self) -> Job | None:
+    async def _take(self, kinds: Sequence[str]) -> Job | None:
         async def work(session: Session) -> Job | None:
-            kinds = [_KIND.format(platform) for platform in self._gate.connected]
             return await jobs.take(session, kinds, self._owner, self._rules.lease)
 
         return await self._database.run("take a retraction", work)

@@ -35,8 +35,8 @@ class Ledger:
         self._database = database
         self._rules = rules
 
-    async def due(self) -> list[str]:
-        """The approvals whose replies may be sent now."""
+    async def due(self) -> dict[str, str]:
+        """The approvals whose replies may be sent now, with their platforms."""
         return await self._database.run("look for due replies", store.due)
 
     # Before the call

@@ -32,8 +32,8 @@ class UnknownSends:
         self._database = database
         self._rules = rules
 
-    async def interrupted(self) -> list[str]:
-        """The approvals whose sends nobody brought to an end, and nobody looks after."""
+    async def interrupted(self) -> dict[str, str]:
+        """The approvals whose sends nobody brought to an end, and nobody looks after, with their platforms."""
         return await self._database.run("look for interrupted sends", store.interrupted)
 
     async def take_over(self, approval_id: str, serves: Callable[[PostRef], bool]) -> SendLease | Delivery | None:

@@ -146,12 +146,22 @@ class CardTrouble:
 
 
 @dataclass(frozen=True, slots=True)
+class PlatformTrouble:
+    """Why a chat platform cannot be served at this moment, in a sentence of ours, and since when."""
+
+    platform: str
+    message: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class DeskStatus:
     """How the desk of one community stands.
 
     ``expected_seconds`` is the time to a draft for a post flagged now, ``None`` where nobody can tell. ``workers`` are
     those with work in hand. ``model_trouble`` is what the engine lacked last, "" if nothing. ``paused`` holds who is
     stopped: ``here`` and ``everywhere``. ``card_trouble`` is why moderators see no new cards, ``None`` if they do.
+    ``platform_troubles`` are the platforms of this installation that cannot be served now.
     """
 
     by_state: dict[CaseState, int]
@@ -164,6 +174,7 @@ class DeskStatus:
     is_paused_everywhere: bool
     oldest_in_review: datetime | None = None
     card_trouble: CardTrouble | None = None
+    platform_troubles: tuple[PlatformTrouble, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

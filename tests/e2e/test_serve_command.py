@@ -9,7 +9,7 @@ def test_without_a_token_it_says_where_to_get_one(antiphon: Antiphon):
     """At once, and before a model is loaded."""
     result = antiphon("serve")
     assert (result.code, result.out) == (2, "")
-    assert "no token of a bot on Discord" in result.err
+    assert "No chat platform is configured." in result.err
     assert "ANTIPHON__DISCORD__TOKEN" in result.err
 
 

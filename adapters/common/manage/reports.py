@@ -17,7 +17,7 @@ from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext, translated
 from core.models import Intent
 from core.moderation.approval import CaseState
-from core.moderation.cards import CardTrouble, DeskStatus, Statistics
+from core.moderation.cards import CardTrouble, DeskStatus, PlatformTrouble, Statistics
 from core.moderation.decline import DeclineReason
 
 
@@ -36,6 +36,7 @@ def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Re
     lines += [reader.markup.ours(_mode(status, locale)), *lacking]
     if status.card_trouble is not None:
         lines.append(_cards(status.card_trouble, reader))
+    lines += [_platform(trouble, reader) for trouble in status.platform_troubles]
     lines.append(_queue(status, locale))
     if status.oldest_in_review is not None:
         moment = reader.markup.from_now(status.oldest_in_review)
@@ -70,6 +71,18 @@ def _cards(trouble: CardTrouble, reader: Reader) -> str:
         moment=reader.markup.date(trouble.since),
         message=translated(trouble.message, locale),
         remedy=translated(trouble.remedy, locale),
+    )
+    return reader.markup.ours(said.strip())
+
+
+def _platform(trouble: PlatformTrouble, reader: Reader) -> str:
+    locale = reader.locale
+    said = gettext(
+        "**{platform} is not connected** since {moment}. {message}",
+        locale,
+        platform=trouble.platform,
+        moment=reader.markup.date(trouble.since),
+        message=translated(trouble.message, locale),
     )
     return reader.markup.ours(said.strip())
 

@@ -17,11 +17,10 @@ from typing import Any, Final
 import aiohttp
 import discord
 from discord import app_commands
-from discord.utils import MISSING
 
 from adapters.common.desk import DeskAccess
 from adapters.common.words.errors import log_failure
-from adapters.discord.connection.error_meanings import FAULTS, PORTAL, is_passing, of_connection
+from adapters.discord.connection.error_meanings import PORTAL, of_connection
 from adapters.discord.connection.refs import NAME
 from adapters.discord.connection.requests import Requests
 from core.errors import AntiphonError, BadSettings
@@ -64,18 +63,22 @@ Installer = Callable[["AntiphonClient"], Awaitable[None] | None]
 
 
 class AntiphonClient(discord.AutoShardedClient):
-    """One bot account. ``attach`` gives it the desk before it connects.
+    """One bot account.
 
     Args:
         options: what the operator decides.
         installers: each is called once with the client, after it logged in and before it connects: where a part adds
             its commands, listeners and components, and brings the commands in step with Discord.
+        casework: what people can do with cases.
+        governance: what people can do with communities.
     """
 
     def __init__(
         self,
         options: DiscordOptions,
         installers: Sequence[Installer] = (),
+        casework: Casework | None = None,
+        governance: Governance | None = None,
     ) -> None:
         intents = discord.Intents.none()
         intents.guilds = intents.guild_messages = intents.guild_reactions = intents.auto_moderation_execution = True
@@ -90,37 +93,32 @@ class AntiphonClient(discord.AutoShardedClient):
         self.options = options
         self.tree = AntiphonTree(self)
         self._installers = tuple(installers)
-        self.desk = DeskAccess(NAME)
+        self.desk = DeskAccess(NAME, casework, governance)
         self._fatal: AntiphonError | None = None
         self._closing: asyncio.Task[None] | None = None
         parsers = self._connection.parsers
         parsers.update({name: _guarded(name, parse) for name, parse in parsers.items() if name != "READY"})
         _keep_words_out_of_logs()
 
-    def attach(self, casework: Casework, governance: Governance) -> None:
-        """Say where decisions go."""
-        self.desk.attach(casework, governance)
-
     def own_id(self) -> str:
         """Our account's id; "" before the login."""
         return "" if self.user is None else str(self.user.id)
 
-    async def run_until(self, stop: asyncio.Event, token: str, *, first_wait_seconds: float = 2.0) -> None:
-        """Be connected until ``stop`` is set; lost connections are opened again, and missed events asked for.
+    async def run_until(self, stop: asyncio.Event, token: str) -> None:
+        """Log in and be connected until ``stop`` is set; lost connections are opened again, missed events asked for.
 
         Args:
             stop: ends the connection.
             token: the bot's, from Discord's developer portal.
-            first_wait_seconds: how long to wait after a first login that did not reach Discord; then twice as long each
-                time, up to a minute.
 
         Raises:
             BadSettings: Discord accepts the token or the intents no more, or not at all; the remedy says what to do.
-            PlatformUnavailable: Discord ended the connection for good.
+            PlatformUnavailable: Discord could not be reached for the login, or ended the connection for good. Another
+                client may be more successful.
         """
         if not token.strip():
             raise BadSettings("There is no token for Discord.", remedy=f"Copy one from {PORTAL}, page Bot.")
-        connection = asyncio.create_task(self._connect(token, first_wait_seconds))
+        connection = asyncio.create_task(self.start(token))
         stopped = asyncio.create_task(stop.wait())
         try:
             await asyncio.wait({connection, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -132,21 +130,6 @@ class AntiphonClient(discord.AutoShardedClient):
             raise self._fatal from error
         if error is not None:
             raise of_connection(error) from error
-
-    async def _connect(self, token: str, wait_seconds: float) -> None:
-        while True:
-            try:
-                await self.login(token)
-                break
-            except FAULTS as err:
-                if not is_passing(err):
-                    raise
-                _LOG.warning("Discord cannot be reached (%s); tried again in %.0f s", type(err).__name__, wait_seconds)
-                await self.http.close()
-                self.http.connector = MISSING  # it was closed with the session
-            await asyncio.sleep(wait_seconds)
-            wait_seconds = min(2 * wait_seconds, _LONGEST_WAIT_SECONDS)
-        await self.connect()
 
     async def setup_hook(self) -> None:
         """Let every part install itself."""

@@ -88,9 +88,13 @@ def of_connection(error: BaseException) -> AntiphonError:
             "Discord does not let this bot read messages.",
             remedy=f'Switch on "Message Content Intent" at {PORTAL}, page Bot, or set reads_messages to false.',
         )
+    if is_passing(error):
+        return PlatformUnavailable(
+            sentence("Discord could not be reached."), remedy=sentence("It is tried again later by itself.")
+        )
     return PlatformUnavailable(
         f"Discord ended the connection ({type(error).__name__}{f', code {code}' if code else ''}).",
-        remedy="Start Antiphon again; if that does not help, update it.",
+        remedy="It is connected again by itself; if that does not help, update Antiphon.",
     )
 
 

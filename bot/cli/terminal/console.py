@@ -23,6 +23,8 @@ from bot.compose.settings import Settings
 from bot.drafting.chosen_claim import warning_about
 from bot.review.approvals import AwaitsSecond
 from bot.sending.outbox import Delivery
+from bot.serving.platforms import Connection, in_process
+from bot.serving.running import connected
 from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import StoredSuggestion
 from core.errors import AntiphonError, BadInput
@@ -55,7 +57,10 @@ async def review_in_terminal(
     console.print(Text("No chat platform is configured: this is the sample community. Nothing leaves this machine."))
     async with (
         open_engine(settings, on_preparing) as engine,
-        open_application(engine, settings, community, settings.profile_named(profile), on_progress) as application,
+        open_application(
+            engine, settings, [in_process(community)], settings.profile_named(profile), on_progress
+        ) as application,
+        connected(application, Connection(community)),
     ):
         await admit(application.database, community.name, community.community, operator())
         for message in SAMPLE_FLAGS:

@@ -20,6 +20,8 @@ from bot.cli.terminal.render import show_progress, show_suggestion, show_thread
 from bot.compose.application import Application, admit, open_application
 from bot.compose.engine import OnPreparing, open_engine
 from bot.compose.settings import Settings
+from bot.serving.platforms import Connection, in_process
+from bot.serving.running import connected
 from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import StoredSuggestion
 from core.errors import Unavailable
@@ -51,13 +53,14 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
             open_application(
                 engine,
                 settings,
-                community,
+                [in_process(community)],
                 settings.profile_named(profile),
                 on_progress,
                 database_path=Path(folder) / "demo.db",
                 undo_seconds=0,
                 attempts=1,
             ) as application,
+            connected(application, Connection(community)),
         ):
             await admit(application.database, community.name, community.community, MODERATOR)
             for message, decide in zip(SAMPLE_FLAGS, (approve_best, decline, edit_and_approve), strict=True):

@@ -60,17 +60,22 @@ async def entry_of(session: Session, approval_id: str, *, lock: bool = False) ->
     return Entry(row, approval, await load(session, approval.case_id))
 
 
-async def due(session: Session) -> list[str]:
-    """The ids of the approvals whose replies may be sent now, longest due first."""
-    is_due = (OutboxRow.state == OutboxState.QUEUED) & (OutboxRow.not_before <= session.moment)
-    query = select(OutboxRow.approval_id).where(is_due).order_by(OutboxRow.not_before, OutboxRow.id)
-    return list(await session.scalars(query))
-
-
-async def interrupted(session: Session) -> list[str]:
-    """The ids of the approvals whose sends nobody brought to an end, and whose sender's lease is over."""
+async def due(session: Session) -> dict[str, str]:
+    """The ids of the approvals whose replies may be sent now, longest due first, with their platforms."""
     query = (
-        select(OutboxRow.approval_id)
+        select(OutboxRow.approval_id, CaseRow.platform)
+        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
+        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
+        .where(OutboxRow.state == OutboxState.QUEUED, OutboxRow.not_before <= session.moment)
+        .order_by(OutboxRow.not_before, OutboxRow.id)
+    )
+    return {row.approval_id: row.platform for row in await session.execute(query)}
+
+
+async def interrupted(session: Session) -> dict[str, str]:
+    """The ids of the approvals whose sends nobody brought to an end, whose sender's lease is over; with platforms."""
+    query = (
+        select(OutboxRow.approval_id, CaseRow.platform)
         .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
         .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
         .where(CaseRow.state.in_((CaseState.SENDING, CaseState.UNKNOWN)))
@@ -78,7 +83,7 @@ async def interrupted(session: Session) -> list[str]:
         .where(or_(OutboxRow.lease_until.is_(None), OutboxRow.lease_until <= session.moment))
         .order_by(OutboxRow.first_sent_at, OutboxRow.id)
     )
-    return list(await session.scalars(query))
+    return {row.approval_id: row.platform for row in await session.execute(query)}
 
 
 async def newest(session: Session, case_id: str) -> OutboxRow | None:

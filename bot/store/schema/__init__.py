@@ -23,7 +23,7 @@ from bot.store.schema.cases import (
 )
 from bot.store.schema.people import CommunityRow, MembershipRow, PauseRow, PersonRow, PreparedReplyRow
 from bot.store.schema.sending import ApprovalRow, FirstApprovalRow, OutboxRow, OutboxState, OutcomeRow
-from bot.store.schema.work import DigestRow, JobRow, JobState, LeadershipRow, TurnRow
+from bot.store.schema.work import DigestRow, JobRow, JobState, LeadershipRow, PlatformRow, PlatformState, TurnRow
 
 __all__ = [
     "ApprovalRow",
@@ -49,6 +49,8 @@ __all__ = [
     "OutcomeRow",
     "PauseRow",
     "PersonRow",
+    "PlatformRow",
+    "PlatformState",
     "PreparedReplyRow",
     "PreviewRow",
     "ProposalRow",

@@ -77,6 +77,35 @@ class LeadershipRow(Base):
     until: Mapped[datetime]
 
 
+class PlatformState(StrEnum):
+    """How a chat platform stands in the process that serves it."""
+
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    WAITING = "waiting"
+    REFUSED = "refused"
+
+
+class PlatformRow(Base):
+    """How a platform stands in one process (``owner``), since when; the process is gone if ``until`` is over.
+
+    Where it is not connected, ``message`` and ``remedy`` are those of an error: sentences of ours. One that waits is
+    tried again at ``again_at``, after ``failures`` attempts in a row failed.
+    """
+
+    __tablename__ = "platforms"
+
+    platform: Mapped[str] = mapped_column(primary_key=True)
+    owner: Mapped[str] = mapped_column(primary_key=True)
+    state: Mapped[PlatformState] = mapped_column(stored(PlatformState, "platform_state"))
+    since: Mapped[datetime]
+    failures: Mapped[int]
+    message: Mapped[dict[str, Any]]
+    remedy: Mapped[dict[str, Any]]
+    again_at: Mapped[datetime | None]
+    until: Mapped[datetime]
+
+
 class DigestRow(Base):
     """A hash over the heads of all chains of the audit log at a moment, so that a missing chain shows, too."""
 

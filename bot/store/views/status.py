@@ -16,6 +16,7 @@ from bot.store.people import communities
 from bot.store.people.communities import EVERYWHERE, Community
 from bot.store.schema import CaseRow, JobRow, JobState
 from bot.store.views.board_troubles import trouble_in
+from bot.store.views.platforms import troubles
 from bot.store.views.review_cards import review_channel
 from bot.store.views.standing import expected_seconds
 from core.i18n.sentences import sentence
@@ -41,6 +42,7 @@ async def status(session: Session, community: Community) -> DeskStatus:
         is_paused_everywhere=EVERYWHERE in paused,
         oldest_in_review=await _oldest_in_review(session, community.id),
         card_trouble=await trouble_in(session, community.id, review_channel(community.policy)),
+        platform_troubles=await troubles(session),
     )
 
 

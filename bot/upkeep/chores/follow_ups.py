@@ -46,7 +46,8 @@ class FollowUps:
     """Looks after posted replies.
 
     Args:
-        platforms: the connected platforms, by ``PostRef.platform``; replies on others are left for later.
+        platforms: those that are connected at this moment, by ``PostRef.platform``; replies on others are left for
+            later.
         timeout_seconds: how long one call of a platform may take.
     """
 
@@ -59,9 +60,11 @@ class FollowUps:
 
     async def do(self, _: Job) -> Done:
         """Look after everything that is due, and write down what was found."""
-        due = await self._database.run("look for follow-ups", self._due)
-        kept = [await self._look_after(reply) for reply in due]
-        return Done(f"{sum(kept)} of {len(due)} replies looked after")
+        due, silent, kept = await self._database.run("look for follow-ups", self._due), set[str](), 0
+        for reply in due:
+            if reply.ref.platform not in silent:
+                kept += await self._look_after(reply, silent)
+        return Done(f"{kept} of {len(due)} replies looked after")
 
     async def _due(self, session: Session) -> list[_Due]:
         posted_at = func.coalesce(OutboxRow.posted_at, OutboxRow.updated_at, type_=OutboxRow.posted_at.type)
@@ -74,7 +77,7 @@ class FollowUps:
                 .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
                 .join(PersonRow, PersonRow.id == CaseRow.author)  # of an erased person nothing is looked up any more
                 .where(CaseRow.state == CaseState.POSTED, OutboxRow.state == OutboxState.POSTED)
-                .where(CaseRow.platform.in_(self._platforms), ~looked.where(OutcomeRow.after_hours >= hours))
+                .where(CaseRow.platform.in_(list(self._platforms)), ~looked.where(OutcomeRow.after_hours >= hours))
                 .where(posted_at <= session.moment - timedelta(hours=hours))
                 .order_by(posted_at, CaseRow.id)
                 .limit(_AT_ONCE)
@@ -87,13 +90,18 @@ class FollowUps:
                 found.append(_Due(case.id, ref, remote, at, hours, is_last))
         return found
 
-    async def _look_after(self, reply: _Due) -> bool:
-        """Keep what is found; ``False`` where the platform does not answer and there is time left to ask again."""
-        platform = self._platforms[reply.ref.platform]
+    async def _look_after(self, reply: _Due, silent: set[str]) -> bool:
+        """Keep what is found; ``False`` where the platform does not answer and there is time left to ask again.
+
+        One that lets a call wait for too long is added to ``silent``, so that the other chores need not wait as well.
+        """
+        platform = self._platforms.get(reply.ref.platform)
+        if platform is None:  # its connection was lost meanwhile
+            return False
         answer = None
         if reply.remote_message is not None:
-            answer = await self._stands(platform, replace(reply.ref, message=reply.remote_message))
-        original = await self._stands(platform, reply.ref)
+            answer = await self._stands(platform, replace(reply.ref, message=reply.remote_message), silent)
+        original = await self._stands(platform, reply.ref, silent)
         could_not_tell = original is None or (answer is None and reply.remote_message is not None)
         if could_not_tell and not reply.is_last_chance:
             return False
@@ -111,13 +119,16 @@ class FollowUps:
 
         return await self._database.run("keep a follow-up", work)
 
-    async def _stands(self, platform: ChatPlatform, ref: PostRef) -> bool | None:
+    async def _stands(self, platform: ChatPlatform, ref: PostRef, silent: set[str]) -> bool | None:
         """Whether a message stands there; ``None`` if the platform cannot tell just now."""
         await reach("read for a follow-up: before")
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 found = await platform.read(ref)
-        except (PlatformUnavailable, TimeoutError):
+        except PlatformUnavailable:
+            return None
+        except TimeoutError:
+            silent.add(ref.platform)
             return None
         await reach("read for a follow-up: after")
         return found is not None

@@ -38,8 +38,7 @@ class ReviewClient(AntiphonClient):
     """A client with the review part alone."""
 
     def __init__(self, casework: Casework, governance: FakeGovernance) -> None:
-        super().__init__(DiscordOptions())
-        self.attach(casework, governance)
+        super().__init__(DiscordOptions(), (), casework, governance)
         self.surface = DiscordReviewSurface(self)
 
     async def setup_hook(self) -> None:

@@ -64,10 +64,9 @@ class TownClient(AntiphonClient):
     """The client with capture and management installed, as the integrator does it."""
 
     def __init__(self, application: FakeApplication, options: DiscordOptions) -> None:
-        super().__init__(options)
+        super().__init__(options, (), cast(Casework, application.desk), application.governance)
         self._antiphon = application
         self.capture: Capture | None = None
-        self.attach(cast(Casework, application.desk), application.governance)
 
     async def setup_hook(self) -> None:
         """Install everything and tell Discord of the commands."""

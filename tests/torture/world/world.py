@@ -84,7 +84,7 @@ class World(People, Keepers):
     async def send(self) -> None:
         """The outbox sends what is due."""
         await self.outbox.send_due()
-        await self.outbox._retractions.carry_out()  # what ``Outbox.run`` does between two sends
+        await self.outbox.carry_out_retractions()  # what ``Outbox.run`` does between two sends
 
     async def recover(self) -> None:
         """The outbox settles what was interrupted."""

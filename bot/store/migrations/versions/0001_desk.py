@@ -150,6 +150,19 @@ def upgrade() -> None:
         sa.UniqueConstraint("lookup"),
     )
     op.create_table(
+        "platforms",
+        sa.Column("platform", sa.Text(), nullable=False),
+        sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("state", stored(["connecting", "connected", "waiting", "refused"], "platform_state"), nullable=False),
+        sa.Column("since", UtcDateTime(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("message", sa.JSON(), nullable=False),
+        sa.Column("remedy", sa.JSON(), nullable=False),
+        sa.Column("again_at", UtcDateTime(), nullable=True),
+        sa.Column("until", UtcDateTime(), nullable=False),
+        sa.PrimaryKeyConstraint("platform", "owner"),
+    )
+    op.create_table(
         "turns",
         sa.Column("community_id", sa.Text(), nullable=False),
         sa.Column("served_at", UtcDateTime(), nullable=False),

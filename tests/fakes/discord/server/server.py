@@ -22,6 +22,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord.connection.client import AntiphonClient, DiscordOptions, Installer
+from core.moderation.desk_ports import Casework, Governance
 from tests.fakes.discord.server.faults import Fault, Faults
 from tests.fakes.discord.server.gateway import Gateway
 from tests.fakes.discord.server.rest import carry_out
@@ -38,8 +39,14 @@ _CHANGES: Final = ("POST", "DELETE", "PATCH")
 class LoopbackClient(AntiphonClient):
     """The client without its polite pauses: five seconds between two identifications, two for servers to come."""
 
-    def __init__(self, options: DiscordOptions, installers: Sequence[Installer] = ()) -> None:
-        super().__init__(options, installers)
+    def __init__(
+        self,
+        options: DiscordOptions,
+        installers: Sequence[Installer] = (),
+        casework: Casework | None = None,
+        governance: Governance | None = None,
+    ) -> None:
+        super().__init__(options, installers, casework, governance)
         self._connection.guild_ready_timeout = 0.02
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
@@ -164,7 +171,7 @@ class DiscordServer:
 async def connected(client: AntiphonClient) -> AsyncIterator[asyncio.Task[None]]:
     """Let a client be connected to the running server while the block runs."""
     stop = asyncio.Event()
-    task = asyncio.create_task(client.run_until(stop, TOKEN, first_wait_seconds=0.01))
+    task = asyncio.create_task(client.run_until(stop, TOKEN))
     ready = asyncio.create_task(_ready(client))
     try:
         await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)

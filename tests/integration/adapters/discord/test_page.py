@@ -18,11 +18,12 @@ from pydantic import SecretStr
 from simcord.env import Env
 
 from adapters.discord import AntiphonClient
-from bot.compose.discord import PERMISSIONS, serve_discord
+from bot.compose.discord import PERMISSIONS
 from bot.compose.settings import DeskSettings, DiscordSettings, Settings
 from core.engine import Engine
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord.review import said_in
+from tests.fakes.discord.serving import serve_discord
 from tests.fakes.engine.brief import PATIENT, passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.heads import heads_saying
@@ -40,7 +41,7 @@ class SimulatedClient(AntiphonClient):
 
     env: asyncio.Future[Env]
 
-    async def run_until(self, stop: asyncio.Event, token: str, *, first_wait_seconds: float = 2.0) -> None:
+    async def run_until(self, stop: asyncio.Event, token: str) -> None:
         """Be on the simulated Discord until ``stop`` is set."""
         env = Env(self, shard_count=1, settle_timeout=_GUARD_SECONDS)
         await env.start()
@@ -141,7 +142,7 @@ async def served(engine: Engine, folder: Path, links: list[str]) -> AsyncIterato
         client.env = connected
         return client
 
-    serving = asyncio.create_task(serve_discord(engine, settings, BRIEF, stop, links.append, make_client=make))
+    serving = asyncio.create_task(serve_discord(engine, settings, BRIEF, stop, links.append, make))
     try:
         await asyncio.wait({serving, connected}, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():

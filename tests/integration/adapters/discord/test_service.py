@@ -15,7 +15,6 @@ import pytest
 from pydantic import SecretStr
 
 from bot.compose.application import open_database
-from bot.compose.discord import serve_discord
 from bot.compose.settings import DeskSettings, DiscordSettings, Settings
 from bot.store.engine.database import Session
 from bot.store.people import communities
@@ -28,6 +27,7 @@ from core.scoring.heads.heads import Heads
 from tests.fakes.discord.server import TOKEN, DiscordServer, DiscordState, LoopbackClient
 from tests.fakes.discord.server.commands import invoke
 from tests.fakes.discord.server.state import BOT_ID, CHANNEL_ID, GUILD_ID, OWNER_ID
+from tests.fakes.discord.serving import serve_discord
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.suggesting import hate_finding
 
@@ -132,9 +132,7 @@ async def served(
     await _set_up(settings, room, is_posting=is_posting)
     stop, links = asyncio.Event(), list[str]()
     async with DiscordServer(state).running() as server:
-        serving = asyncio.create_task(
-            serve_discord(engine, settings, PATIENT, stop, links.append, make_client=LoopbackClient)
-        )
+        serving = asyncio.create_task(serve_discord(engine, settings, PATIENT, stop, links.append, LoopbackClient))
         try:
             town = ServedServer(server, state, room, settings, links)
             await town.found(lambda: links or serving.done())

@@ -20,6 +20,8 @@ from bot.compose.application import Application, admit, open_application
 from bot.compose.desk import build_desk
 from bot.drafting.queue import DraftQueue
 from bot.sending.outbox import Outbox
+from bot.serving.platforms import Connection, in_process
+from bot.serving.running import connected
 from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import PostedReply, StoredSuggestion, posted_replies
 from bot.store.engine.database import Database
@@ -104,7 +106,10 @@ async def _running(
 ) -> AsyncIterator[Application]:
     """The application over the test's database, as another start of it finds it; the moderator is let in."""
     settings = settings_of(place, folder)
-    async with open_application(engine, settings, platform, PATIENT, lambda _: None, undo_seconds=0) as application:
+    async with (
+        open_application(engine, settings, [in_process(platform)], PATIENT, undo_seconds=0) as application,
+        connected(application, Connection(platform)),
+    ):
         await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
         yield application
 

@@ -13,7 +13,9 @@ from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot.compose import application as service
-from bot.compose.application import admit, open_application, open_workers, serve
+from bot.compose.application import admit, open_application, open_workers
+from bot.serving.platforms import Connection, in_process
+from bot.serving.running import connected, serve
 from core.engine import Engine, OnProgress, Request
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, Intent, Priority, Suggestion, Wish
@@ -45,9 +47,9 @@ async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
     """Only the moderator does anything; what one flag cannot become does not end the others; all ends when told to."""
     platform, stop = SampleCommunity(), asyncio.Event()
     settings = settings_of(place, tmp_path)
-    async with open_application(engine, settings, platform, PATIENT, lambda _: None, undo_seconds=0) as application:
+    async with open_application(engine, settings, [in_process(platform)], PATIENT, undo_seconds=0) as application:
         await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
-        serving = asyncio.create_task(serve(application, platform, stop, drain_seconds=20))
+        serving = asyncio.create_task(serve(application, stop, drain_seconds=20))
         platform.add("mill_pond", "half a \x00 word")
         platform.flag(platform.thread()[-1].id, "mill_pond")
         platform.flag("103", "mill_pond")
@@ -74,10 +76,9 @@ async def test_a_flag_waits_for_a_database_that_is_away(
     engine: Engine, place: Path | URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What somebody flagged meanwhile is not lost (invariant I3)."""
-    monkeypatch.setattr("bot.compose.application._AGAIN_SECONDS", 0.01)
     platform, stop = SampleCommunity(), asyncio.Event()
     settings = settings_of(place, tmp_path)
-    async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:
+    async with open_application(engine, settings, [in_process(platform)], PATIENT) as application:
         flag, answers = application.desk.intake.flag, iter([StoreUnavailable("Away."), NotAllowed("Not this one.")])
 
         async def sometimes(post: FlaggedPost) -> object:
@@ -86,7 +87,7 @@ async def test_a_flag_waits_for_a_database_that_is_away(
             return await flag(post)
 
         monkeypatch.setattr(application.desk.intake, "flag", sometimes)
-        serving = asyncio.create_task(serve(application, platform, stop, drain_seconds=0))
+        serving = asyncio.create_task(serve(application, stop, drain_seconds=0))
         for message in ("103", "105"):
             platform.flag(message, "mill_pond")
 
@@ -124,7 +125,7 @@ async def test_each_community_is_spoken_for_in_its_own_voice(
         yield engine
 
     monkeypatch.setattr(service, "open_engine", opened)
-    async with open_application(engine, settings, platform, PATIENT, lambda _: None) as application:  # type: ignore[arg-type]
+    async with open_application(engine, settings, [in_process(platform)], PATIENT) as application:  # type: ignore[arg-type]
         await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
         post = platform.flag("103", MODERATOR.user)
 
@@ -160,14 +161,15 @@ async def test_the_roles_of_the_platform_count_for_who_asks(place: Path | URL, t
     """The application gives its role sources to all that decide."""
     platform, source = SampleCommunity(), FakeRoles(mill_pond=Role.VOLUNTEER)
     settings, engine = settings_of(place, tmp_path), ListeningEngine()
-    async with open_application(
-        engine,  # type: ignore[arg-type]
-        settings,
-        platform,
-        PATIENT,
-        lambda _: None,
-        role_sources={PLATFORM: source},
-    ) as application:
+    async with (
+        open_application(
+            engine,  # type: ignore[arg-type]
+            settings,
+            [in_process(platform, roles=source)],
+            PATIENT,
+        ) as application,
+        connected(application, Connection(platform, source)),
+    ):
         await application.desk.intake.flag(replace(platform.flag("103", "mill_pond"), priority=Priority.ASKED))
         source.now.clear()
         with pytest.raises(NotAllowed):

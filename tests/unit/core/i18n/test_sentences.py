@@ -54,7 +54,7 @@ ONLY_OPERATORS = {
     "Invite it again with the scopes bot and applications.commands; docs/discord.md has the link.",
     "Start Antiphon again later; until then the commands stay as they were.",
     "Start Antiphon again later; until then people may see each command twice.",
-    "Start Antiphon again; if that does not help, update it.",
+    "It is connected again by itself; if that does not help, update Antiphon.",
     "This message is not Antiphon's.", "Delete it as a moderator.",
     "The suggestion holds text that cannot be stored.", "Draft the case again.",
     "Too much was written since.", "Look for the reply on Discord.",

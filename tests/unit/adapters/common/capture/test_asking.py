@@ -53,8 +53,7 @@ class AskedDesk:
 
     def __init__(self) -> None:
         self.desk = FlagDesk()
-        access = DeskAccess("plain")
-        access.attach(cast("Casework", self.desk), FakeGovernance())
+        access = DeskAccess("plain", cast("Casework", self.desk), FakeGovernance())
         self.following = Following(access, lambda: NOW)
         self.known = KnownPosts(NOW)
         self.asking = Asking(access, self.known, self.following)

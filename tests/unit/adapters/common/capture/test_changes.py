@@ -45,8 +45,7 @@ def known() -> KnownPosts:
 async def told(desk: FlagDesk, known: KnownPosts, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PostChanges]:
     """The part under test, without its pauses."""
     monkeypatch.setattr(changes, "_PAUSES_SECONDS", (0.0, 0.0))
-    access = DeskAccess("plain")
-    access.attach(cast("Casework", desk), FakeGovernance())
+    access = DeskAccess("plain", cast("Casework", desk), FakeGovernance())
     made = PostChanges(access, known)
     yield made
     await asyncio.gather(made.lanes.close(), made.old_lanes.close())

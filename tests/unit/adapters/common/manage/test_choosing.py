@@ -68,8 +68,7 @@ def governance() -> FakeGovernance:
 @pytest.fixture
 def panels(governance: FakeGovernance) -> Choosing:
     """The part under test."""
-    desk = DeskAccess("plain")
-    desk.attach(MemoryCasework(), governance)
+    desk = DeskAccess("plain", MemoryCasework(), governance)
     return Choosing(desk)
 
 

@@ -1,0 +1,72 @@
+"""The chat platforms that ``antiphon serve`` can serve: whoever writes an adapter adds one entry to ``KINDS``.
+
+Owns which of them the settings configure, and what is said where they configure none, or one by half. A platform's
+library is imported only where it is served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.compose.settings import DiscordSettings, Settings
+from bot.serving.platforms import ServedPlatform
+from core.errors import BadSettings
+
+Builder = Callable[[Settings], Sequence[ServedPlatform]]
+"""Gives what is to be served of one kind of platform: nothing where it is not configured. Connects nothing.
+
+Raises ``BadSettings`` where it is configured by half; the message says what is set, and the remedy what is missing.
+"""
+
+
+def _discord(settings: Settings) -> Sequence[ServedPlatform]:
+    wanted = settings.discord
+    if wanted.token.get_secret_value().strip():
+        from bot.compose.discord import discord_platform  # discord.py takes half a second to load
+
+        return [discord_platform(settings)]
+    if wanted != DiscordSettings():
+        raise BadSettings(
+            "Discord is configured by half: [discord] is set, but there is no token of a bot.",
+            remedy="Set ANTIPHON__DISCORD__TOKEN in the environment (docs/discord.md says where to get one), or take "
+            "the keys of [discord] away.",
+        )
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformKind:
+    """A kind of platform; ``how`` says to who runs Antiphon how it is configured."""
+
+    name: str
+    build: Builder
+    how: str
+
+
+KINDS: Final = (
+    PlatformKind(
+        "Discord", _discord, "set ANTIPHON__DISCORD__TOKEN in the environment; docs/discord.md says where to get one"
+    ),
+)
+
+
+def configured_platforms(settings: Settings) -> list[ServedPlatform]:
+    """Every platform that the settings configure.
+
+    Raises:
+        BadSettings: one is configured by half.
+    """
+    return [platform for kind in KINDS for platform in kind.build(settings)]
+
+
+def platforms_to_serve(settings: Settings) -> list[ServedPlatform]:
+    """As ``configured_platforms``; ``BadSettings`` says what to do where there is none."""
+    served = configured_platforms(settings)
+    if not served:
+        ways = " ".join(f"{kind.name}: {kind.how}." for kind in KINDS)
+        raise BadSettings(
+            "No chat platform is configured.", remedy=f"{ways} To try Antiphon without one, run: antiphon run."
+        )
+    return served

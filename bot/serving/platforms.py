@@ -1,0 +1,154 @@
+"""The chat platforms of one process: which it serves, and which of them are connected at this moment.
+
+Owns what the rest of Antiphon reaches a platform by: its name. Must never post; ``bot.sending.gate`` does. What a
+platform is made of, and how it is connected, is written in ``bot.compose``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from core.errors import BadSettings, PlatformUnavailable
+from core.i18n.sentences import sentence
+from core.moderation.desk_ports import Casework, Governance
+from core.moderation.platforms import ChatPlatform, ReviewSurface, RoleSource
+from core.moderation.roles import Role
+from core.ports import HateDetector
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a platform needs of Antiphon to answer the people there."""
+
+    casework: Casework
+    governance: Governance
+    detector: HateDetector
+
+
+async def never() -> None:
+    """A connection that is not lost: of a platform that lives in this process."""
+    await asyncio.Event().wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A platform while it is connected.
+
+    Attributes:
+        roles: who may do what by the platform's own rights; ``None`` where only the roles count that are given here.
+        surface: where cases are reviewed; ``None`` where they are not reviewed on this platform.
+        until_lost: returns, or raises why, once the connection has ended for good. May be called more than once.
+        note: a line for who runs Antiphon, such as the address that adds a bot to a server.
+    """
+
+    platform: ChatPlatform
+    roles: RoleSource | None = None
+    surface: ReviewSurface | None = None
+    until_lost: Callable[[], Awaitable[None]] = never
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedPlatform:
+    """A platform that this process serves.
+
+    Attributes:
+        name: the ``PostRef.platform`` of its posts.
+        max_characters: the longest reply that it takes.
+        open: connects, and closes everything at the end of the block. It is called again after a connection was lost,
+            and makes everything anew. ``BadSettings`` says that somebody must change the settings first: it is not
+            called again then.
+        has_roles: whether the platform has rights of its own that count here (``Connection.roles``).
+    """
+
+    name: str
+    max_characters: int
+    open: Callable[[Services], AbstractAsyncContextManager[Connection]]
+    has_roles: bool = False
+
+
+def in_process(platform: ChatPlatform, *, roles: RoleSource | None = None) -> ServedPlatform:
+    """A platform that lives in this process, such as the sample community; it needs no connection."""
+    opened = partial(_always, Connection(platform, roles))
+    return ServedPlatform(platform.name, platform.max_characters, opened, has_roles=roles is not None)
+
+
+@asynccontextmanager
+async def _always(connection: Connection, _: Services) -> AsyncIterator[Connection]:
+    yield connection
+
+
+class Platforms(Mapping[str, ChatPlatform]):
+    """The platforms that are connected at this moment, by name, out of those that this process serves.
+
+    Raises:
+        BadSettings: two have the same name.
+    """
+
+    def __init__(self, served: Sequence[ServedPlatform]) -> None:
+        self.max_characters = {each.name: each.max_characters for each in served}
+        if len(self.max_characters) < len(served):
+            raise BadSettings("Two platforms have the same name.", remedy="Configure each platform once.")
+        with_roles = [each.name for each in served if each.has_roles]
+        self.role_sources: Mapping[str, RoleSource] = {name: _Roles(self, name) for name in with_roles}
+        self._connections: dict[str, Connection] = {}
+        self._faults: dict[str, asyncio.Future[None]] = {}
+
+    def __getitem__(self, name: str) -> ChatPlatform:
+        return self._connections[name].platform
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._connections))
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    def is_away(self, name: str) -> bool:
+        """Whether a platform is not connected to this process."""
+        return name not in self._connections
+
+    @contextmanager
+    def connected(self, name: str, connection: Connection) -> Iterator[asyncio.Future[None]]:
+        """Let everybody reach a platform within the block; the future fails if a call shows that it is broken."""
+        broken = asyncio.get_running_loop().create_future()
+        self._connections[name], self._faults[name] = connection, broken
+        try:
+            yield broken
+        finally:
+            self.drop(name)
+            del self._faults[name]
+            if not broken.cancel() and not broken.cancelled():
+                broken.exception()  # heard of too late to matter
+
+    def drop(self, name: str) -> None:
+        """Say that a connection is lost: from now on nobody calls the platform."""
+        self._connections.pop(name, None)
+
+    def report(self, name: str, fault: Exception) -> None:
+        """Say that a call of a platform failed in a way that its port does not allow: it must be connected anew."""
+        broken = self._faults.get(name)
+        if broken is not None and not broken.done():
+            broken.set_exception(fault)
+
+    async def roles(self, name: str, community: str, user: str) -> frozenset[Role]:
+        """What somebody may do by a platform's own rights; ``PlatformUnavailable`` while it is not connected."""
+        connection = self._connections.get(name)
+        if connection is None or connection.roles is None:
+            raise PlatformUnavailable(
+                sentence("{platform} is not connected.", platform=name), remedy=sentence("Wait until it is.")
+            )
+        return await connection.roles.roles(community, user)
+
+
+class _Roles:
+    """The ``RoleSource`` of one platform, whichever connection it has at the moment of the question."""
+
+    def __init__(self, platforms: Platforms, name: str) -> None:
+        self._platforms, self._name = platforms, name
+
+    async def roles(self, community: str, user: str) -> frozenset[Role]:
+        return await self._platforms.roles(self._name, community, user)

@@ -1,0 +1,76 @@
+"""Running what was built: all parts of an application at once, until it is stopped.
+
+Owns the order in which they end: nothing new is begun, what is in hand is finished, and the connections to the
+platforms are closed last. Builds nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from bot.drafting.worker import Worker, work
+from bot.sending.outbox import Outbox
+from bot.serving.platforms import Connection, Platforms
+from bot.serving.standings import Standings
+from bot.serving.supervision import CLOSING_SECONDS, Supervisor, together
+from bot.upkeep.runner import Chores
+from bot.upkeep.schedule import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """What runs until it is stopped: drafts, sends, platforms, and what is done from time to time."""
+
+    worker: Worker
+    outbox: Outbox
+    schedule: Schedule
+    chores: Chores
+    platforms: Platforms
+    supervisors: Sequence[Supervisor]
+    standings: Standings
+
+
+@asynccontextmanager
+async def connected(application: Running, *connections: Connection) -> AsyncIterator[None]:
+    """Let platforms of this process be reached while nobody runs it: each part is stepped by hand.
+
+    Sends that an earlier process was interrupted in are settled first.
+    """
+    with ExitStack() as stack:
+        for connection in connections:
+            stack.enter_context(application.platforms.connected(connection.platform.name, connection))
+        await application.outbox.recover()
+        yield
+
+
+async def serve(application: Running, stop: asyncio.Event, drain_seconds: float) -> None:
+    """Keep the platforms connected, take in what is flagged, draft, send and do all chores, until ``stop`` is set.
+
+    Then end within a bounded time. A platform that fails ends nothing else; whatever else goes wrong ends all.
+
+    Raises:
+        BadSettings: every platform refuses the settings.
+    """
+    ended = asyncio.Event()
+    supervised = [supervisor.run(stop, ended) for supervisor in application.supervisors]
+    parts = [_serve_all_platforms(application, stop, ended, drain_seconds), application.standings.run(ended)]
+    await together([*parts, *supervised], stop, drain_seconds + 2 * CLOSING_SECONDS)
+
+
+async def _serve_all_platforms(
+    application: Running, stop: asyncio.Event, ended: asyncio.Event, drain_seconds: float
+) -> None:
+    """What no platform has for itself; ``ended`` is set when it is over."""
+    parts = [
+        work([application.worker], stop, drain_seconds),
+        application.outbox.run(stop, application.platforms.is_away),
+        application.schedule.run(stop),
+        application.chores.run(stop),
+    ]
+    try:
+        await together(parts, stop, drain_seconds)
+    finally:
+        ended.set()

@@ -1,0 +1,255 @@
+"""Platforms that are kept connected, each by itself: one that dies is connected again, and no other one waits for it.
+
+Owns the order in which one connection is opened, used and closed, the pauses between two attempts, and how things that
+run at once end together. Knows no platform by name, and decides nothing about a case.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.drafting.queue import Backoff
+from bot.intake.intake import Intake
+from bot.review.board import ReviewBoard
+from bot.runtime.waiting import pause
+from bot.sending.outbox import Outbox
+from bot.serving.platforms import Connection, Platforms, ServedPlatform, Services
+from bot.serving.standings import Standings
+from bot.store.engine.database import Database
+from bot.store.schema import PlatformState
+from bot.store.views.platforms import Standing
+from core.errors import AntiphonError, BadSettings, PlatformUnavailable, StoreUnavailable
+from core.i18n.sentences import sentence
+from core.moderation.platforms import ChatPlatform
+
+_LOG = logging.getLogger(__name__)
+_AGAIN: Final = sentence("It is tried again later by itself.")
+CLOSING_SECONDS: Final = 10.0
+"""How long what runs over a connection has to end once the connection is lost or closed."""
+
+Wait = Callable[[asyncio.Event, float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How supervision waits.
+
+    Args:
+        rest: the pauses between two attempts.
+        steady_seconds: a connection that held for so long begins the pauses anew.
+        again_seconds: how long a flagged post waits for a database that is away, each time.
+        wait: waits for an event, but no longer than so many seconds.
+        seconds_now: seconds that only grow.
+    """
+
+    rest: Backoff
+    steady_seconds: float = 300.0
+    again_seconds: float = 1.0
+    wait: Wait = pause
+    seconds_now: Callable[[], float] = time.monotonic
+
+
+class Supervisor:
+    """Keeps one platform connected: what people flag there is taken in, what was approved is sent, cards are shown.
+
+    Args:
+        owner: names this process among all.
+    """
+
+    def __init__(
+        self,
+        served: ServedPlatform,
+        services: Services,
+        platforms: Platforms,
+        standings: Standings,
+        database: Database,
+        intake: Intake,
+        outbox: Outbox,
+        owner: str,
+        patience: Patience,
+    ) -> None:
+        self._served = served
+        self._services = services
+        self._platforms = platforms
+        self._standings = standings
+        self._database = database
+        self._intake = intake
+        self._outbox = outbox
+        self._owner = owner
+        self._patience = patience
+        self._connected_at: float | None = None
+        self._taking: list[asyncio.Task[None]] = []
+
+    async def run(self, stop: asyncio.Event, ended: asyncio.Event) -> None:
+        """Be connected until ``ended`` is set; from ``stop`` on nothing is sent and no lost connection is opened again.
+
+        Raises:
+            BadSettings: the platform refuses the settings, and so does every other one of this process.
+        """
+        failures = 0
+        try:
+            while not stop.is_set():
+                self._connected_at = None
+                try:
+                    await self._attempt(stop, ended, failures)
+                except BadSettings as err:
+                    await self._refused(err, stop)
+                except Exception as err:
+                    failures = 1 if self._held_long() else failures + 1
+                    await self._failed(err, failures, stop)
+        finally:
+            if self._taking:
+                await asyncio.wait(self._taking, timeout=CLOSING_SECONDS)
+            await cancelled(self._taking)
+
+    def _held_long(self) -> bool:
+        began = self._connected_at
+        return began is not None and self._patience.seconds_now() - began >= self._patience.steady_seconds
+
+    async def _refused(self, err: BadSettings, stop: asyncio.Event) -> None:
+        """Leave the platform alone: to ask again with the same settings would be refused again, and may do harm."""
+        self._tell(PlatformState.REFUSED, message=err.message, remedy=err.remedy)
+        if self._standings.are_all_refused():
+            raise err
+        await stop.wait()
+
+    async def _failed(self, err: Exception, failures: int, stop: asyncio.Event) -> None:
+        message, remedy = self._said(err)
+        seconds = self._patience.rest.seconds(failures)
+        _LOG.info("%s: %s", self._served.name, message)
+        self._tell(PlatformState.WAITING, failures, message=message, remedy=remedy, wait_seconds=seconds)
+        await self._patience.wait(stop, seconds)
+
+    def _said(self, err: Exception) -> tuple[str, str]:
+        """What people may read about an error: of a stranger's only its kind, as its message may quote a post."""
+        if isinstance(err, AntiphonError):
+            return err.message, err.remedy or _AGAIN
+        said = sentence("{platform} failed ({kind}).", platform=self._served.name, kind=type(err).__name__)
+        return said, _AGAIN
+
+    def _tell(self, state: PlatformState, failures: int = 0, **more: Any) -> None:
+        self._standings.tell(Standing(self._served.name, state, failures, **more))
+
+    async def _attempt(self, stop: asyncio.Event, ended: asyncio.Event, failures: int) -> None:
+        """One connection from its beginning to its end; one that is not open yet is given up when ``stop`` is set."""
+        self._tell(PlatformState.CONNECTING, failures)
+        serving = asyncio.create_task(self._serve(stop, ended, failures))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if self._connected_at is not None:
+                await asyncio.wait({serving})
+        finally:
+            await cancelled([serving, stopping])
+        if not serving.cancelled():
+            serving.result()
+
+    async def _serve(self, stop: asyncio.Event, ended: asyncio.Event, failures: int) -> None:
+        name = self._served.name
+        async with self._served.open(self._services) as connection:
+            self._connected_at = self._patience.seconds_now()
+            self._tell(PlatformState.CONNECTED, failures, note=connection.note)
+            taking = asyncio.create_task(take_in(self._intake, connection.platform, self._patience))
+            # What was flagged over a lost connection is taken in while the next one is opened.
+            self._taking = [*(task for task in self._taking if not task.done()), taking]
+            try:
+                with self._platforms.connected(name, connection) as broken:
+                    await self._use(connection, [self._lost(connection), _failure(broken), _failure(taking)], stop)
+                    await first_of(ended.wait(), self._lost(connection))
+            finally:
+                await connection.platform.close()
+
+    async def _use(self, connection: Connection, ends: list[Coroutine[Any, Any, Any]], stop: asyncio.Event) -> None:
+        """Send and show cards until ``stop`` is set, or raise why the connection cannot be used any more."""
+        halt = asyncio.Event()
+        parts = [self._outbox.run(halt, self._served.name.__eq__)]
+        if connection.surface is not None:
+            parts.append(ReviewBoard(self._database, connection.surface, self._served.name, self._owner).run(halt))
+        await together(parts, halt, CLOSING_SECONDS, until=[stop.wait(), *ends])
+
+    async def _lost(self, connection: Connection) -> None:
+        """Wait until the connection is lost, and keep everybody from using it then; raises why."""
+        try:
+            await connection.until_lost()
+        except Exception:
+            self._platforms.drop(self._served.name)
+            raise
+        self._platforms.drop(self._served.name)
+        raise PlatformUnavailable(
+            sentence("{platform} ended the connection.", platform=self._served.name), remedy=_AGAIN
+        )
+
+
+async def take_in(intake: Intake, platform: ChatPlatform, patience: Patience) -> None:
+    """Give every flagged post to the intake, again and again while the database is away; one that is refused is left.
+
+    A platform that flags no more ends nothing else: what waits is still drafted and sent.
+    """
+    async for post in platform.flags():
+        while True:
+            try:
+                await intake.flag(post)
+            except StoreUnavailable as err:
+                _LOG.warning("a flagged post of %s waits for the database: %s", platform.name, err)
+                await asyncio.sleep(patience.again_seconds)
+                continue
+            except AntiphonError as err:
+                _LOG.warning("a flagged post of %s was refused: %s", platform.name, err)
+            break
+
+
+async def together(
+    parts: Iterable[Coroutine[Any, Any, Any]],
+    halt: asyncio.Event,
+    seconds: float,
+    *,
+    until: Iterable[Coroutine[Any, Any, Any]] = (),
+) -> None:
+    """Run parts until the first of them ends or fails, or one of ``until``; then end the others, and raise what failed.
+
+    Args:
+        halt: is set then; each part ends by itself after it.
+        seconds: how long they have for it; then they are cancelled, as those of ``until`` are.
+    """
+    running = [asyncio.create_task(part) for part in parts]
+    watching = [asyncio.create_task(watch) for watch in until]
+    try:
+        await asyncio.wait({*running, *watching}, return_when=asyncio.FIRST_COMPLETED)
+        halt.set()
+        await asyncio.wait(running, timeout=seconds)
+    finally:
+        await cancelled([*running, *watching])
+    for task in (*running, *watching):
+        if not task.cancelled():
+            task.result()
+
+
+async def first_of(*waits: Coroutine[Any, Any, Any]) -> None:
+    """Wait for what ends first, or raise what failed."""
+    watching = [asyncio.create_task(wait) for wait in waits]
+    try:
+        done, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await cancelled(watching)
+    for task in done:
+        task.result()
+
+
+async def cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """End tasks that are not wanted any more, and wait until they have."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _failure(of: asyncio.Future[None]) -> None:
+    """Raise what a task fails with; one that ends well is waited for without an end."""
+    await asyncio.wait({of})
+    if not of.cancelled():
+        of.result()
+    await asyncio.Event().wait()

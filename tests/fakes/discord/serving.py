@@ -1,0 +1,33 @@
+"""``antiphon serve`` with Discord alone, over a client that a test chooses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from bot.compose.application import open_application
+from bot.compose.discord import MakeClient, discord_platform
+from bot.compose.settings import Settings
+from bot.serving.running import serve
+from bot.store.views.platforms import Standing
+from core.engine import Engine
+from core.llm.profiles import Profile
+
+
+async def serve_discord(
+    engine: Engine,
+    settings: Settings,
+    profile: Profile,
+    stop: asyncio.Event,
+    on_ready: Callable[[str], object],
+    make_client: MakeClient,
+) -> None:
+    """Serve until ``stop`` is set; ``on_ready`` gets the line that says how to add the bot to a server."""
+
+    def hear(standing: Standing) -> None:
+        if standing.note:
+            on_ready(standing.note)
+
+    served = [discord_platform(settings, make_client)]
+    async with open_application(engine, settings, served, profile, on_standing=hear) as application:
+        await serve(application, stop, settings.desk.drain_seconds)

@@ -1,0 +1,119 @@
+"""A sample town behind a line that fails as a test tells it: it cannot be opened, is lost, or breaks in a send."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from adapters.sample.community import SampleCommunity
+from bot.serving.platforms import Connection, ServedPlatform, Services
+from core.models import FlaggedPost, Posted, PostRef
+from core.moderation.approval import ApprovedReply
+
+
+class Line:
+    """One connection to a town; implements ``core.moderation.platforms.ChatPlatform``."""
+
+    def __init__(self, town: UnsteadyTown) -> None:
+        self._town = town
+        self._flagged: asyncio.Queue[FlaggedPost | None] = asyncio.Queue()
+        self.lost = asyncio.Event()
+        self.is_closed = False
+
+    @property
+    def name(self) -> str:
+        return self._town.name
+
+    @property
+    def max_characters(self) -> int:
+        return self._town.community.max_characters
+
+    @property
+    def resend_seconds(self) -> float:
+        return self._town.community.resend_seconds
+
+    def offer(self, post: FlaggedPost | None) -> None:
+        """Hand a flagged post over; ``None`` for the last one."""
+        self._flagged.put_nowait(post)
+
+    async def flags(self) -> AsyncIterator[FlaggedPost]:
+        while (post := await self._flagged.get()) is not None:
+            yield post
+
+    async def read(self, ref: PostRef) -> str | None:
+        return await self._town.community.read(ref)
+
+    async def post(self, reply: ApprovedReply) -> Posted:
+        self._town.is_sending.set()
+        await self._town.is_free.wait()
+        if self._town.post_faults:
+            raise self._town.post_faults.pop(0)
+        return await self._town.community.post(reply)
+
+    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+        return await self._town.community.find_reply(reply)
+
+    async def retract(self, ref: PostRef) -> None:
+        await self._town.community.retract(ref)
+
+    async def close(self) -> None:
+        self.is_closed = True
+        self.offer(None)
+
+    async def until_lost(self) -> None:
+        await self.lost.wait()
+        raise ConnectionResetError("the words of a post")
+
+
+class UnsteadyTown:
+    """A town that outlives its lines.
+
+    Attributes:
+        open_faults: raised by the next attempts to connect.
+        post_faults: raised by the next sends, which do not arrive.
+        is_open: while it is cleared, an attempt to connect does not end.
+        is_free: while it is cleared, a send has no answer.
+        lines: every connection that there was, the last one last.
+    """
+
+    def __init__(self, name: str, community: str) -> None:
+        self.name = name
+        self.community = SampleCommunity(name=name, community=community)
+        self.open_faults: list[Exception] = []
+        self.post_faults: list[Exception] = []
+        self.is_open = asyncio.Event()
+        self.is_open.set()
+        self.is_sending = asyncio.Event()
+        self.is_free = asyncio.Event()
+        self.is_free.set()
+        self.lines: list[Line] = []
+
+    @property
+    def served(self) -> ServedPlatform:
+        """The town as a platform to serve."""
+        return ServedPlatform(self.name, self.community.max_characters, self._open)
+
+    @asynccontextmanager
+    async def _open(self, _: Services) -> AsyncIterator[Connection]:
+        await self.is_open.wait()
+        if self.open_faults:
+            raise self.open_faults.pop(0)
+        line = Line(self)
+        self.lines.append(line)
+        yield Connection(line, until_lost=line.until_lost, note=f"line {len(self.lines)}")
+        assert line.is_closed, "A line must be closed before it is given back."
+
+    def flag(self, message: str = "103") -> FlaggedPost:
+        """Let somebody flag a post over the present line."""
+        post = self.community.flag(message, "mill_pond")
+        self.lines[-1].offer(post)
+        return post
+
+    def die(self) -> None:
+        """Lose the present line."""
+        self.lines[-1].lost.set()
+
+    def replies(self) -> list[str]:
+        """What Antiphon said there."""
+        return [post.text for post in self.community.thread() if post.author == "antiphon"]

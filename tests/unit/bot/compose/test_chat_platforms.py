@@ -1,0 +1,44 @@
+"""Which platforms the settings configure, and what is said where they configure none, or one by half."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.compose.chat_platforms import configured_platforms, platforms_to_serve
+from bot.compose.settings import load_settings
+from core.errors import BadSettings
+
+
+def _variables(**discord: str) -> dict[str, str]:
+    return {f"ANTIPHON__DISCORD__{name.upper()}": value for name, value in discord.items()}
+
+
+def test_none_is_configured_by_default() -> None:
+    """To serve none is an error that names a way for each platform."""
+    settings = load_settings(environment={})
+    assert configured_platforms(settings) == []
+    with pytest.raises(BadSettings, match="No chat platform is configured") as caught:
+        platforms_to_serve(settings)
+    assert "Discord: set ANTIPHON__DISCORD__TOKEN" in caught.value.remedy
+    assert "antiphon run" in caught.value.remedy
+
+
+def test_a_token_is_enough_for_discord() -> None:
+    """Nothing is connected, and nothing written, by looking."""
+    (discord,) = platforms_to_serve(load_settings(environment=_variables(token="a token")))
+    assert (discord.name, discord.max_characters, discord.has_roles) == ("discord", 2000, True)
+
+
+@pytest.mark.parametrize("half", [{"reads_messages": "true"}, {"command_server": "1" * 18}, {"token": "  "}])
+def test_discord_by_half_is_refused(half: dict[str, str]) -> None:
+    """Whoever set the rest meant to serve it; the remedy names what is missing, and the way back."""
+    with pytest.raises(BadSettings, match="configured by half") as caught:
+        configured_platforms(load_settings(environment=_variables(**half)))
+    assert "ANTIPHON__DISCORD__TOKEN" in caught.value.remedy
+    assert "[discord]" in caught.value.remedy
+
+
+def test_a_platform_that_does_not_exist_is_named() -> None:
+    """A table of another name is no platform that is silently left out."""
+    with pytest.raises(BadSettings, match="TELEGRAMM"):
+        load_settings(environment={"ANTIPHON__TELEGRAMM__TOKEN": "a token"})
