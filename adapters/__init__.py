@@ -1,4 +1,5 @@
-"""One package for each chat platform; every one implements ``core.moderation.platforms.ChatPlatform``.
+"""One package for each chat platform, over ``common``, which holds what they share and knows none of them.
 
-No adapter imports another, and none knows the database.
+Every platform implements ``core.moderation.platforms.ChatPlatform``. No platform imports another, and none knows the
+database.
 """

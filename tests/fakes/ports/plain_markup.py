@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -28,10 +29,12 @@ class PlainMarkup:
         return text
 
     def inert(self, text: str, limit: int | None = None) -> str:
+        text = text.replace("**", "* *")
         return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
 
     def covered(self, text: str, limit: int | None = None) -> str:
-        return f"[covered: {self.inert(text, limit)}]" if text.strip() else ""
+        room = None if limit is None else limit - len("[covered: ]")
+        return f"[covered: {self.inert(text, room)}]" if text.strip() else ""
 
     def framed(self, text: str) -> str:
         return f"[{text}]"
@@ -40,13 +43,14 @@ class PlainMarkup:
         return None if hidden_in(text) else f"[exactly: {text}]"
 
     def link(self, label: str, url: str) -> str:
-        return f"{label} ({url})"
+        parts = re.fullmatch(r"https?://[^/\[\s]+\S*", url)
+        return f"{label} ({url})" if parts else label
 
     def address(self, url: str) -> str:
         return url
 
     def post_url(self, ref: PostRef) -> str:
-        return f"plain:{ref.message}"
+        return "" if ref.platform == "another" else f"https://plain.example/{ref.message}"
 
     def from_now(self, moment: datetime) -> str:
         return moment.isoformat()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from adapters.common.words.markup import Markup, hidden_in
 from adapters.discord.speech.markup import DiscordMarkup
 from core.models import PostRef
+from tests.markup_conformance import MarkupConformance
 
 MARKUP: Markup = DiscordMarkup()
 _HARMFUL = st.sampled_from(
@@ -42,6 +43,12 @@ _HARMFUL = st.sampled_from(
 _TEXTS = st.lists(st.one_of(_HARMFUL, st.text(max_size=5)), max_size=40).map("".join)
 _TOKENS = re.compile(r"\\([^0-9A-Za-z\s])|(.)", re.DOTALL)
 _MARKUP = frozenset("*_~`|<>#[]()@:/\\-+.")
+
+
+class TestDiscordMarkup(MarkupConformance):
+    """Discord passes the suite of every platform."""
+
+    markup: Markup = DiscordMarkup()
 
 
 def unescaped(text: str) -> str:
