@@ -103,7 +103,7 @@ class HybridSearch:
 
     def _ranked(self, wanted: Asked, query: EvidenceQuery) -> tuple[list[Ranked], list[str]]:
         gap = self._gaps.nearest(wanted.known[0], query.target_group) if self._gaps and wanted.known else None
-        notes: list[str] = [Sentence(_SAID[gap.instead].template, {"why": gap.why})] if gap else []
+        notes: list[str] = [Sentence(_SAID[gap.instead].template, {"why": Sentence(gap.why)})] if gap else []
         found = self._norms.named(gap.norms) if gap else self._norms.ranked(wanted, query)
         for part in self._parts:
             try:

@@ -7,6 +7,7 @@ of it. A sentence that stands in the code no more stays in its catalog, marked `
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
@@ -22,6 +23,7 @@ ROOT: Final = Path(__file__).parent.parent
 FOLDER: Final = ROOT / "core" / "i18n" / "locale"
 TRANSLATED: Final = LANGUAGES[1:]
 _LAYERS: Final = ("adapters", "bot", "core", "kb")
+_GAPS: Final = "kb/starter/gaps.jsonl"
 _CALLS: Final = frozenset({"gettext", "locale_str", "sentence"})
 _WIDTH: Final = 120
 _HEAD: Final = """# Antiphon's sentences in {language}; under the licence of the code.
@@ -49,7 +51,16 @@ def collected(root: Path = ROOT) -> dict[str, set[str]]:
         sentence = call.args[0] if call.args else None
         if isinstance(sentence, ast.Constant) and isinstance(sentence.value, str):
             found.setdefault(sentence.value, set()).add(place)
+    for why in _gaps(root):
+        found.setdefault(why, set()).add(_GAPS)
     return found
+
+
+def _gaps(root: Path) -> Iterator[str]:
+    """Why a stereotype has no fact that answers it: the one file of data of which moderators read a sentence."""
+    file = root / _GAPS
+    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
+        yield json.loads(line)["why"]
 
 
 def uncollectable(root: Path = ROOT) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.errors import IndexUnavailable, ScorerUnavailable
+from core.i18n.catalogs import translated
 from core.models import Evidence, Source, TargetGroup
 from core.ports import EvidenceQuery
 from kb.ranking.fusion import Ranked
@@ -16,6 +17,9 @@ from kb.ranking.queries import Asked
 from kb.search import HybridSearch
 from kb.starter.gaps import Gap, Gaps, Instead
 from tests.fakes.engine.embedder import FakeEmbedder
+
+WHY = "What a culture is worth cannot be counted."
+"""What one of the shipped gaps says to a moderator."""
 
 ASKED = EvidenceQuery(("They take our jobs.",), "Newcomers start firms.", TargetGroup.MIGRANTS)
 
@@ -125,7 +129,7 @@ async def test_norms_answer_where_nothing_can_be_read() -> None:
 
 async def test_a_post_that_no_fact_answers_gets_the_norms_of_its_gap() -> None:
     """Facts about something else are left out, the library is searched all the same, and a person is told why."""
-    gap = Gap(TargetGroup.MIGRANTS, "They take our jobs.", "Nobody counted it.", Instead.QUESTION, ("norm",))
+    gap = Gap(TargetGroup.MIGRANTS, "They take our jobs.", WHY, Instead.QUESTION, ("norm",))
     part = Part([ranked("beside the point", 0.9)], norms=[ranked("norm", 0.2), ranked("another", 0.1)])
     library = Part([ranked("a", 0.5)])
     embedder = FakeEmbedder()
@@ -133,4 +137,7 @@ async def test_a_post_that_no_fact_answers_gets_the_norms_of_its_gap() -> None:
     search.warm()
     found = await search.search(replace(ASKED, queries=("migrants: They take our jobs.",)))
     assert [passage.id for passage in found.passages] == ["a", "norm"]
-    assert found.notes == ("evidence: no fact answers this, a question may (Nobody counted it.)",)
+    assert found.notes == (f"evidence: no fact answers this, a question may ({WHY})",)
+    assert translated(found.notes[0], "it") == (
+        "prove: nessun dato risponde a questo, una domanda forse (Quanto vale una cultura non si può contare.)"
+    )

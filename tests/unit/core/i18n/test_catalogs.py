@@ -68,7 +68,7 @@ def fresh_catalogs() -> Iterator[None]:
 
 
 def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
-    """Written in pieces, inside an f-string, as a command's name, by a module's name; what is no literal is told."""
+    """Written in pieces, inside an f-string, as a command's name, by a module's name, in the gaps; what is no literal is told."""
     source = tmp_path / "adapters" / "said.py"
     source.parent.mkdir()
     source.write_text(
@@ -79,7 +79,10 @@ def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
         'e = other("not ours")\n'
         "f = gettext(sentence, locale)\n"
     )
-    assert set(collected(tmp_path)) == {"one piece", "inside", "name", "far"}
+    gaps = tmp_path / "kb" / "starter" / "gaps.jsonl"
+    gaps.parent.mkdir(parents=True)
+    gaps.write_text('{"stereotype": "never shown", "why": "Nobody counts it."}\n')
+    assert set(collected(tmp_path)) == {"one piece", "inside", "name", "far", "Nobody counts it."}
     assert uncollectable(tmp_path) == ["adapters/said.py"]
 
 
