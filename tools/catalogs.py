@@ -23,7 +23,8 @@ ROOT: Final = Path(__file__).parent.parent
 FOLDER: Final = ROOT / "core" / "i18n" / "locale"
 TRANSLATED: Final = LANGUAGES[1:]
 _LAYERS: Final = ("adapters", "bot", "core", "kb")
-_GAPS: Final = "kb/starter/gaps.jsonl"
+_SHOWN_DATA: Final = (("kb/starter/facts.jsonl", "caution"), ("kb/starter/gaps.jsonl", "why"))
+"""The files of data of which moderators read sentences of ours: how a fact could mislead, and why there is none."""
 _CALLS: Final = frozenset({"gettext", "locale_str", "sentence"})
 _WIDTH: Final = 120
 _HEAD: Final = """# Antiphon's sentences in {language}; under the licence of the code.
@@ -51,16 +52,16 @@ def collected(root: Path = ROOT) -> dict[str, set[str]]:
         sentence = call.args[0] if call.args else None
         if isinstance(sentence, ast.Constant) and isinstance(sentence.value, str):
             found.setdefault(sentence.value, set()).add(place)
-    for why in _gaps(root):
-        found.setdefault(why, set()).add(_GAPS)
+    for place, field in _SHOWN_DATA:
+        for said in _rows(root / place, field):
+            found.setdefault(said, set()).add(place)
     return found
 
 
-def _gaps(root: Path) -> Iterator[str]:
-    """Why a stereotype has no fact that answers it: the one file of data of which moderators read a sentence."""
-    file = root / _GAPS
-    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
-        yield json.loads(line)["why"]
+def _rows(file: Path, field: str) -> list[str]:
+    """One field of each line of a file of data, where a line has it."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [said for line in lines if (said := json.loads(line).get(field))]
 
 
 def uncollectable(root: Path = ROOT) -> list[str]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.i18n.sentences import sentence
+from core.i18n.sentences import Sentence, sentence
 from core.llm.budget import MeteredModel
 from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Verdict
 from core.ports import Embedder, Inference, Scorer
@@ -143,7 +143,7 @@ class Assessor:
 def _cautions(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:
     used = {receipt.evidence_id for receipt in receipts if receipt.verdict is not Verdict.UNSUPPORTED}
     return tuple(
-        sentence("Caution ({passage}): {caution}", passage=p.id, caution=p.caution)
+        sentence("Caution ({passage}): {caution}", passage=p.id, caution=Sentence(p.caution))
         for p in evidence
         if p.caution and p.id in used
     )

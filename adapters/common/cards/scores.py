@@ -80,7 +80,7 @@ def _receipt(receipt: Receipt, passage: Evidence | None, reader: Reader) -> str:
     said = f"- “{inert(receipt.sentence, _SENTENCE)}”: {verdict_in_words(receipt.verdict, locale)}"
     if passage is None:
         return f"{said}; {gettext('no source', locale)}"
-    caution = f" {gettext('Caution:', locale)} {inert(passage.caution, _CAUTION)}" if passage.caution else ""
+    caution = f" {gettext('Caution:', locale)} {reader.told(passage.caution, _CAUTION)}" if passage.caution else ""
     return f"{said}; {source_link(passage.source, reader.markup)}.{caution}"
 
 

@@ -41,6 +41,8 @@ from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.plain_markup import plain_reader
 from tests.fakes.ports.spoken import english_in, proposed, shown
 
+CAUTION = "England and Wales only."
+"""What one of the shipped facts says to a moderator."""
 NAMED = f"{BOLD} Ask Arthur Wendell about it."
 UNREACHABLE = ModelUnavailable(
     sentence("The language model at {address} cannot be reached.", address="http://127.0.0.1:9"),
@@ -82,9 +84,13 @@ async def test_what_the_engine_lacked_is_said_in_the_communitys_language(
     found = await _lacking(post, heads, knowledge)
     threat = decide(Signals("en", 0.9, None, True, ()), {}, violent=True)
     advised = replace(found.reading, recommended_action=Action.REPORT, reason=threat.reason)
-    card = await card_of(front, await queue.store(await take(queue), replace(found, reading=advised)))
+    evidence = tuple(replace(passage, caution=CAUTION) for passage in found.evidence)
+    told = replace(found, reading=advised, evidence=evidence)
+    card = await card_of(front, await queue.store(await take(queue), told))
     assert {note.partition(":")[0] for note in card.notes} >= {"claims", "evidence", "gates", "judge"}
-    assert_spoken(lambda language: shown(card, language), *card.notes, card.advice_reason, *card.why_two)
+    assert_spoken(
+        lambda language: shown(card, language), *card.notes, card.advice_reason, *card.why_two, f"Caution: {CAUTION}"
+    )
 
 
 async def test_what_speaks_against_a_text_is_said_in_the_communitys_language(

@@ -68,7 +68,7 @@ def fresh_catalogs() -> Iterator[None]:
 
 
 def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
-    """In pieces, inside an f-string, as a command's name, by a module's name, in the gaps; what is no literal is told."""
+    """In pieces, inside an f-string, as a command's name, by a module's name, in the facts; no literal is told."""
     source = tmp_path / "adapters" / "said.py"
     source.parent.mkdir()
     source.write_text(
