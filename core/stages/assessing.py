@@ -131,7 +131,7 @@ class Assessor:
         return sentence("strays from what it rewrites") if float(first @ second) < _LEAST_LIKENESS else None
 
     def _ungrounded_fault(self, candidate: Candidate) -> str | None:
-        """Without evidence a draft states no facts but prepared ones."""
+        """Without evidence a draft states no facts."""
         return sentence("a fact without any evidence") if candidate.is_unsupported and not self.brief.evidence else None
 
     def _passes(self, fault: str | None) -> bool:
