@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Final, TypeVar
 
@@ -28,7 +28,7 @@ from adapters.discord.connection.refs import NAME, MessageNumbers, numbers_of, r
 from adapters.discord.speech.exact_text import MAX_CHARACTERS, check_bytes
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, TextHidden
 from core.i18n.sentences import sentence
-from core.models import FlaggedPost, Posted, PostRef
+from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
 
 RESEND_SECONDS: Final = 120.0
@@ -54,9 +54,7 @@ class DiscordPlatform:
     def __init__(self, client: AntiphonClient, *, timeout_seconds: float = 12.0) -> None:
         self._client = client
         self._timeout_seconds = timeout_seconds
-        self._flagged: asyncio.Queue[FlaggedPost | None] = asyncio.Queue()
         self._keys: OrderedDict[int, str] = OrderedDict()
-        self._is_closed = False
 
     @property
     def name(self) -> str:
@@ -72,25 +70,6 @@ class DiscordPlatform:
     def resend_seconds(self) -> float:
         """How long the same key certainly posts once."""
         return RESEND_SECONDS
-
-    def offer(self, post: FlaggedPost) -> None:
-        """Hand over a post that somebody flagged; ``flags`` gives it out.
-
-        Raises:
-            PlatformUnavailable: the platform is closed; whoever flagged it must hear so.
-        """
-        if self._is_closed:
-            raise PlatformUnavailable(
-                sentence("Antiphon is stopping."), remedy=sentence("Flag the post again in a minute.")
-            )
-        self._flagged.put_nowait(post)
-
-    async def flags(self) -> AsyncIterator[FlaggedPost]:
-        """The posts that people flag; ends when the platform is closed and all were given out."""
-        while (flagged := await self._flagged.get()) is not None:
-            yield flagged
-        # Whoever else reads, now or later, must find the end too.
-        self._flagged.put_nowait(None)
 
     async def read(self, ref: PostRef) -> str | None:
         """The post's text as it stands now, or ``None`` if it is gone.
@@ -192,10 +171,7 @@ class DiscordPlatform:
                 raise
 
     async def close(self) -> None:
-        """End ``flags``. Closing twice does no harm."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._flagged.put_nowait(None)
+        """Nothing is held: the client is closed by whoever runs it."""
 
     async def _message(self, place: MessageNumbers) -> discord.Message | None:
         """A message as it stands now; ``None`` if it is gone."""

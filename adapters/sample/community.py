@@ -6,8 +6,7 @@ holds there: it passes the same conformance suite. It never talks to a network.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -56,7 +55,6 @@ class SampleCommunity:
         self._bot_name = bot_name
         self._sent: dict[str, Posted] = {}
         self._slow_until: datetime | None = None
-        self._flagged: asyncio.Queue[FlaggedPost | None] = asyncio.Queue()
         self._next_id = 1 + max((int(post.id) for post in posts if post.id.isdecimal()), default=100)
         self._is_closed = False
 
@@ -108,7 +106,7 @@ class SampleCommunity:
         self._slow_until = self._clock() + timedelta(seconds=seconds)
 
     def flag(self, message_id: str, by: str) -> FlaggedPost:
-        """Let somebody flag a message; ``flags`` gives it out.
+        """A message as somebody flags it, for ``Casework.flag``.
 
         Raises:
             BadInput: there is no such message.
@@ -117,16 +115,7 @@ class SampleCommunity:
         self._check_open()
         post = self._standing(message_id)
         before, root = self._before(post.id), self._root(post)
-        flagged = FlaggedPost(self.ref(post.id), post.text, post.author, by, "by hand", before, root=root)
-        self._flagged.put_nowait(flagged)
-        return flagged
-
-    async def flags(self) -> AsyncIterator[FlaggedPost]:
-        """The posts that people flag; ends when the community is closed and all were given out."""
-        while (flagged := await self._flagged.get()) is not None:
-            yield flagged
-        # Whoever else reads, now or later, must find the end too.
-        self._flagged.put_nowait(None)
+        return FlaggedPost(self.ref(post.id), post.text, post.author, by, "by hand", before, root=root)
 
     async def read(self, ref: PostRef) -> str | None:
         """The message's text as it stands now, or ``None`` if it is gone."""
@@ -182,10 +171,8 @@ class SampleCommunity:
         del self._posts[ref.message]
 
     async def close(self) -> None:
-        """End ``flags``. Closing twice does no harm."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._flagged.put_nowait(None)
+        """Refuse everything from now on. Closing twice does no harm."""
+        self._is_closed = True
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -164,8 +164,7 @@ async def open_application(
             chores=Chores(database, chores, name),
             platforms=platforms,
             supervisors=[
-                Supervisor(each, services, platforms, standings, database, desk.intake, outbox, name, waiting)
-                for each in served
+                Supervisor(each, services, platforms, standings, database, outbox, name, waiting) for each in served
             ],
             standings=standings,
         )

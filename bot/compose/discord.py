@@ -65,7 +65,7 @@ async def _connected(
     options = DiscordOptions(reads_messages=wanted.reads_messages, command_guild=guild)
     client = make_client(options, [partial(_tell_commands, memory)], services.casework, services.governance)
     platform, surface = DiscordPlatform(client), review.DiscordReviewSurface(client)
-    captured = capture.install(client, offer=platform.offer, detector=services.detector)
+    captured = capture.install(client, detector=services.detector)
     manage.install(client, left_out=lambda: captured.left_out)
     review.install(client, surface)
     ready, closing = asyncio.Event(), asyncio.Event()

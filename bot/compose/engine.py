@@ -75,7 +75,7 @@ def open_knowledge(settings: Settings, embedder: SentenceEmbedder) -> HybridSear
         embedder,
         more=_open_library_part(settings, embedder),
         reranker=RelevanceCrossEncoder(settings.kb.reranker) if settings.kb.reranker else None,
-        language_of=lambda text: detect(text, language),
+        language_of=partial(detect, expected=language),
     )
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.drafting.queue import Backoff
-from bot.intake.intake import Intake
 from bot.review.board import ReviewBoard
 from bot.runtime.waiting import pause
 from bot.sending.outbox import Outbox
@@ -23,9 +22,8 @@ from bot.serving.standings import Standings
 from bot.store.engine.database import Database
 from bot.store.schema import PlatformState
 from bot.store.views.platforms import Standing
-from core.errors import AntiphonError, BadSettings, PlatformUnavailable, StoreUnavailable
+from core.errors import AntiphonError, BadSettings, PlatformUnavailable
 from core.i18n.sentences import sentence
-from core.moderation.platforms import ChatPlatform
 
 _LOG = logging.getLogger(__name__)
 _AGAIN: Final = sentence("It is tried again later by itself.")
@@ -42,20 +40,18 @@ class Patience:
     Args:
         rest: the pauses between two attempts.
         steady_seconds: a connection that held for so long begins the pauses anew.
-        again_seconds: how long a flagged post waits for a database that is away, each time.
         wait: waits for an event, but no longer than so many seconds.
         seconds_now: seconds that only grow.
     """
 
     rest: Backoff
     steady_seconds: float = 300.0
-    again_seconds: float = 1.0
     wait: Wait = pause
     seconds_now: Callable[[], float] = time.monotonic
 
 
 class Supervisor:
-    """Keeps one platform connected: what people flag there is taken in, what was approved is sent, cards are shown.
+    """Keeps one platform connected: what was approved is sent there, and cards are shown.
 
     Args:
         owner: names this process among all.
@@ -68,7 +64,6 @@ class Supervisor:
         platforms: Platforms,
         standings: Standings,
         database: Database,
-        intake: Intake,
         outbox: Outbox,
         owner: str,
         patience: Patience,
@@ -78,12 +73,10 @@ class Supervisor:
         self._platforms = platforms
         self._standings = standings
         self._database = database
-        self._intake = intake
         self._outbox = outbox
         self._owner = owner
         self._patience = patience
         self._connected_at: float | None = None
-        self._taking: list[asyncio.Task[None]] = []
 
     async def run(self, stop: asyncio.Event, ended: asyncio.Event) -> None:
         """Be connected until ``ended`` is set; from ``stop`` on nothing is sent and no lost connection is opened again.
@@ -92,20 +85,15 @@ class Supervisor:
             BadSettings: the platform refuses the settings, and so does every other one of this process.
         """
         failures = 0
-        try:
-            while not stop.is_set():
-                self._connected_at = None
-                try:
-                    await self._attempt(stop, ended, failures)
-                except BadSettings as err:
-                    await self._refused(err, stop)
-                except Exception as err:
-                    failures = 1 if self._held_long() else failures + 1
-                    await self._failed(err, failures, stop)
-        finally:
-            if self._taking:
-                await asyncio.wait(self._taking, timeout=CLOSING_SECONDS)
-            await cancelled(self._taking)
+        while not stop.is_set():
+            self._connected_at = None
+            try:
+                await self._attempt(stop, ended, failures)
+            except BadSettings as err:
+                await self._refused(err, stop)
+            except Exception as err:
+                failures = 1 if self._held_long() else failures + 1
+                await self._failed(err, failures, stop)
 
     def _held_long(self) -> bool:
         began = self._connected_at
@@ -154,12 +142,9 @@ class Supervisor:
         async with self._served.open(self._services) as connection:
             self._connected_at = self._patience.seconds_now()
             self._tell(PlatformState.CONNECTED, failures, note=connection.note)
-            taking = asyncio.create_task(take_in(self._intake, connection.platform, self._patience))
-            # What was flagged over a lost connection is taken in while the next one is opened.
-            self._taking = [*(task for task in self._taking if not task.done()), taking]
             try:
                 with self._platforms.connected(name, connection) as broken:
-                    await self._use(connection, [self._lost(connection), _failure(broken), _failure(taking)], stop)
+                    await self._use(connection, [self._lost(connection), _failure(broken)], stop)
                     await first_of(ended.wait(), self._lost(connection))
             finally:
                 await connection.platform.close()
@@ -183,24 +168,6 @@ class Supervisor:
         raise PlatformUnavailable(
             sentence("{platform} ended the connection.", platform=self._served.name), remedy=_AGAIN
         )
-
-
-async def take_in(intake: Intake, platform: ChatPlatform, patience: Patience) -> None:
-    """Give every flagged post to the intake, again and again while the database is away; one that is refused is left.
-
-    A platform that flags no more ends nothing else: what waits is still drafted and sent.
-    """
-    async for post in platform.flags():
-        while True:
-            try:
-                await intake.flag(post)
-            except StoreUnavailable as err:
-                _LOG.warning("a flagged post of %s waits for the database: %s", platform.name, err)
-                await asyncio.sleep(patience.again_seconds)
-                continue
-            except AntiphonError as err:
-                _LOG.warning("a flagged post of %s was refused: %s", platform.name, err)
-            break
 
 
 async def together(

@@ -5,17 +5,20 @@ Owns the shapes of these ports. Knows no platform.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Protocol
 
-from core.models import FlaggedPost, Posted, PostRef
+from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
 from core.moderation.cards import Card
 from core.moderation.roles import Role
 
 
 class ChatPlatform(Protocol):
-    """A place where people talk. Every adapter passes the conformance suite of ``tests/conformance.py``."""
+    """A place where people talk. Every adapter passes the conformance suite of ``tests/conformance.py``.
+
+    An adapter gives every flagged post to ``Casework.flag``, whether a person or a filter found it. Only when that has
+    returned does it tell anybody that the post was taken in.
+    """
 
     @property
     def name(self) -> str:
@@ -25,10 +28,6 @@ class ChatPlatform(Protocol):
     @property
     def max_characters(self) -> int:
         """The longest reply that it takes."""
-        ...
-
-    def flags(self) -> AsyncIterator[FlaggedPost]:
-        """The posts that people flag, as they do, until the platform is closed."""
         ...
 
     async def read(self, ref: PostRef) -> str | None:
@@ -81,7 +80,7 @@ class ChatPlatform(Protocol):
         ...
 
     async def close(self) -> None:
-        """End ``flags`` and give back what is held."""
+        """Give back what is held. Closing twice does no harm."""
         ...
 
 

@@ -53,8 +53,10 @@ class Lanes:
         queue.append(work)
         return True
 
-    async def close(self) -> None:
-        """Stop. What waited is not done."""
+    async def close(self, within_seconds: float = 0.0) -> None:
+        """Stop. What is not done by then is not done any more."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=within_seconds)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

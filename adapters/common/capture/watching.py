@@ -1,30 +1,36 @@
 """Posts that nobody flagged by name: watched channels, the flag reaction and a platform's own alerts.
 
-Owns what is looked at and what is let through. Looks only where a manager said so. What it finds is offered; the
-application takes it in. Which events say so, and how a post is read, is the platform's business.
+Owns what is looked at and what is let through. Looks only where a manager said so. What it finds is flagged like any
+other post, through ``Casework.flag``. Which events say so, and how a post is read, is the platform's business.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.keywords import has_keyword
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.lanes import Lanes
 from adapters.common.desk import DeskAccess
-from core.errors import NotAllowed
+from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import OnCase, Person
 from core.ports import HateDetector
 from core.wording.targets.groups import groups_named
 
-Offer: TypeAlias = Callable[[FlaggedPost], None]
+_LOG = logging.getLogger(__name__)
+_MOST_FOUND: Final = 10_000
+"""How many found posts may wait to be flagged, of all communities: some minutes of a raid without a database."""
+_AT_ONCE: Final = 50
+"""How many are flagged at once; the desk takes those that wait together in, in one commit."""
 
 
 class Sighting(Protocol):
@@ -70,14 +76,14 @@ class Seen:
 
     Attributes:
         looked_at: messages of watched channels that the filter read, and edits of them.
-        offered: posts that were let through, of all three kinds.
+        found: posts that were let through, of all three kinds.
         blocked: messages that the platform took away before anybody could read them; they need no reply.
         unreadable: flags and alerts whose words the platform did not show.
         refused: reactions of people who may not flag.
     """
 
     looked_at: int = 0
-    offered: int = 0
+    found: int = 0
     blocked: int = 0
     unreadable: int = 0
     refused: int = 0
@@ -88,8 +94,8 @@ class Watching:
 
     Args:
         own_id: our account's id on the platform: what a machine found is flagged by us.
-        offer: takes what was found, at once.
         detector: tells how likely a text is hateful; ``None`` leaves keywords alone.
+        again_seconds: how long a found post waits, each time, for a database that is away: nobody would flag it again.
     """
 
     def __init__(
@@ -97,15 +103,17 @@ class Watching:
         desk: DeskAccess,
         known: KnownPosts,
         own_id: Callable[[], str],
-        offer: Offer,
         detector: HateDetector | None,
+        *,
+        again_seconds: float = 1.0,
     ) -> None:
         self._desk = desk
         self._known = known
         self._own_id = own_id
-        self._offer = offer
         self._detector = detector
+        self._again_seconds = again_seconds
         self.lanes = Lanes("posts to look at")
+        self.finds = Lanes("found posts to flag", most_waiting=_MOST_FOUND, at_once=_AT_ONCE)
         self.seen = Seen()
 
     async def written(self, sighting: Sighting, watched_as: str) -> None:
@@ -162,7 +170,7 @@ class Watching:
             await self._found(sighting, flag)
 
     async def _found(self, sighting: Sighting, flag: Flag) -> None:
-        """Offer a post, unless no person wrote it or it has no words."""
+        """Flag a post, unless no person wrote it or it has no words; what is looked at next does not wait for it."""
         if not sighting.is_by_person:
             return
         if not sighting.text.strip():
@@ -170,8 +178,18 @@ class Watching:
             return
         post = await sighting.post(flag)
         self._known.add(post.ref, sighting.written_at)
-        self._offer(post)
-        self.seen.offered += 1
+        self.finds.submit(post.ref, partial(self._flag, post))
+        self.seen.found += 1
+
+    async def _flag(self, post: FlaggedPost) -> None:
+        while True:
+            try:
+                await self._desk.casework.flag(post)
+            except StoreUnavailable as err:
+                _LOG.warning("a found post waits for the database: %s", err.message)
+                await asyncio.sleep(self._again_seconds)
+            else:
+                return
 
 
 def is_about(text: str, groups: tuple[TargetGroup, ...]) -> bool:

@@ -6,6 +6,7 @@ Posts nothing and decides nothing.
 from __future__ import annotations
 
 import asyncio
+from typing import Final
 
 import discord
 
@@ -13,7 +14,7 @@ from adapters.common.capture.asking import Asking
 from adapters.common.capture.changes import PostChanges
 from adapters.common.capture.following import Following
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.watching import Offer, Watching
+from adapters.common.capture.watching import Watching
 from adapters.discord.capture.change_events import ChangeEvents
 from adapters.discord.capture.commands import CaptureCommands, add_commands
 from adapters.discord.capture.sightings import now
@@ -22,14 +23,17 @@ from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.speech.private_answers import answer_command_errors
 from core.ports import HateDetector
 
+_FLAGGING_SECONDS: Final = 5.0
+"""How long found posts may still be flagged when the work ends; they need no connection any more."""
+
 
 class Capture:
     """All that takes posts in from one client; ``close`` ends its work."""
 
-    def __init__(self, client: AntiphonClient, offer: Offer, detector: HateDetector | None) -> None:
+    def __init__(self, client: AntiphonClient, detector: HateDetector | None) -> None:
         known = KnownPosts(now())
         self.following = Following(client.desk, discord.utils.utcnow)
-        self.watching = Watching(client.desk, known, client.own_id, offer, detector)
+        self.watching = Watching(client.desk, known, client.own_id, detector)
         self.changes = PostChanges(client.desk, known)
         add_commands(client.tree, CaptureCommands(client, Asking(client.desk, known, self.following)))
         answer_command_errors(client.tree)
@@ -39,20 +43,20 @@ class Capture:
     @property
     def left_out(self) -> int:
         """How many posts and changes were not looked at, because too much came at once."""
-        lanes = (self.watching.lanes, self.changes.lanes, self.changes.old_lanes)
+        lanes = (self.watching.lanes, self.watching.finds, self.changes.lanes, self.changes.old_lanes)
         return sum(lane.left_out for lane in lanes)
 
     async def close(self) -> None:
-        """Stop waiting and looking; what was flagged stays flagged."""
-        lanes = (self.watching.lanes, self.changes.lanes, self.changes.old_lanes)
-        await asyncio.gather(self.following.close(), *(lane.close() for lane in lanes))
+        """Stop waiting and looking; what was found is flagged."""
+        others = (self.following, self.watching.lanes, self.changes.lanes, self.changes.old_lanes)
+        await asyncio.gather(*(part.close() for part in others))
+        await self.watching.finds.close(_FLAGGING_SECONDS)
 
 
-def install(client: AntiphonClient, *, offer: Offer, detector: HateDetector | None = None) -> Capture:
+def install(client: AntiphonClient, *, detector: HateDetector | None = None) -> Capture:
     """Add the commands and listeners to a client that is about to connect; called in its running loop.
 
     Args:
-        offer: takes a post that a person did not ask about by command (``DiscordPlatform.offer``).
         detector: how likely a text is hateful; ``None`` leaves watched channels with their keywords.
     """
-    return Capture(client, offer, detector)
+    return Capture(client, detector)

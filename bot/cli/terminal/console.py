@@ -65,9 +65,9 @@ async def review_in_terminal(
         await admit(application.database, community.name, community.community, operator())
         for message in SAMPLE_FLAGS:
             flagged = community.flag(message, by="sample volunteer")
-            case = await application.desk.intake.flag(flagged)
-            console.print(Rule(Text(f"Case {case.id[:8]}: message {message} by {flagged.author}")))
-            if not await _review(console, application, case.id):
+            card = await application.casework.flag(flagged)
+            console.print(Rule(Text(f"Case {card.case_id[:8]}: message {message} by {flagged.author}")))
+            if not await _review(console, application, card.case_id):
                 break
         await community.close()
     show_thread(console, community.thread())

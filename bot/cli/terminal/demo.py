@@ -84,9 +84,9 @@ async def review(
     post = community.flag(message, by="demo volunteer")
     console.print(Rule(Text(f"Flagged: message {message} by {post.author}")))
     console.print(Text(post.text, style="italic"))
-    case = await application.desk.intake.flag(post)
+    card = await application.casework.flag(post)
     await application.worker.step()
-    case = await application.desk.queries.case(case.id)
+    case = await application.desk.queries.case(card.case_id)
     stored = await application.desk.queries.suggestion(case.id)
     reason = (await application.desk.queries.history(case.id))[-1].reason
     if stored is None:

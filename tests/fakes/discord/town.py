@@ -1,4 +1,4 @@
-"""A Discord server in SimCord with Antiphon in it: channels, people of every role, and what was offered."""
+"""A Discord server in SimCord with Antiphon in it: channels and people of every role."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from adapters.discord.connection.client import AntiphonClient, DiscordOptions
 from adapters.discord.manage import install as install_manage
 from adapters.discord.manage import sync_commands
 from core.errors import ScorerUnavailable
-from core.models import FlaggedPost
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Role
@@ -70,20 +69,19 @@ class TownClient(AntiphonClient):
 
     async def setup_hook(self) -> None:
         """Install everything and tell Discord of the commands."""
-        self.capture = install_capture(self, offer=self._antiphon.offered.append, detector=self._antiphon.detector)
+        self.capture = install_capture(self, detector=self._antiphon.detector)
         capture = self.capture
         install_manage(self, left_out=lambda: capture.left_out)
         await sync_commands(self, self._antiphon.memory)
 
 
 class FakeApplication:
-    """What outlives a client: the desk, the governance, what was offered, and which commands Discord knows."""
+    """What outlives a client: the desk, the governance, and which commands Discord knows."""
 
     def __init__(self) -> None:
         self.desk = FlagDesk()
         self.governance = FakeGovernance()
         self.detector = WordDetector()
-        self.offered: list[FlaggedPost] = []
         self.memory = KeptCommands()
 
     def client(self, *, reads_messages: bool = False, command_guild: int | None = None) -> TownClient:

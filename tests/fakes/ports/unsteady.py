@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 
 from adapters.sample.community import SampleCommunity
 from bot.serving.platforms import Connection, ServedPlatform, Services
-from core.models import FlaggedPost, Posted, PostRef
+from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.desk_ports import Casework
 
 
 class Line:
@@ -17,7 +18,6 @@ class Line:
 
     def __init__(self, town: UnsteadyTown) -> None:
         self._town = town
-        self._flagged: asyncio.Queue[FlaggedPost | None] = asyncio.Queue()
         self.lost = asyncio.Event()
         self.is_closed = False
 
@@ -32,14 +32,6 @@ class Line:
     @property
     def resend_seconds(self) -> float:
         return self._town.community.resend_seconds
-
-    def offer(self, post: FlaggedPost | None) -> None:
-        """Hand a flagged post over; ``None`` for the last one."""
-        self._flagged.put_nowait(post)
-
-    async def flags(self) -> AsyncIterator[FlaggedPost]:
-        while (post := await self._flagged.get()) is not None:
-            yield post
 
     async def read(self, ref: PostRef) -> str | None:
         return await self._town.community.read(ref)
@@ -59,7 +51,6 @@ class Line:
 
     async def close(self) -> None:
         self.is_closed = True
-        self.offer(None)
 
     async def until_lost(self) -> None:
         await self.lost.wait()
@@ -88,6 +79,7 @@ class UnsteadyTown:
         self.is_free = asyncio.Event()
         self.is_free.set()
         self.lines: list[Line] = []
+        self._casework: Casework | None = None
 
     @property
     def served(self) -> ServedPlatform:
@@ -95,20 +87,20 @@ class UnsteadyTown:
         return ServedPlatform(self.name, self.community.max_characters, self._open)
 
     @asynccontextmanager
-    async def _open(self, _: Services) -> AsyncIterator[Connection]:
+    async def _open(self, services: Services) -> AsyncIterator[Connection]:
         await self.is_open.wait()
         if self.open_faults:
             raise self.open_faults.pop(0)
         line = Line(self)
+        self._casework = services.casework
         self.lines.append(line)
         yield Connection(line, until_lost=line.until_lost, note=f"line {len(self.lines)}")
         assert line.is_closed, "A line must be closed before it is given back."
 
-    def flag(self, message: str = "103") -> FlaggedPost:
+    async def flag(self, message: str = "103") -> None:
         """Let somebody flag a post over the present line."""
-        post = self.community.flag(message, "mill_pond")
-        self.lines[-1].offer(post)
-        return post
+        assert self._casework is not None, "No line is open yet."
+        await self._casework.flag(self.community.flag(message, "mill_pond"))
 
     def die(self) -> None:
         """Lose the present line."""

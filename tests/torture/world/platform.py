@@ -10,7 +10,7 @@ import asyncio
 import fcntl
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from typing import Any, Final
 from bot.invariants import Sent
 from bot.runtime.faults import reach
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
-from core.models import FlaggedPost, Posted, PostRef
+from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply, text_hash
 from core.moderation.roles import Role
 
@@ -158,11 +158,6 @@ class LoggedPlatform:
         while len(self.sent()) < count:
             self.arrived.clear()
             await self.arrived.wait()
-
-    async def flags(self) -> AsyncIterator[FlaggedPost]:
-        """Nobody flags through it."""
-        for post in list[FlaggedPost]():
-            yield post
 
     async def read(self, ref: PostRef) -> str | None:
         _answer(self.next_read())

@@ -129,13 +129,14 @@ class Gateway:
         await socket.send_json({"op": INVALID_SESSION, "d": False})
 
     def _guild(self) -> JSON:
-        lists = ("members", "threads", "voice_states", "presences", "stage_instances")
+        lists = ("threads", "voice_states", "presences", "stage_instances")
         more = ("guild_scheduled_events", "soundboard_sounds")
         return (
             guild(self._state)
             | {name: [] for name in (*lists, *more)}
             | {
                 "channels": list(self._state.channels.values()),
+                "members": [self._state.members[BOT_ID]],
                 "unavailable": False,
                 "member_count": len(self._state.members),
                 "large": False,

@@ -17,8 +17,8 @@ from bot.compose.application import admit, open_application, open_workers
 from bot.serving.platforms import Connection, in_process
 from bot.serving.running import connected, serve
 from core.engine import Engine, OnProgress, Request
-from core.errors import NotAllowed, StoreUnavailable
-from core.models import FlaggedPost, Intent, Priority, Suggestion, Wish
+from core.errors import BadInput, NotAllowed
+from core.models import Intent, Priority, Suggestion, Wish
 from core.moderation.approval import CaseState
 from core.moderation.roles import Role
 from core.ports import EvidenceSource
@@ -44,15 +44,16 @@ def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
 async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
     engine: Engine, place: Path | URL, tmp_path: Path
 ) -> None:
-    """Only the moderator does anything; what one flag cannot become does not end the others; all ends when told to."""
+    """Only the moderator does anything; a post that is refused does not end the others; all ends when told to."""
     platform, stop = SampleCommunity(), asyncio.Event()
     settings = settings_of(place, tmp_path)
     async with open_application(engine, settings, [in_process(platform)], PATIENT, undo_seconds=0) as application:
         await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
         serving = asyncio.create_task(serve(application, stop, drain_seconds=20))
         platform.add("mill_pond", "half a \x00 word")
-        platform.flag(platform.thread()[-1].id, "mill_pond")
-        platform.flag("103", "mill_pond")
+        with pytest.raises(BadInput):
+            await application.casework.flag(platform.flag(platform.thread()[-1].id, "mill_pond"))
+        await application.casework.flag(platform.flag("103", "mill_pond"))
 
         async def is_in(state: CaseState) -> bool:
             return bool(await application.desk.queries.cases(state))
@@ -70,35 +71,6 @@ async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
         stop.set()
         await serving
     assert len([post for post in platform.thread() if post.author == "antiphon"]) == 1
-
-
-async def test_a_flag_waits_for_a_database_that_is_away(
-    engine: Engine, place: Path | URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What somebody flagged meanwhile is not lost (invariant I3)."""
-    platform, stop = SampleCommunity(), asyncio.Event()
-    settings = settings_of(place, tmp_path)
-    async with open_application(engine, settings, [in_process(platform)], PATIENT) as application:
-        flag, answers = application.desk.intake.flag, iter([StoreUnavailable("Away."), NotAllowed("Not this one.")])
-
-        async def sometimes(post: FlaggedPost) -> object:
-            for fault in answers:
-                raise fault
-            return await flag(post)
-
-        monkeypatch.setattr(application.desk.intake, "flag", sometimes)
-        serving = asyncio.create_task(serve(application, stop, drain_seconds=0))
-        for message in ("103", "105"):
-            platform.flag(message, "mill_pond")
-
-        async def is_known() -> bool:
-            return bool(await application.desk.queries.cases())
-
-        await until(is_known)
-        stop.set()
-        await serving
-        (case,) = await application.desk.queries.cases()
-    assert case.post.ref.message == "105"
 
 
 class ListeningEngine:

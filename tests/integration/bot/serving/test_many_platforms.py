@@ -109,7 +109,7 @@ class Scene:
 
     async def draft(self, town: UnsteadyTown) -> Case:
         """Flag a post of a town, and wait for its drafts."""
-        town.flag()
+        await town.flag()
         return await self.until_in(town, CaseState.IN_REVIEW)
 
     async def approve(self, case: Case) -> None:
@@ -263,9 +263,9 @@ async def test_one_that_is_silent_in_a_send_holds_up_nobody_else(scene: Scene) -
     await scene.until_in(scene.failing, CaseState.POSTED)
 
 
-async def test_what_was_flagged_over_a_lost_line_is_taken_in(scene: Scene) -> None:
+async def test_what_was_flagged_over_a_lost_line_is_drafted(scene: Scene) -> None:
     """A flag and the loss at the same moment: the post has its case (invariant I3)."""
-    scene.failing.flag()
+    await scene.failing.flag()
     scene.failing.die()
     await scene.until_in(scene.failing, CaseState.IN_REVIEW)
 

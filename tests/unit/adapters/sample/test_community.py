@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
 from core.errors import AmbiguousSend, BadInput, PlatformUnavailable
-from core.models import Posted, PostRef
+from core.models import FlaggedPost, Posted, PostRef
 from core.moderation.approval import ApprovedReply
 from core.moderation.platforms import ChatPlatform
 from tests.conformance import PlatformConformance, PlatformHarness, reply_to
@@ -47,8 +45,8 @@ class _SampleHarness(PlatformHarness):
     async def create_post(self, author: str, text: str) -> PostRef:
         return self.community.ref(self.community.add(author, text).id)
 
-    async def flag(self, ref: PostRef, by: str) -> None:
-        self.community.flag(ref.message, by)
+    async def flag(self, ref: PostRef, by: str) -> FlaggedPost:
+        return self.community.flag(ref.message, by)
 
     async def edit(self, ref: PostRef, text: str) -> None:
         self.community.edit(ref.message, text)
@@ -76,20 +74,6 @@ class TestSampleCommunity(PlatformConformance):
     @pytest.fixture
     async def harness(self) -> PlatformHarness:
         return _SampleHarness()
-
-
-async def test_a_waiting_reader_is_ended_by_close() -> None:
-    """The reader of flags waits when the stop comes; it must still come to its end."""
-    community = SampleCommunity()
-    reader = asyncio.create_task(_read_all(community))
-    await asyncio.sleep(0)
-    community.flag("103", "mill_pond")
-    await community.close()
-    assert await reader == ["103"]
-
-
-async def _read_all(community: SampleCommunity) -> list[str]:
-    return [post.ref.message async for post in community.flags()]
 
 
 async def test_a_closed_community_refuses() -> None:

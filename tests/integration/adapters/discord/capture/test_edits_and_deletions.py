@@ -10,7 +10,7 @@ from tests.fakes.discord.town import HATE, FakeApplication, Town, watch
 
 
 async def test_edits_and_deletions_of_flagged_posts_reach_the_desk(application: FakeApplication) -> None:
-    """Of posts that somebody asked about, and of those that were offered."""
+    """Of posts that somebody asked about, and of those that were found."""
     async with application.run(application.client(reads_messages=True)) as env:
         town = Town(env, application)
         await watch(application, town)
@@ -21,7 +21,7 @@ async def test_edits_and_deletions_of_flagged_posts_reach_the_desk(application: 
         await town.author.delete(found)
         assert application.desk.changes == [
             (application.desk.flagged[0].ref, "very polite"),
-            (application.offered[0].ref, None),
+            (application.desk.flagged[1].ref, None),
         ]
 
 

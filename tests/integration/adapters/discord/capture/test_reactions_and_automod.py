@@ -40,11 +40,11 @@ async def test_the_flag_reaction_of_who_may_flag_offers_the_post(application: Fa
         post = await town.author.send(town.square, HATE)
         await town.volunteer.react(post, "👍")
         await town.stranger.react(post, "🚩")
-        assert application.offered == [] and env.bot.capture.watching.seen.refused == 1
+        assert application.desk.flagged == [] and env.bot.capture.watching.seen.refused == 1
         await town.volunteer.react(post, "🚩")
-        [offered] = application.offered
-        assert (offered.text, offered.flagged_by, offered.flagged_how) == (HATE, str(town.volunteer.id), "reaction")
-        assert offered.priority is Priority.FLAGGED
+        [found] = application.desk.flagged
+        assert (found.text, found.flagged_by, found.flagged_how) == (HATE, str(town.volunteer.id), "reaction")
+        assert found.priority is Priority.FLAGGED
 
 
 async def test_the_flag_reaction_takes_nothing_from_private_channels(application: FakeApplication) -> None:
@@ -54,7 +54,7 @@ async def test_the_flag_reaction_takes_nothing_from_private_channels(application
         application.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
         post = await town.moderator.send(town.backroom, HATE)
         await town.moderator.react(post, "🚩")
-        assert application.offered == []
+        assert application.desk.flagged == []
 
 
 async def test_without_the_intent_nothing_is_watched(application: FakeApplication) -> None:
@@ -67,7 +67,7 @@ async def test_without_the_intent_nothing_is_watched(application: FakeApplicatio
         post = await town.author.send(town.square, HATE)
         await town.volunteer.react(post, "🚩")
         await alert(env, town, post)
-        assert application.offered == [] and application.detector.read == []
+        assert application.desk.flagged == [] and application.detector.read == []
 
 
 # AutoMod
@@ -80,9 +80,9 @@ async def test_an_alert_of_automod_offers_the_post_that_still_stands(application
         application.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
         post = await town.author.send(town.square, HATE)
         await alert(env, town, post)
-        [offered] = application.offered
-        assert (offered.text, offered.flagged_how, offered.priority) == (HATE, "AutoMod", Priority.DETECTED)
-        assert offered.flagged_by == str(env.bot.user.id)
+        [found] = application.desk.flagged
+        assert (found.text, found.flagged_how, found.priority) == (HATE, "AutoMod", Priority.DETECTED)
+        assert found.flagged_by == str(env.bot.user.id)
 
 
 async def test_what_automod_took_away_needs_no_reply_and_spam_is_no_hate(application: FakeApplication) -> None:
@@ -93,7 +93,7 @@ async def test_what_automod_took_away_needs_no_reply_and_spam_is_no_hate(applica
         post = await town.author.send(town.square, HATE)
         await alert(env, town, None)
         await alert(env, town, post, trigger=3)
-        assert application.offered == [] and env.bot.capture.watching.seen.blocked == 1
+        assert application.desk.flagged == [] and env.bot.capture.watching.seen.blocked == 1
 
 
 async def test_automod_is_not_listened_to_where_antiphon_was_not_set_up(application: FakeApplication) -> None:
@@ -102,4 +102,4 @@ async def test_automod_is_not_listened_to_where_antiphon_was_not_set_up(applicat
         town = Town(env, application)
         post = await town.author.send(town.square, HATE)
         await alert(env, town, post)
-        assert application.offered == []
+        assert application.desk.flagged == []

@@ -1,4 +1,4 @@
-"""Posts found in watched channels, in SimCord: which are read, which are offered, and what is too much at once."""
+"""Posts found in watched channels, in SimCord: which are read, which are found, and what is too much at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simcord.backend import serializers
 from core.models import Priority, TargetGroup
 from tests.fakes.discord.town import HATE, FakeApplication, Town, watch
 
-# What is offered
+# What is found
 
 
 async def test_only_watched_channels_are_read_and_only_what_is_surely_hateful_is_offered(
@@ -27,8 +27,8 @@ async def test_only_watched_channels_are_read_and_only_what_is_surely_hateful_is
         await town.author.send(town.square, "good morning")
         await town.author.send(town.square, HATE)
         assert application.detector.read == ["good morning", HATE]
-        [offered] = application.offered
-        assert (offered.text, offered.flagged_how, offered.priority) == (HATE, "watched channel", Priority.DETECTED)
+        [found] = application.desk.flagged
+        assert (found.text, found.flagged_how, found.priority) == (HATE, "watched channel", Priority.DETECTED)
 
 
 @pytest.mark.parametrize(("threshold", "count"), [(0.94, 1), (0.95, 0), (1.0, 0)])
@@ -38,7 +38,7 @@ async def test_the_communitys_threshold_decides(application: FakeApplication, th
         town = Town(env, application)
         await watch(application, town, threshold=threshold)
         await town.author.send(town.square, HATE)
-        assert len(application.offered) == count
+        assert len(application.desk.flagged) == count
 
 
 async def test_a_keyword_flags_whatever_the_score(application: FakeApplication) -> None:
@@ -48,7 +48,7 @@ async def test_a_keyword_flags_whatever_the_score(application: FakeApplication) 
         await watch(application, town, keywords=("scrubwort",))
         application.detector.is_broken = True
         await town.author.send(town.square, "all SCRUBW\u200bORT here")
-        assert [post.flagged_how for post in application.offered] == ["keyword"]
+        assert [post.flagged_how for post in application.desk.flagged] == ["keyword"]
 
 
 async def test_only_the_groups_that_are_looked_out_for_count(application: FakeApplication) -> None:
@@ -58,12 +58,12 @@ async def test_only_the_groups_that_are_looked_out_for_count(application: FakeAp
         await watch(application, town, groups=(TargetGroup.MIGRANTS,))
         await town.author.send(town.square, "women are vermin")
         await town.author.send(town.square, "migrants are vermin")
-        assert [post.text for post in application.offered] == ["migrants are vermin"]
+        assert [post.text for post in application.desk.flagged] == ["migrants are vermin"]
         await watch(application, town, groups=(TargetGroup.OTHER,))
         env.bot.desk.policies.forget(town.community)
         await town.author.send(town.square, "women are vermin")
         await town.author.send(town.square, "those folk are vermin")
-        assert [post.text for post in application.offered][1:] == ["those folk are vermin"]
+        assert [post.text for post in application.desk.flagged][1:] == ["those folk are vermin"]
 
 
 async def test_threads_of_a_watched_channel_are_watched(application: FakeApplication) -> None:
@@ -75,7 +75,7 @@ async def test_threads_of_a_watched_channel_are_watched(application: FakeApplica
         await env.settle()
         thread = simcord.builders.ChannelHandle(env, town.guild, channel)
         await town.author.send(thread, HATE)
-        assert [post.ref.channel for post in application.offered] == [str(thread.id)]
+        assert [post.ref.channel for post in application.desk.flagged] == [str(thread.id)]
 
 
 async def test_a_watched_channel_that_was_closed_later_is_read_no_more(application: FakeApplication) -> None:
@@ -84,7 +84,7 @@ async def test_a_watched_channel_that_was_closed_later_is_read_no_more(applicati
         town = Town(env, application)
         await watch(application, town, watched_channels=(str(town.backroom.id),))
         await town.moderator.send(town.backroom, HATE)
-        assert application.offered == [] and application.detector.read == []
+        assert application.desk.flagged == [] and application.detector.read == []
 
 
 async def test_bots_and_webhooks_are_not_looked_at(application: FakeApplication) -> None:
@@ -95,7 +95,7 @@ async def test_bots_and_webhooks_are_not_looked_at(application: FakeApplication)
         bot = town.guild.add_member(env.create_user("other_bot", bot=True))
         await bot.send(town.square, HATE)
         await town.guild.create_webhook(town.square).send(HATE)
-        assert application.offered == [] and application.detector.read == []
+        assert application.desk.flagged == [] and application.detector.read == []
 
 
 # Edited posts
@@ -108,13 +108,13 @@ async def test_a_harmless_post_that_is_edited_into_hate_is_found(application: Fa
         await watch(application, town)
         post = await town.author.send(town.square, "good morning")
         await town.author.edit(post, "good evening")
-        assert application.offered == []
+        assert application.desk.flagged == []
         await town.author.edit(post, HATE)
-        [offered] = application.offered
-        assert (offered.ref.message, offered.text, offered.revision != "") == (str(post.id), HATE, True)
+        [found] = application.desk.flagged
+        assert (found.ref.message, found.text, found.revision != "") == (str(post.id), HATE, True)
         assert application.detector.read == ["good morning", "good evening", HATE]
         await town.author.edit(post, HATE + " truly")
-        assert len(application.offered) == 1 and len(application.detector.read) == 3
+        assert len(application.desk.flagged) == 1 and len(application.detector.read) == 3
         assert [text for _, text in application.desk.changes] == [HATE + " truly"], "it has a case: the desk is told"
 
 
@@ -128,7 +128,7 @@ async def test_an_edit_in_a_channel_that_is_not_watched_is_not_read(application:
         env.bot.desk.policies.forget(town.community)
         hidden = await town.moderator.send(town.backroom, "good morning")
         await town.moderator.edit(hidden, HATE)
-        assert application.offered == [] and application.detector.read == []
+        assert application.desk.flagged == [] and application.detector.read == []
 
 
 @pytest.mark.parametrize("is_remembered", [True, False])
@@ -148,11 +148,11 @@ async def test_an_update_that_changes_no_word_of_an_edited_post_is_no_edit(
             env.bot._connection._messages.clear()
         env.backend.emit("MESSAGE_UPDATE", payload)
         await env.settle()
-        assert application.offered == [] and application.detector.read == []
+        assert application.desk.flagged == [] and application.detector.read == []
         payload["edited_timestamp"] = discord.utils.utcnow().isoformat()
         env.backend.emit("MESSAGE_UPDATE", {**payload, "content": HATE + " now"})
         await env.settle()
-        assert [one.text for one in application.offered] == [HATE + " now"], "an edit just now is one"
+        assert [one.text for one in application.desk.flagged] == [HATE + " now"], "an edit just now is one"
 
 
 # Too much at once, and a filter that is broken
@@ -167,7 +167,7 @@ async def test_edits_that_are_too_much_are_left_out_as_new_messages_are(applicat
         lanes = env.bot.capture.watching.lanes
         lanes._most_waiting = 0
         await town.author.edit(post, HATE)
-        assert (lanes.left_out, env.bot.capture.left_out, application.offered) == (1, 1, [])
+        assert (lanes.left_out, env.bot.capture.left_out, application.desk.flagged) == (1, 1, [])
 
 
 async def test_a_broken_filter_is_logged_and_the_next_message_is_looked_at(
@@ -181,7 +181,7 @@ async def test_a_broken_filter_is_logged_and_the_next_message_is_looked_at(
         await town.author.send(town.square, HATE)
         application.detector.is_broken = False
         await town.author.send(town.square, HATE)
-        assert len(application.offered) == 1
+        assert len(application.desk.flagged) == 1
         assert "The filter is broken." in caplog.text and "vermin" not in caplog.text
 
 
@@ -201,6 +201,6 @@ async def test_a_raid_holds_up_neither_people_who_ask_nor_other_channels_and_wha
         assert "case1" in asked.response.content
         await town.author.send(calm, HATE)
         await env.advance_time(61)
-        assert {post.ref.channel for post in application.offered} == {str(town.square.id), str(calm.id)}
+        assert {post.ref.channel for post in application.desk.flagged} == {str(town.square.id), str(calm.id)}
         said = (await town.moderator.slash(town.square, "antiphon status")).response.content
         assert "9 messages were not looked at" in said

@@ -82,7 +82,7 @@ async def test_what_is_chosen_holds_from_the_next_message_on(application: FakeAp
         result = await opened(town, town.manager, "setup")
         await choose(town.manager, result, "watched_channels", [town.square])
         await town.author.send(town.square, "they are vermin again")
-        assert [post.text for post in application.offered] == ["they are vermin again"]
+        assert [post.text for post in application.desk.flagged] == ["they are vermin again"]
 
 
 async def test_everyone_cannot_be_made_moderators(application: FakeApplication) -> None:

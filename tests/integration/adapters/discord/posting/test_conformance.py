@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import discord
 import pytest
 
+from adapters.common.capture.flags import Flag
 from adapters.discord import DiscordOptions, DiscordPlatform
+from adapters.discord.capture.sightings import SeenMessage
+from adapters.discord.connection.places import Readable, place_of
 from adapters.discord.connection.refs import NAME
-from core.models import FlaggedPost, PostRef, ThreadMessage
+from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.platforms import ChatPlatform
 from tests.conformance import PlatformConformance, PlatformHarness
 from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
@@ -16,23 +20,28 @@ from tests.fakes.discord.server.faults import Fault
 from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID
 from tests.fakes.machine.clock import FakeClock
 
+SEES_ALL = discord.Permissions(view_channel=True, send_messages=True, read_message_history=True)
+
 
 class _DiscordHarness(PlatformHarness):
-    def __init__(self, server: DiscordServer, platform: DiscordPlatform, clock: FakeClock) -> None:
-        self.server, self.state, self.clock = server, server.state, clock
-        self.discord = platform
-        self.platform: ChatPlatform = platform
+    def __init__(self, server: DiscordServer, client: LoopbackClient, clock: FakeClock) -> None:
+        self.server, self.state, self.client, self.clock = server, server.state, client, clock
+        self.platform: ChatPlatform = DiscordPlatform(client)
 
     async def create_post(self, author: str, text: str) -> PostRef:
         message = self.state.write(self.state.user(author), CHANNEL_ID, text)
         return PostRef(NAME, str(GUILD_ID), str(CHANNEL_ID), message["id"])
 
-    async def flag(self, ref: PostRef, by: str) -> None:
-        message = self.state.messages[int(ref.message)]
-        before = [each for each in self.state.messages.values() if int(each["id"]) < int(ref.message)]
-        thread = tuple(ThreadMessage(each["author"]["username"], each["content"]) for each in before)
-        author = message["author"]["username"]
-        self.discord.offer(FlaggedPost(ref, message["content"], author, by, "message menu", thread))
+    async def flag(self, ref: PostRef, by: str) -> FlaggedPost:
+        guild = self.client.get_guild(GUILD_ID)
+        assert guild is not None
+        place = await place_of(guild, int(ref.channel))
+        assert isinstance(place, Readable)
+        message = await place.fetch_message(int(ref.message))
+        return await SeenMessage(message, place, True).post(Flag(by, "reaction", Priority.FLAGGED))
+
+    def id_of(self, name: str) -> str:
+        return str(self.state.user(name))
 
     async def edit(self, ref: PostRef, text: str) -> None:
         self.state.edit(int(ref.message), text)
@@ -61,6 +70,8 @@ class TestDiscord(PlatformConformance):
     async def harness(self) -> AsyncIterator[PlatformHarness]:
         clock = FakeClock()
         client = LoopbackClient(DiscordOptions(reads_messages=True))
-        async with DiscordServer(DiscordState(clock)).running() as server, connected(client):
-            yield _DiscordHarness(server, DiscordPlatform(client), clock)
+        state = DiscordState(clock)
+        state.roles[GUILD_ID]["permissions"] = str(SEES_ALL.value)
+        async with DiscordServer(state).running() as server, connected(client):
+            yield _DiscordHarness(server, client, clock)
             assert server.complaints == []

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 
@@ -13,11 +14,13 @@ from adapters.common.capture.flags import Flag
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.watching import Sighting, Watching, is_about
 from adapters.common.desk import DeskAccess
-from core.errors import ScorerUnavailable
+from core.errors import NotAllowed, ScorerUnavailable, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
 from core.moderation.community_policy import CommunityPolicy
+from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person, Role
-from tests.fakes.ports.casework import MemoryCasework
+from tests.fakes.machine.patience import GUARD_SECONDS
+from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
 
 START = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
@@ -58,23 +61,22 @@ class Detector:
 
 
 class Square:
-    """A watched square, and what was offered."""
+    """A watched square, and the desk that is given what is found."""
 
     def __init__(self) -> None:
         self.governance = FakeGovernance()
         self.governance.policies["town"] = CommunityPolicy(watched_channels=("square",), review_channel="room")
         self.governance.grant(5, Role.VOLUNTEER)
-        desk = DeskAccess("plain", MemoryCasework(), self.governance)
-        self.detector, self.offered = Detector(), list[FlaggedPost]()
-        self.known = KnownPosts(START)
-        self.watching = Watching(desk, self.known, lambda: "us", self.offered.append, self.detector)
+        self.desk, self.detector, self.known = FlagDesk(), Detector(), KnownPosts(START)
+        access = DeskAccess("plain", cast(Casework, self.desk), self.governance)
+        self.watching = Watching(access, self.known, lambda: "us", self.detector, again_seconds=0)
 
     async def hear(self, *said: Remarked) -> list[tuple[str, str, Priority]]:
-        """Let these be written; what was offered: its words, how it was found, how soon it is drafted."""
+        """Let these be written; what was flagged: its words, how it was found, how soon it is drafted."""
         for one in said:
             await self.watching.written(one, "square")
         await self.settle()
-        return [(post.text, post.flagged_how, post.priority) for post in self.offered]
+        return [(post.text, post.flagged_how, post.priority) for post in self.desk.flagged]
 
     async def settle(self) -> None:
         """Let the lanes work."""
@@ -88,14 +90,15 @@ async def square() -> AsyncIterator[Square]:
     made = Square()
     yield made
     await made.watching.lanes.close()
+    await made.watching.finds.close()
 
 
-async def test_what_the_filter_is_sure_of_is_offered_as_found_by_us(square: Square) -> None:
+async def test_what_the_filter_is_sure_of_is_flagged_as_found_by_us(square: Square) -> None:
     """And nothing else that was written there."""
     assert await square.hear(Remarked("good morning"), Remarked(number=2)) == [
         (HATE, "watched channel", Priority.DETECTED)
     ]
-    assert square.offered[0].flagged_by == "us"
+    assert square.desk.flagged[0].flagged_by == "us"
     assert square.watching.seen.looked_at == 2
 
 
@@ -147,7 +150,7 @@ async def test_a_reaction_flags_for_who_may_flag_and_for_nobody_else(square: Squ
     assert (read, square.watching.seen.refused) == ([], 1)
     square.watching.reacted("town", "square", VOLUNTEER, find)
     await square.settle()
-    (post,) = square.offered
+    (post,) = square.desk.flagged
     assert (post.flagged_by, post.flagged_how, post.priority) == ("5", "reaction", Priority.FLAGGED)
 
 
@@ -162,7 +165,30 @@ async def test_an_alert_counts_only_where_there_are_moderators(square: Square) -
     assert square.watching.seen.unreadable == 0
     await square.watching.alerted("town", "square", "the platform's filter", find)
     await square.settle()
-    assert (square.watching.seen.unreadable, square.offered) == (1, [])
+    assert (square.watching.seen.unreadable, square.desk.flagged) == (1, [])
+
+
+async def test_a_found_post_waits_for_a_database_that_is_away(square: Square) -> None:
+    """Nobody would flag it again (invariant I3)."""
+    square.desk.errors += [StoreUnavailable("The database is away.", remedy="Wait.")] * 2
+    assert len(await square.hear(Remarked(), Remarked(number=2))) == 2
+    assert square.watching.seen.found == 2
+
+
+async def test_a_found_post_that_is_refused_ends_no_other(square: Square, caplog: pytest.LogCaptureFixture) -> None:
+    """The reason is logged, without the words."""
+    square.desk.errors.append(NotAllowed("Not this one."))
+    assert len(await square.hear(Remarked(), Remarked(number=2))) == 1
+    assert "Not this one." in caplog.text
+    assert HATE not in caplog.text
+
+
+async def test_what_was_found_is_flagged_although_the_work_ends(square: Square) -> None:
+    """A stop lets it reach the desk."""
+    square.desk.slow_seconds = 0.01
+    assert await square.hear(Remarked()) == []
+    await square.watching.finds.close(within_seconds=GUARD_SECONDS)
+    assert len(square.desk.flagged) == 1
 
 
 @pytest.mark.parametrize(
