@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Final
 
@@ -28,7 +28,7 @@ from bot.store.schema import CaseRow, Original
 from bot.store.views.review_cards import card_language
 from bot.store.views.standing import standing
 from core.errors import StoreUnavailable
-from core.models import Draft, Evidence, PostRef, Priority, Reading
+from core.models import PostRef, Priority, Reading
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card, Holder, Waiting
 from core.moderation.origins import prepared_of
@@ -36,20 +36,6 @@ from core.moderation.roles import OnCase, Person, may_on_case
 from core.moderation.two_person_rule import why_two
 
 _WITH_REASON: Final = CLOSED | {CaseState.NEEDS_PERSON, CaseState.FAILED}
-
-
-@dataclass(frozen=True, slots=True)
-class _Drafted:
-    """What was said of a post, by the newest suggestion or before it is there."""
-
-    reading: Reading | None = None
-    drafts: tuple[Draft, ...] = ()
-    is_preview: bool = False
-    suggestion_id: str | None = None
-    evidence: tuple[Evidence, ...] = ()
-    claims: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    why_two: tuple[str, ...] = ()
 
 
 async def seen_by(session: Session, case_id: str, by: Person) -> Card:
@@ -102,31 +88,16 @@ async def build(session: Session, case_id: str) -> Card:
     case = await store.load(session, case_id)
     row = await session.get_one(CaseRow, case_id)
     community = await communities.load(session, case.community_id)
-    drafted = await _drafted(session, case)
     hold = await holds.holder(session, case)
     send_at, reply = await _send(session, case)
     firsts = await _first_approvals(session, case)
-    reading = drafted.reading
-    return Card(
+    card = Card(
         case_id=case.id,
         version=case.version,
         state=case.state,
         community=community.name,
         post=case.post,
         opened_at=case.created_at,
-        gist=reading.implied_meaning if reading else None,
-        target_group=reading.target_group if reading else None,
-        severity=reading.severity if reading else None,
-        language=reading.language if reading else None,
-        advice=reading.recommended_action if reading else None,
-        advice_reason=reading.reason if reading else "",
-        drafts=drafted.drafts,
-        is_preview=drafted.is_preview,
-        suggestion_id=drafted.suggestion_id,
-        evidence=drafted.evidence,
-        claims=drafted.claims,
-        notes=drafted.notes,
-        why_two=() if case.post.is_from_elsewhere else drafted.why_two,
         first_approvals=tuple(name for name, _ in firsts),
         first_texts=tuple(text for _, text in firsts),
         holder=None if hold is None else Holder(hold.name, hold.until),
@@ -140,8 +111,9 @@ async def build(session: Session, case_id: str) -> Card:
         is_paused=bool(await communities.paused(session, [community.id])),
         closed_because=await newest_reason(session, case.id) if case.state in _WITH_REASON else "",
         community_language=card_language(community.policy),
-        reviews=await prepared.reviews_of(session, community.id, prepared_of(drafted.drafts)),
     )
+    card = await _with_drafts(session, card)
+    return replace(card, reviews=await prepared.reviews_of(session, community.id, prepared_of(card.drafts)))
 
 
 def digest_of(card: Card) -> str:
@@ -152,39 +124,54 @@ def digest_of(card: Card) -> str:
     return hashlib.sha256(document.encode(errors="surrogatepass")).hexdigest()
 
 
-async def _drafted(session: Session, case: Case) -> _Drafted:
-    if not case.post.text:  # erased
-        return _Drafted()
+async def _with_drafts(session: Session, card: Card) -> Card:
+    """The card with what was said of its post, by the newest suggestion or before it is there."""
+    if not card.post.text:  # erased
+        return card
     try:
-        stored, preview = await suggestions.suggestions(session, case.id), await preview_of(session, case.id)
+        stored, preview = await suggestions.suggestions(session, card.case_id), await preview_of(session, card.case_id)
     except StoreUnavailable as err:  # of another version: whoever reviews the case reads what to do
-        return _Drafted(notes=(err.said,))
-    found = _suggested(stored)
+        return replace(card, notes=(err.said,))
+    found = _suggested(card, stored)
     return found if preview is None else _previewed(found, preview)
 
 
-def _suggested(stored: Sequence[StoredSuggestion]) -> _Drafted:
+def _suggested(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
     if not stored:
-        return _Drafted()
+        return card
     newest = stored[0].suggestion
-    return _Drafted(
-        reading=newest.reading,
+    return replace(
+        _with_reading(card, newest.reading),
         drafts=newest.drafts,
         suggestion_id=stored[0].id,
         evidence=newest.evidence,
         claims=tuple(claims_of(stored)),
         notes=newest.degraded,
-        why_two=why_two(newest, ()),
+        why_two=() if card.post.is_from_elsewhere else why_two(newest, ()),
     )
 
 
-def _previewed(before: _Drafted, preview: Preview) -> _Drafted:
-    """What is there so far of other drafts, in place of those of before."""
-    found = replace(before, reading=preview.reading or before.reading)
+def _previewed(before: Card, preview: Preview) -> Card:
+    """What is there so far of other drafts, in place of those that there were."""
+    found = _with_reading(before, preview.reading)
     if preview.draft is None:
         return found
     return replace(
         found, drafts=(preview.draft,), is_preview=True, suggestion_id=None, evidence=preview.evidence, notes=()
+    )
+
+
+def _with_reading(card: Card, reading: Reading | None) -> Card:
+    if reading is None:
+        return card
+    return replace(
+        card,
+        gist=reading.implied_meaning,
+        target_group=reading.target_group,
+        severity=reading.severity,
+        language=reading.language,
+        advice=reading.recommended_action,
+        advice_reason=reading.reason,
     )
 
 
