@@ -24,7 +24,7 @@ from core.moderation.own_replies import checked_reply
 from core.moderation.roles import Person
 
 prepared = typer.Typer(
-    help="Prepared replies: the project's, reviewed by nobody, and a community's own.", no_args_is_help=True
+    help="Prepared replies: the project's, written in advance, and a community's own.", no_args_is_help=True
 )
 
 Id = Annotated[str, typer.Argument(help="The reply's id; `antiphon prepared list` shows it.")]

@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import cycle, pairwise
 
 from core.engine import Engine, Request, Voice
-from core.models import Intent, TargetGroup
+from core.models import Intent, Origin, TargetGroup
 from core.ports import EvidenceSource
 from core.scoring.heads.heads import Heads
 from core.stages.judge_formats import JudgeFormat
-from core.wording.prepared.bank import load_themes, matching_themes
+from core.wording.prepared.bank import Changes, load_themes, matching_themes, prepared_id
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
@@ -41,6 +41,20 @@ async def test_a_prepared_text_from_the_model_is_no_second_draft(heads: Heads, k
     suggestion, _ = await suggest(heads, knowledge, helpful(draft=known), profile=profile)
     texts = [draft.text for draft in suggestion.drafts]
     assert len(texts) == len(set(texts)) > 1
+
+
+async def test_what_a_community_took_out_is_in_no_draft(heads: Heads, knowledge: EvidenceSource) -> None:
+    """Without the claims the replies are left; without any prepared text, what the model wrote and what it says so."""
+    themes = [theme for theme in load_themes("en") if theme.target_group is TargetGroup.MIGRANTS]
+    claims = frozenset(prepared_id("en", theme.claim) for theme in themes)
+    every = frozenset(prepared_id("en", text) for theme in themes for _, text in theme.texts)
+    fewer, _ = await suggest(heads, knowledge, helpful(draft=GOOD), prepared=Changes(hidden=claims))
+    used = {id_ for draft in fewer.drafts for id_ in draft.prepared}
+    assert used
+    assert used <= every - claims
+    none, _ = await suggest(heads, knowledge, helpful(draft=GOOD), prepared=Changes(hidden=every))
+    assert none.drafts
+    assert not any(draft.prepared or Origin.PREPARED in draft.origins for draft in none.drafts)
 
 
 async def test_instructions_in_a_post_are_text(heads: Heads, knowledge: EvidenceSource) -> None:
