@@ -23,7 +23,6 @@ from bot.store.cases.documents import Preview, preview_to_json, suggestion_to_js
 from bot.store.cases.previews import keep_preview
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow, JobState, SuggestionRow
-from bot.store.views.standing import Standing, standing
 from bot.store.work import jobs
 from bot.store.work.jobs import Job
 from core.errors import Conflict
@@ -203,10 +202,6 @@ class DraftQueue:
             return True
 
         return await self._database.run("keep a lease", work)
-
-    async def progress(self, case_id: str) -> Standing | None:
-        """How far the draft is that a case waits for; ``None`` where it waits for none."""
-        return await self._database.run("read progress", lambda session: standing(session, case_id, store.DRAFT))
 
     async def store(self, taken: Taken, suggestion: Suggestion) -> Case:
         """Keep what the engine said, and put the case before a moderator.

@@ -25,8 +25,8 @@ from bot.store.people import communities, prepared
 from bot.store.people.audit import newest_reason
 from bot.store.people.people import name_of, pseudonym, require_on_case, roles_of
 from bot.store.schema import CaseRow, Original
+from bot.store.views.progress import progress
 from bot.store.views.review_cards import card_language
-from bot.store.views.standing import standing
 from core.errors import StoreUnavailable
 from core.models import PostRef, Priority, Reading
 from core.moderation.approval import CLOSED, CaseState
@@ -190,10 +190,7 @@ async def _first_approvals(session: Session, case: Case) -> list[tuple[str, str]
 async def _waiting(session: Session, case: Case) -> Waiting | None:
     if case.state not in (CaseState.QUEUED, CaseState.DRAFTING):
         return None
-    found = await standing(session, case.id, DRAFT)
-    if found is None:
-        return None
-    return Waiting(found.progress or "", found.ahead, found.expected_seconds, found.error or "")
+    return await progress(session, case.id, DRAFT)
 
 
 async def _campaign_posts(session: Session, case: Case) -> int:

@@ -17,8 +17,8 @@ from bot.store.people.communities import EVERYWHERE, Community
 from bot.store.schema import CaseRow, JobRow, JobState
 from bot.store.views.board_troubles import trouble_in
 from bot.store.views.platforms import troubles
+from bot.store.views.progress import expected_seconds
 from bot.store.views.review_cards import review_channel
-from bot.store.views.standing import expected_seconds
 from core.i18n.sentences import sentence
 from core.models import Priority
 from core.moderation.approval import CaseState

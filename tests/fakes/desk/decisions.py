@@ -7,11 +7,12 @@ from sqlalchemy import text
 from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue, Taken
 from bot.review.approvals import Approved
-from bot.store.cases.cases import Case
+from bot.store.cases.cases import DRAFT, Case
 from bot.store.engine.database import Database, Session
+from bot.store.views.progress import progress
 from core.models import FlaggedPost
 from core.moderation.approval import ApprovedReply
-from core.moderation.cards import Card, ProposedReply
+from core.moderation.cards import Card, ProposedReply, Waiting
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 from tests.fakes.desk.people import MODERATOR
@@ -66,3 +67,8 @@ async def one_row(database: Database, query: str) -> tuple[object, ...]:
 async def execute(database: Database, statement: str) -> None:
     """Change something behind the desk's back."""
     await database.run("meddle", lambda session: session.execute(text(statement)))
+
+
+async def progress_of(database: Database, case_id: str) -> Waiting | None:
+    """How far the draft is that a case waits for."""
+    return await database.run("read progress", lambda session: progress(session, case_id, DRAFT))

@@ -28,7 +28,7 @@ from core.moderation.approval import CaseState
 from core.wording.near_duplicates import Likeness
 from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel
 from tests.fakes.desk.chores import NOW
-from tests.fakes.desk.decisions import OWN_TEXT, take
+from tests.fakes.desk.decisions import OWN_TEXT, progress_of, take
 from tests.fakes.desk.many_cases import Meter, apart, fill
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM, SECRET
 from tests.fakes.engine.suggestions import suggestion_for
@@ -84,7 +84,7 @@ async def _measured(database: Database, clock: FakeClock, count: int) -> Spent:
     case = await do("flag a post", lambda: intake.flag(post))
     await do("flag it again", lambda: intake.flag(post))
     await do("flag one like it", lambda: intake.flag(replace(post, ref=replace(post.ref, message="like it"))))
-    await do("look how long it takes", lambda: queue.progress(case.id))
+    await do("look how long it takes", lambda: progress_of(database, case.id))
     await do("show its card", board.step)
     await do("look at the board", board.step)
     taken = await do("take it", lambda: take(queue))

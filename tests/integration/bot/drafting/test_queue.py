@@ -17,7 +17,7 @@ from core.errors import Conflict
 from core.i18n.sentences import from_json
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.approval import CaseState
-from tests.fakes.desk.decisions import execute, one_row, take
+from tests.fakes.desk.decisions import execute, one_row, progress_of, take
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM, VOLUNTEER
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
@@ -296,19 +296,21 @@ async def test_decisions_and_workers_never_block_each_other(database: Database, 
 # What moderators see
 
 
-async def test_a_moderator_sees_how_far_a_case_is(desk: Desk, queue: DraftQueue, case: Case, clock: FakeClock) -> None:
+async def test_a_moderator_sees_how_far_a_case_is(
+    database: Database, desk: Desk, queue: DraftQueue, case: Case, clock: FakeClock
+) -> None:
     """From its place in the queue over the engine's stage to nothing, once it is in review."""
     behind = await flag(desk, "behind")
     clock.advance(1)
-    places = [await queue.progress(waiting.id) for waiting in (case, behind)]
+    places = [await progress_of(database, waiting.id) for waiting in (case, behind)]
     assert sorted(place.ahead for place in places if place is not None) == [0, 1]
     taken = await take(queue)
     assert await queue.keep(taken, "claims")
-    standing = await queue.progress(taken.case.id)
-    assert standing is not None
-    assert (standing.is_running, standing.progress, standing.since) == (True, "claims", clock())
+    found = await progress_of(database, taken.case.id)
+    assert found is not None
+    assert (found.stage, found.ahead) == ("claims", 0)
     await queue.store(taken, suggestion_for(taken.case.post))
-    assert await queue.progress(taken.case.id) is None
+    assert await progress_of(database, taken.case.id) is None
 
 
 async def test_a_case_in_hand_names_its_job_and_version(queue: DraftQueue, case: Case) -> None:

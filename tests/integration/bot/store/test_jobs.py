@@ -12,11 +12,12 @@ import pytest
 
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobState
-from bot.store.views.standing import Standing, standing
+from bot.store.views.progress import progress
 from bot.store.work import jobs
 from bot.store.work.jobs import Job
 from core.errors import Conflict
 from core.models import Priority
+from core.moderation.cards import Waiting
 from tests.fakes.desk.people import SECRET
 from tests.fakes.machine.clock import FakeClock
 
@@ -75,8 +76,8 @@ class Jobs:
     async def hurry(self, name: str, priority: Priority) -> bool:
         return await self._database.run("hurry", lambda session: jobs.hurry(session, name, KIND, priority))
 
-    async def standing(self, name: str) -> Standing | None:
-        return await self._database.run("standing", lambda session: standing(session, name, KIND))
+    async def progress(self, name: str) -> Waiting | None:
+        return await self._database.run("read progress", lambda session: progress(session, name, KIND))
 
 
 @pytest.fixture
@@ -248,33 +249,33 @@ async def test_waiting_work_says_how_many_come_before_it(work: Jobs) -> None:
         await work.add(name, chance.choice("abcd"), chance.choice(list(Priority)))
     for _ in range(4):
         await work.take()
-    said = {name: found.ahead for name in names if (found := await work.standing(name)) and not found.is_running}
+    said = {name: found.ahead for name in names if (found := await work.progress(name))}
     order = await work.in_order()
-    assert said == {name: place for place, name in enumerate(order)}
+    assert len(order) == len(names) - 4
+    assert {name: said[name] for name in order} == {name: place for place, name in enumerate(order)}
 
 
 async def test_running_work_says_how_far_it_is(work: Jobs) -> None:
-    """Its attempt, and what its worker said last; nothing any more once it is over."""
+    """What its worker said last; nothing any more once it is over."""
     await work.add("a")
     job = await work.taken()
     assert await work.renew(job, "claims")
     assert await work.renew(job)
-    found = await work.standing("a")
+    found = await work.progress("a")
     assert found is not None
-    assert (found.is_running, found.attempt, found.ahead, found.progress) == (True, 1, 0, "claims")
+    assert (found.stage, found.ahead) == ("claims", 0)
     await work.finish(job)
-    assert await work.standing("a") is None
-    assert await work.standing("b") is None
+    assert await work.progress("a") is None
+    assert await work.progress("b") is None
 
 
-async def test_work_that_failed_says_why_and_when_it_is_tried_again(work: Jobs, clock: FakeClock) -> None:
+async def test_work_that_failed_says_why(work: Jobs) -> None:
     """A moderator must not take a pause for a standstill."""
     await work.add("a")
     await work.retry(await work.taken(), 30, "The model is away.")
-    found = await work.standing("a")
+    found = await work.progress("a")
     assert found is not None
-    assert (found.attempt, found.error, found.progress) == (2, "The model is away.", None)
-    assert found.not_before == clock() + timedelta(seconds=30)
+    assert (found.error, found.stage) == ("The model is away.", "")
 
 
 async def test_the_wait_is_told_from_the_work_that_was_done(work: Jobs, clock: FakeClock) -> None:
@@ -285,11 +286,11 @@ async def test_the_wait_is_told_from_the_work_that_was_done(work: Jobs, clock: F
         job = await work.taken()
         clock.advance(40)
         await work.finish(job)
-    unknown = await work.standing("6")
+    unknown = await work.progress("6")
     assert unknown is not None
     assert unknown.expected_seconds is None, "nobody is at work"
     running = [await work.taken(), await work.taken()]
-    waiting, at_work = await work.standing("6"), await work.standing(running[1].key)
+    waiting, at_work = await work.progress("6"), await work.progress(running[1].key)
     assert waiting is not None
     assert at_work is not None
     assert (waiting.ahead, waiting.expected_seconds) == (2, 40 * 3 / 2 + 40)

@@ -6,7 +6,6 @@ Reads only. Works inside the caller's transaction and never commits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
 from typing import Final
@@ -17,32 +16,17 @@ from bot.store.engine.database import Session
 from bot.store.schema import JobRow, JobState, TurnRow
 from bot.store.work.jobs import NEVER, running
 from core.models import Priority
+from core.moderation.cards import Waiting
 
 _TIMED: Final = 20
 """Of how many finished pieces of work the mean duration is taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How far a piece of work is, for people who wait for it.
+async def progress(session: Session, case_id: str, kind: str) -> Waiting | None:
+    """How far the work is that a case waits for; ``None`` where it waits for none.
 
-    ``ahead`` is how many are likely to be taken before it; ``progress`` what its worker said last. ``not_before`` is
-    when it is tried again, where an attempt failed, and ``error`` why. ``expected_seconds``, until it is done, is an
-    estimate from the last pieces of this kind; ``None`` where nobody is at work or none was finished yet.
+    How many cases come first is what is likely; the seconds are estimated from the last pieces of this kind.
     """
-
-    is_running: bool
-    attempt: int
-    ahead: int
-    progress: str | None = None
-    since: datetime | None = None
-    not_before: datetime | None = None
-    error: str | None = None
-    expected_seconds: float | None = None
-
-
-async def standing(session: Session, case_id: str, kind: str) -> Standing | None:
-    """How far the work is that a case waits for; ``None`` where it waits for none."""
     query = (
         select(JobRow)
         .where(JobRow.case_id == case_id, JobRow.kind == kind, JobRow.state.in_((JobState.READY, JobState.RUNNING)))
@@ -52,19 +36,16 @@ async def standing(session: Session, case_id: str, kind: str) -> Standing | None
     row = await session.scalar(query)
     if row is None:
         return None
-    now, mean, tried = session.moment, await _mean_seconds(session, kind), row.attempts - row.excused
+    now, mean = session.moment, await _mean_seconds(session, kind)
     if row.state is JobState.RUNNING:
         spent = (now - (row.started_at or now)).total_seconds()
         left = None if mean is None else max(0.0, mean - spent)
-        return Standing(
-            True, tried, 0, progress=row.progress, since=row.started_at, error=row.error, expected_seconds=left
-        )
+        return Waiting(stage=row.progress or "", expected_seconds=left, error=row.error or "")
     ahead, lanes = await _ahead(session, row), sum((await running(session, [kind])).values())
     wait = None if mean is None or not lanes else mean * (ahead + 1) / lanes + mean
     if wait is not None:
         wait += max(0.0, (row.run_at - now).total_seconds())
-    not_before = row.run_at if row.run_at > now else None
-    return Standing(False, tried + 1, ahead, not_before=not_before, error=row.error, expected_seconds=wait)
+    return Waiting(ahead=ahead, expected_seconds=wait, error=row.error or "")
 
 
 async def expected_seconds(session: Session, kind: str, community_id: str, priority: Priority) -> float | None:
