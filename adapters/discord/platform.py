@@ -142,7 +142,9 @@ class DiscordPlatform:
             if len(page) < _PAGE or page[-1].created_at < since:
                 return None
             before = page[-1]
-        raise PlatformUnavailable("Too much was written since.", remedy="Look for the reply on Discord.")
+        raise PlatformUnavailable(
+            sentence("Too much was written since."), remedy=sentence("Look for the reply on Discord.")
+        )
 
     async def retract(self, ref: PostRef) -> None:
         """Delete our own reply; one that is gone already is no error.
@@ -162,7 +164,9 @@ class DiscordPlatform:
         if message is None:
             return
         if not self._is_ours(message):
-            raise PlatformUnavailable("This message is not Antiphon's.", remedy="Delete it as a moderator.")
+            raise PlatformUnavailable(
+                sentence("This message is not Antiphon's."), remedy=sentence("Delete it as a moderator.")
+            )
         target = self._channel(place).get_partial_message(place.message)
         try:
             await self._change(target.delete)

@@ -202,8 +202,11 @@ def restore(
     """
     if text_hash(text) != sha256:
         raise NotAllowed(
-            f"The text of approval {approval_id} is not the one that was approved; it will not be posted.",
-            remedy="Open the case and approve a text again.",
+            sentence(
+                "The text of approval {approval} is not the one that was approved; it will not be posted.",
+                approval=approval_id,
+            ),
+            remedy=sentence("Open the case and approve a text again."),
         )
     return approve(
         approval_id=approval_id, in_reply_to=in_reply_to, text=text, shown_sha256=sha256, moderator=moderator, at=at

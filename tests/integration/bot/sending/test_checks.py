@@ -16,6 +16,7 @@ from bot.store.engine.database import Session
 from bot.store.people import communities, people
 from bot.store.schema import Change
 from core.errors import PlatformUnavailable
+from core.i18n.catalogs import LANGUAGES, translated
 from core.moderation.approval import CaseState
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import execute, one_row
@@ -100,7 +101,9 @@ async def test_a_reply_that_fails_one_check_goes_to_a_person(scene: SendingScene
         scene.community.while_reading = lambda: breaks(scene)
     (delivery,) = await scene.outbox.send_due()
     assert delivery.state is await scene.state() is CaseState.NEEDS_PERSON
-    assert reason in await scene.reason()
+    said = await scene.reason()
+    assert reason in said
+    assert said not in {translated(said, language) for language in LANGUAGES[1:]}
     assert scene.community.sends == 0
     query = "SELECT state FROM outbox WHERE id <> 'other'"
     assert await one_row(scene.database, query) == ("cancelled",)

@@ -73,7 +73,7 @@ async def test_a_retraction_needs_a_reason_the_version_and_a_posted_reply(posted
 async def test_a_reply_that_stands_nobody_knows_where_is_left_to_people(posted: SendingScene) -> None:
     """A person settled it without its id: it can be taken away on the platform only."""
     await execute(posted.database, "UPDATE outbox SET remote_message = NULL")
-    with pytest.raises(NotAllowed, match="not known"):
+    with pytest.raises(NotAllowed, match="Nobody knows where"):
         await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
 
 

@@ -48,16 +48,13 @@ ONLY_OPERATORS = {
     "An approved reply is made by core.moderation.approval alone.", "Call core.moderation.approval.approve.",
     "Nobody approved this reply.", "Approve it as a moderator with a name.",
     "The time of the approval has no time zone.", "Pass an aware datetime.",
-    "Open the case and approve a text again.",
     "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",
     "Discord does not let this bot add commands.",
     "Invite it again with the scopes bot and applications.commands; docs/discord.md has the link.",
     "Start Antiphon again later; until then the commands stay as they were.",
     "Start Antiphon again later; until then people may see each command twice.",
     "It is connected again by itself; if that does not help, update Antiphon.",
-    "This message is not Antiphon's.", "Delete it as a moderator.",
     "The suggestion holds text that cannot be stored.", "Draft the case again.",
-    "Too much was written since.", "Look for the reply on Discord.",
 }  # fmt: skip
 """What no press and no command on Discord can meet: mistakes of a program, the start, and what the outbox keeps."""
 SHOWN_ON_CARDS = [
@@ -129,7 +126,6 @@ FILLED_FOR_OPERATORS = {
     "bot/review/approvals.py": 1,
     "bot/store/engine/postgresql.py": 2,
     "core/moderation/community_policy.py": 3,
-    "core/moderation/approval.py": 1,
 }
 """How many texts with values in them are left in English, by file, for the same reasons."""
 
