@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from core.i18n.sentences import joined, listed, sentence
@@ -335,15 +336,8 @@ class _Run:
         start = [*prepared, *await assessor.best([c for c in written if c.text not in known])]
         await self._show(start, assessor)
         self._report("drafts", f"{len(start)} drafts pass the gates")
-        standing = list(start)
-
-        async def assess(fresh: Sequence[Candidate]) -> list[Candidate]:
-            kept = await assessor.best(fresh)
-            standing.extend(kept)
-            await self._show(standing, assessor)
-            return kept
-
-        search = await anneal(start, brief, themes, self.model, assess, self.chance)
+        show = partial(self._show, assessor=assessor)
+        search = await anneal(start, brief, themes, self.model, assessor, self.chance, show)
         self._report("anneal", f"{search.rounds} rounds, {len(search.found)} drafts, {search.stopped}")
         return search
 

@@ -17,6 +17,7 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief
 from core.ports import Generation
+from core.stages.assessing import Assessor
 from core.stages.drafting import Candidate, tidy
 from core.stages.outcomes import Search
 from core.wording.language import name_of
@@ -25,8 +26,12 @@ from core.wording.targets.slurs import is_slur
 from core.wording.text import content_stems, words
 
 SAMPLED_WORDS = 5
-Assess = Callable[[Sequence[Candidate]], Awaitable[list[Candidate]]]
-"""Scores candidates and drops those that fail a gate."""
+Show = Callable[[Sequence[Candidate]], Awaitable[None]]
+"""Called after each round with all candidates so far, best first."""
+
+
+async def unshown(_: Sequence[Candidate]) -> None:
+    """Nobody watches."""
 
 
 def weights_of(energies: Sequence[float], temperature: float) -> list[float]:
@@ -68,8 +73,9 @@ async def anneal(
     brief: Brief,
     themes: Sequence[Theme],
     model: MeteredModel,
-    assess: Assess,
+    assessor: Assessor,
     chance: random.Random,
+    show: Show = unshown,
 ) -> Search[Candidate]:
     """Improve the drafts within the budget; all candidates that passed the gates."""
     profile = model.budget.profile
@@ -83,8 +89,9 @@ async def anneal(
         parents = pick(pool, profile.t0 + done * profile.t_step, drawn, chance)
         proposals = await _rewrite(parents, brief, bag, model, chance)
         seen = {candidate.text for candidate in pool}
-        fresh = await assess([proposal for proposal in proposals if proposal.text not in seen])
+        fresh = await assessor.best([proposal for proposal in proposals if proposal.text not in seen])
         pool = sorted([*pool, *fresh], key=lambda candidate: -candidate.energy)
+        await show(pool)
     return Search(pool, profile.rounds, _ended(pool, model) or sentence("round limit"))
 
 

@@ -14,6 +14,7 @@ from core.llm.budget import MeteredModel
 from core.llm.profiles import QUICK, Profile
 from core.models import Intent, Scores, TargetGroup
 from core.stages.anneal import SAMPLED_WORDS, anneal, pick, vocabulary
+from core.stages.assessing import Assessor
 from core.stages.drafting import Candidate
 from core.stages.outcomes import Search
 from core.wording.prepared.bank import Theme
@@ -37,16 +38,16 @@ def _candidate(text: str, total: float | None, intent: Intent = Intent.POSITIVE)
 FIRST, SECOND = _candidate("first", 6.0), _candidate("second", 4.0, Intent.DENOUNCING)
 
 
-class _Assess:
+class _Assess(Assessor):
     """Scores one proposal after the other as told; what has no score left fails a gate."""
 
     def __init__(self, *totals: float) -> None:
         self.totals = list(totals)
         self.rounds: list[list[str]] = []
 
-    async def __call__(self, fresh: Sequence[Candidate]) -> list[Candidate]:
-        self.rounds.append([candidate.text for candidate in fresh])
-        return [replace(c, scores=Scores(total=self.totals.pop(0))) for c in fresh if self.totals]
+    async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        self.rounds.append([candidate.text for candidate in candidates])
+        return [replace(c, scores=Scores(total=self.totals.pop(0))) for c in candidates if self.totals]
 
 
 def _numbered() -> FakeModel:
@@ -224,3 +225,15 @@ async def test_nothing_to_start_from_is_said() -> None:
         [], 0, "no draft passed the gates"
     )
     assert model.budget.model_calls == 0
+
+
+async def test_each_round_shows_all_drafts_so_far_best_first() -> None:
+    """Who waits sees the best one at once."""
+    shown: list[list[float]] = []
+
+    async def show(pool: Sequence[Candidate]) -> None:
+        shown.append([candidate.energy for candidate in pool])
+
+    model = metered(_numbered(), replace(PROFILE, rounds=2, proposals=1, samples=1, target_score=10.0))
+    await anneal([SECOND, FIRST], brief_of(), [THEME], model, _Assess(5.0, 8.0), random.Random(1), show)
+    assert shown == [[6.0, 5.0, 4.0], [8.0, 6.0, 5.0, 4.0]]
