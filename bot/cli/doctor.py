@@ -25,7 +25,7 @@ from bot.runtime.findings import Finding, finding_of
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from bot.store.schema import PlatformState
-from bot.store.views.platforms import Seen, seen
+from bot.store.views.platforms import SeenPlatform, seen
 from core.errors import AntiphonError
 from core.ports import EvidenceQuery, Generation, LanguageModel, Message
 from core.scoring.heads.heads import Heads
@@ -146,7 +146,7 @@ async def examine_platforms(settings: Settings) -> list[Finding]:
     return found or [Finding("platforms", True, "none is configured; antiphon run shows a sample community")]
 
 
-async def _standings(settings: Settings) -> list[Seen]:
+async def _standings(settings: Settings) -> list[SeenPlatform]:
     place = settings.database_place
     if isinstance(place, Path) and not place.exists():
         return []
@@ -157,7 +157,7 @@ async def _standings(settings: Settings) -> list[Seen]:
         await database.close()
 
 
-def _standing(seen: Seen) -> Finding:
+def _standing(seen: SeenPlatform) -> Finding:
     """One platform in one process."""
     name, since = f"platform {seen.platform}", f"since {seen.since:%Y-%m-%d %H:%M:%S} UTC"
     if seen.is_gone:

@@ -19,7 +19,7 @@ from bot.store.schema import Change, PreparedReplyRow
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
 from core.moderation.input_checks import check_text
-from core.moderation.origins import Review
+from core.moderation.origins import ReviewOfPrepared
 from core.moderation.roles import OnCommunity, Person
 from core.wording.prepared.bank import LANGUAGES, OwnReply, load_themes, prepared_id
 
@@ -43,7 +43,7 @@ class PreparedReply:
     text: str
     is_own: bool
     is_hidden: bool = False
-    review: Review | None = None
+    review: ReviewOfPrepared | None = None
 
 
 class PreparedReplies:
@@ -90,7 +90,7 @@ class PreparedReplies:
 
         return await self._database.run("add a prepared reply", work)
 
-    async def review(self, community_id: str, id_: str, reviewer: Person, by: By, note: str = "") -> Review:
+    async def review(self, community_id: str, id_: str, reviewer: Person, by: By, note: str = "") -> ReviewOfPrepared:
         """Record that somebody with a role in the community has read a reply and stands for it.
 
         Args:
@@ -99,14 +99,14 @@ class PreparedReplies:
         check_text(note)
         check_text(reviewer.name)
 
-        async def work(session: Session) -> Review:
+        async def work(session: Session) -> ReviewOfPrepared:
             community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
             await _known(session, community, id_)
             person, name = await _reviewer(session, community, reviewer)
             await prepared.keep_review(session, community.id, id_, person, name)
             await touch(session, *await cases_with_prepared(session, community.id, id_))
             await _record(session, community, actor, f"prepared reply {id_} reviewed by {person}", note)
-            return Review(name, session.moment)
+            return ReviewOfPrepared(name, session.moment)
 
         return await self._database.run("review a prepared reply", work)
 

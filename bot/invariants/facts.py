@@ -17,7 +17,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, select, text
 from sqlalchemy.orm import Session as SyncSession
 
-from bot.invariants.log import Line, Log, read_log
+from bot.invariants.log import AuditLine, AuditStream, read_log
 from bot.invariants.record import Record
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.engine.database import Session
@@ -84,7 +84,7 @@ class Tables:
     approvals: Sequence[ApprovalRow] = ()
     outbox: Sequence[OutboxRow] = ()
     jobs: Sequence[JobRow] = ()
-    log: Log = field(default_factory=Log)
+    log: AuditStream = field(default_factory=AuditStream)
     notes: Sequence[NoteRow] = ()
     persons: Sequence[PersonRow] = ()
     communities: Sequence[CommunityRow] = ()
@@ -130,7 +130,7 @@ class Facts:
         return _grouped(self.tables.outbox, "approval_id")
 
     @property
-    def chains(self) -> dict[str, list[Line]]:
+    def chains(self) -> dict[str, list[AuditLine]]:
         """The audit lines by their stream, in the order of ``seq``; of a case that is gone the first and the last."""
         return self.tables.log.chains
 
@@ -151,12 +151,12 @@ class Facts:
         """The suggestions by the id of their row; ``None`` for one that cannot be read."""
         return {row.id: _read(row.document) for row in self.tables.suggestions}
 
-    def moves(self, case_id: str, to: CaseState) -> list[Line]:
+    def moves(self, case_id: str, to: CaseState) -> list[AuditLine]:
         """The audit lines of a case's moves to a state."""
         return [line for line in self.chains.get(case_id, ()) if line.to_state is to]
 
     @cached_property
-    def approval_lines(self) -> dict[str, Line]:
+    def approval_lines(self) -> dict[str, AuditLine]:
         """The audit line of each approval, by its id: the first of a case's lines is its first approval's."""
         found = {}
         for case_id, approvals in self.approvals_by_case.items():
@@ -169,7 +169,7 @@ class Facts:
         """The approvals of each case, oldest first."""
         return _grouped(self.tables.approvals, "case_id")
 
-    def intents(self, approval: ApprovalRow) -> list[Line]:
+    def intents(self, approval: ApprovalRow) -> list[AuditLine]:
         """The audit lines by which the intent to send this approval's reply was committed, oldest first."""
         mine = self.approval_lines.get(approval.id)
         if mine is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.invariants.facts import Facts
-from bot.invariants.log import Line
+from bot.invariants.log import AuditLine
 from bot.invariants.violation import Violation
 from bot.store.people.audit import note_hash
 from bot.store.upkeep.erasing import has_words
@@ -46,7 +46,7 @@ def _as_digested(facts: Facts) -> Iterator[Violation]:
             yield Violation("audit", f"The digest of slot {digest.slot} is of another log: lines or chains are gone.")
 
 
-def _at_head(where: str, version: int, state: CaseState | None, head: Line | None) -> Iterator[Violation]:
+def _at_head(where: str, version: int, state: CaseState | None, head: AuditLine | None) -> Iterator[Violation]:
     if head is None:
         yield Violation(where, "It has no line in the audit log.")
     elif (head.seq, head.to_state) != (version, state):

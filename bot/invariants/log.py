@@ -28,7 +28,7 @@ _AT_ONCE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AuditLine:
     """What is kept of a line of the audit log (``AuditRow``)."""
 
     seq: int
@@ -41,7 +41,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Log:
+class AuditStream:
     """The audit log.
 
     Args:
@@ -52,7 +52,7 @@ class Log:
         sha256: what that digest had to be.
     """
 
-    chains: dict[str, list[Line]] = field(default_factory=dict)
+    chains: dict[str, list[AuditLine]] = field(default_factory=dict)
     faults: tuple[Violation, ...] = ()
     doubled: tuple[Violation, ...] = ()
     streams: int = 0
@@ -66,14 +66,14 @@ class _Head:
     sha256: str
 
 
-def read_log(session: SyncSession, present: Collection[str], digested: int) -> Log:
+def read_log(session: SyncSession, present: Collection[str], digested: int) -> AuditStream:
     """Read and check the whole log.
 
     Args:
         present: the cases and communities that are there.
         digested: the id of the last line that the newest digest covers, 0 where there is none.
     """
-    chains, faults, doubled, heads = dict[str, list[Line]](), list[Violation](), list[Violation](), list[Any]()
+    chains, faults, doubled, heads = dict[str, list[AuditLine]](), list[Violation](), list[Violation](), list[Any]()
     query = select(AuditRow.__table__).order_by(AuditRow.stream, AuditRow.seq, AuditRow.id)
     rows = session.execute(query.execution_options(yield_per=_AT_ONCE))
     for stream, found in groupby(rows, key=attrgetter("stream")):
@@ -86,11 +86,11 @@ def read_log(session: SyncSession, present: Collection[str], digested: int) -> L
         if before:
             head = max(before, key=attrgetter("id"))
             heads.append(_Head(stream, head.seq, head.sha256))
-    return Log(chains, tuple(faults), tuple(doubled), len(heads), heads_hash(heads))
+    return AuditStream(chains, tuple(faults), tuple(doubled), len(heads), heads_hash(heads))
 
 
-def _kept(line: Any) -> Line:
-    return Line(
+def _kept(line: Any) -> AuditLine:
+    return AuditLine(
         seq=line.seq,
         from_state=line.from_state,
         to_state=line.to_state,

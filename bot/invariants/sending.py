@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.invariants.facts import Facts
-from bot.invariants.log import Line
+from bot.invariants.log import AuditLine
 from bot.invariants.record import Sent
 from bot.invariants.violation import Violation
 from bot.store.people.communities import EVERYWHERE
@@ -215,7 +215,7 @@ def nothing_posts_while_closed(facts: Facts) -> Iterator[Violation]:
             yield Violation(case.id, f"Approval {approval.id} was used in a community that never left shadow mode.")
 
 
-def _closed_at(facts: Facts, case: CaseRow, line: Line) -> str:
+def _closed_at(facts: Facts, case: CaseRow, line: AuditLine) -> str:
     """Which scope was closed when an intent was committed, by the record or the audit log, "" if none was."""
     for time in facts.record.closed if facts.record else ():
         is_here = time.scope in (EVERYWHERE, case.community_id)

@@ -17,7 +17,7 @@ from bot.review.proposals import kept_proposal, require_shown
 from bot.review.queries import rendered_in
 from bot.store.cases import approvals, holds, suggestions
 from bot.store.cases import cases as store
-from bot.store.cases.approvals import First, Origin
+from bot.store.cases.approvals import ApprovalOrigin, First
 from bot.store.cases.cases import Case
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.cases.proposals import Proposal, keep_proposal, proposal_with
@@ -199,7 +199,7 @@ class Approvals:
             community,
             reply,
             footer,
-            Origin(exact.suggestion_id, exact.draft_rank, is_edited),
+            ApprovalOrigin(exact.suggestion_id, exact.draft_rank, is_edited),
             seconded_by=None if first is None else who,
             holds_for=self._holds_for,
             undo_for=self._undo_for,

@@ -23,7 +23,7 @@ from core.models import Draft
 from core.moderation.approval import CaseState
 from core.moderation.disclosure import Rendered, render
 from core.moderation.input_checks import check_text
-from core.moderation.origins import Review, prepared_of
+from core.moderation.origins import ReviewOfPrepared, prepared_of
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import CheckedSentence, check_edit, warnings_of
@@ -132,7 +132,7 @@ class CaseQueries:
         """The counter-claim that a moderator chose for a case, or ``None`` to let the engine write some and vote."""
         return await self._database.run("read the claim", lambda session: suggestions.chosen_claim(session, case_id))
 
-    async def reviews(self, community_id: str, drafts: Sequence[Draft]) -> dict[str, Review]:
+    async def reviews(self, community_id: str, drafts: Sequence[Draft]) -> dict[str, ReviewOfPrepared]:
         """Who in a community stands for the prepared replies that some drafts are made of."""
         ids = prepared_of(drafts)
         return await self._database.run("read reviews", lambda s: prepared.reviews_of(s, community_id, ids))

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from core.models import Action, Draft, Evidence, FlaggedPost, PostRef, TargetGroup
 from core.moderation.approval import CaseState
-from core.moderation.origins import Review
+from core.moderation.origins import ReviewOfPrepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Card:
     is_paused: bool = False
     closed_because: str = ""
     community_language: str | None = None
-    reviews: Mapping[str, Review] = field(default_factory=dict)
+    reviews: Mapping[str, ReviewOfPrepared] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

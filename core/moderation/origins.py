@@ -14,7 +14,7 @@ from core.models import Draft, Origin
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class ReviewOfPrepared:
     """Who stands for a prepared reply in a community, by the name that they gave, and since when."""
 
     name: str
@@ -26,7 +26,7 @@ def prepared_of(drafts: Iterable[Draft]) -> list[str]:
     return list(dict.fromkeys(id_ for draft in drafts for id_ in draft.prepared))
 
 
-def origin_in_words(draft: Draft, reviews: Mapping[str, Review]) -> Sentence:
+def origin_in_words(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Sentence:
     """Where the draft's sentences come from, each kind once, in their order.
 
     Args:
@@ -40,7 +40,7 @@ def origin_in_words(draft: Draft, reviews: Mapping[str, Review]) -> Sentence:
     return listed([said[origin] for origin in dict.fromkeys(draft.origins)], " + ")
 
 
-def prepared_in_words(ids: tuple[str, ...], reviews: Mapping[str, Review]) -> Sentence:
+def prepared_in_words(ids: tuple[str, ...], reviews: Mapping[str, ReviewOfPrepared]) -> Sentence:
     """Whether prepared replies were reviewed, and by whom: all of them, or a part."""
     found = [reviews[id_] for id_ in ids if id_ in reviews]
     if not found:

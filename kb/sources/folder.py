@@ -60,7 +60,7 @@ class Described(BaseModel):
     target_groups: list[Annotated[TargetGroup, Field(strict=False)]] = []
 
 
-class Line(Described):
+class ListedLine(Described):
     """A document of a ``.jsonl`` file. Without an ``id``, its line's number names it; of one id, the first counts."""
 
     text: _Text
@@ -68,7 +68,7 @@ class Line(Described):
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FolderPlace:
     """Where a document stands: a file below the folder, and for a line its offset in bytes and its number from 1."""
 
     path: str
@@ -80,7 +80,7 @@ class _Place:
         return f"{path}#{self.offset}:{self.line}" if self.line else path
 
     @classmethod
-    def of(cls, text: str) -> _Place:
+    def of(cls, text: str) -> _FolderPlace:
         path, _, line = text.partition("#")
         offset, _, number = line.partition(":")
         return cls(unquote(path, errors="surrogateescape"), int(offset or 0), int(number or 0))
@@ -136,7 +136,7 @@ class Folder:
         """
         wanted = wanted_of(listing)
         try:
-            return await asyncio.to_thread(self._page, wanted, None if cursor is None else _Place.of(cursor))
+            return await asyncio.to_thread(self._page, wanted, None if cursor is None else _FolderPlace.of(cursor))
         except OSError as err:
             raise SourceUnavailable(f"{self._folder} cannot be read: {err.strerror}.") from err
 
@@ -149,7 +149,7 @@ class Folder:
         """
         return await asyncio.to_thread(self._fetch, document)
 
-    def _page(self, wanted: Wanted, after: _Place | None) -> ListingPage:
+    def _page(self, wanted: Wanted, after: _FolderPlace | None) -> ListingPage:
         found: list[Listed] = []
         last = None
         for number, place in enumerate(self._places(after)):
@@ -161,16 +161,16 @@ class Folder:
             last = place
         return ListingPage(tuple(found), None)
 
-    def _places(self, after: _Place | None) -> Iterator[_Place]:
+    def _places(self, after: _FolderPlace | None) -> Iterator[_FolderPlace]:
         """Where documents stand, in a fixed order, after one of them."""
         for path in sorted(self._paths()):
             if after is not None and path < after.path:
                 continue
             if not path.lower().endswith(LINES):
                 if after is None or path != after.path:
-                    yield _Place(path)
+                    yield _FolderPlace(path)
             elif after is None or path != after.path:
-                yield from self._lines(_Place(path, 0, 1), skips=False)
+                yield from self._lines(_FolderPlace(path, 0, 1), skips=False)
             else:
                 yield from self._lines(after, skips=True)
 
@@ -188,17 +188,17 @@ class Folder:
         real = path.resolve()
         return real if real.is_relative_to(self._folder) and real.is_file() else None
 
-    def _lines(self, start: _Place, *, skips: bool) -> Iterator[_Place]:
+    def _lines(self, start: _FolderPlace, *, skips: bool) -> Iterator[_FolderPlace]:
         """The lines of a file from one on, or after it; blank ones are left out."""
         with (self._folder / start.path).open("rb") as file:
             file.seek(start.offset)
             offset, number = start.offset, start.line
             for length, is_blank in _lengths(file):
                 if not is_blank and not (skips and number == start.line):
-                    yield _Place(start.path, offset, number)
+                    yield _FolderPlace(start.path, offset, number)
                 offset, number = offset + length, number + 1
 
-    def _listed(self, place: _Place) -> Listed:
+    def _listed(self, place: _FolderPlace) -> Listed:
         """A document as what stands beside it says; without that where it has a defect."""
         try:
             described, key = self._described(place)
@@ -222,7 +222,7 @@ class Folder:
             expires=described.expires,
         )
 
-    def _described(self, place: _Place) -> tuple[Described, str]:
+    def _described(self, place: _FolderPlace) -> tuple[Described, str]:
         """What is said about a document, and the key of a line within its file.
 
         Raises:
@@ -244,7 +244,7 @@ class Folder:
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as err:
             raise DocumentRefused(f"{name} is no TOML: {err}.", remedy="Correct the file beside it.") from err
 
-    def _line(self, place: _Place) -> Line:
+    def _line(self, place: _FolderPlace) -> ListedLine:
         path = self._inside(self._folder / place.path)
         if path is None:
             raise DocumentRefused(f"{place.path} is missing.")
@@ -255,12 +255,12 @@ class Folder:
         if len(raw) > self._max_bytes:
             raise DocumentRefused(f"{where} is longer than {self._max_bytes:,} bytes.")
         try:
-            return Line.model_validate_json(raw)
+            return ListedLine.model_validate_json(raw)
         except ValidationError as err:
             raise DocumentRefused(f"{where}: {_defects(err)}.", remedy="Correct that line.") from err
 
     def _fetch(self, document: Listed) -> Fetched:
-        place = _Place.of(document.url)
+        place = _FolderPlace.of(document.url)
         try:
             if place.line:
                 line = self._line(place)
@@ -300,7 +300,7 @@ def _raise(err: OSError) -> None:
     raise err
 
 
-def _title(place: _Place) -> str:
+def _title(place: _FolderPlace) -> str:
     words = Path(place.path).stem.replace("_", " ").replace("-", " ").strip()
     return f"{words}, line {place.line}" if place.line else words
 

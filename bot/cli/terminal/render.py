@@ -16,7 +16,7 @@ from rich.text import Text
 
 from adapters.sample.posts import SamplePost
 from core.models import Draft, Evidence, Progress, Receipt, Scores, Suggestion, Verdict
-from core.moderation.origins import Review, origin_in_words
+from core.moderation.origins import ReviewOfPrepared, origin_in_words
 
 _SHOWN = {
     "total": "overall /10",
@@ -38,7 +38,7 @@ def show_progress(console: Console, step: Progress) -> None:
 
 
 def show_suggestion(
-    console: Console, suggestion: Suggestion, reviews: Mapping[str, Review] = MappingProxyType({})
+    console: Console, suggestion: Suggestion, reviews: Mapping[str, ReviewOfPrepared] = MappingProxyType({})
 ) -> None:
     """Gist, claim, evidence, ranked drafts with origin, receipts and scores, and what it cost.
 
@@ -72,7 +72,7 @@ def show_evidence(console: Console, number: int, passage: Evidence) -> None:
         console.print(Text(f"    Caution: {passage.caution}", style="yellow"))
 
 
-def show_draft(console: Console, draft: Draft, reviews: Mapping[str, Review]) -> None:
+def show_draft(console: Console, draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> None:
     """A draft with its origin, scores, receipts and warnings."""
     body = Text(draft.text)
     body.append(f"\n\nOrigin: {origin_in_words(draft, reviews)}")

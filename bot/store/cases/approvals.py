@@ -34,7 +34,7 @@ class First:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ApprovalOrigin:
     """The draft that an approved text comes from, if any, and whether a person changed it."""
 
     suggestion_id: str | None
@@ -109,7 +109,7 @@ async def keep(
     community: Community,
     reply: ApprovedReply,
     footer: str,
-    origin: Origin,
+    origin: ApprovalOrigin,
     *,
     seconded_by: str | None,
     holds_for: timedelta,

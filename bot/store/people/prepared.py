@@ -13,7 +13,7 @@ from sqlalchemy import delete, select, update
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
 from bot.store.schema import PreparedReplyRow
-from core.moderation.origins import Review
+from core.moderation.origins import ReviewOfPrepared
 from core.wording.prepared.bank import Changes, OwnReply, prepared_id
 
 
@@ -37,7 +37,7 @@ def own_reply(row: PreparedReplyRow) -> OwnReply | None:
     return OwnReply(row.language, row.target_group, row.intent, row.text, row.theme)
 
 
-async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, Review]:
+async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, ReviewOfPrepared]:
     """Who stands for these replies in a community; nothing of those that nobody reviewed."""
     if not ids:
         return {}
@@ -46,11 +46,11 @@ async def reviews_of(session: Session, community_id: str, ids: Collection[str]) 
     return {id_: review for id_, review in found if review is not None}
 
 
-def review_in(row: PreparedReplyRow) -> Review | None:
+def review_in(row: PreparedReplyRow) -> ReviewOfPrepared | None:
     """Who reviewed the reply of a row, if somebody did."""
     if row.reviewer is None or row.reviewed_at is None:
         return None
-    return Review(row.reviewer, row.reviewed_at)
+    return ReviewOfPrepared(row.reviewer, row.reviewed_at)
 
 
 async def add(session: Session, community_id: str, reply: OwnReply) -> bool:

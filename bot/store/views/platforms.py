@@ -78,7 +78,7 @@ async def forget(session: Session, owner: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenPlatform:
     """A row of the table as people see it; ``is_gone`` where its process ended without saying so."""
 
     platform: str
@@ -91,11 +91,11 @@ class Seen:
     is_gone: bool
 
 
-async def seen(session: Session) -> list[Seen]:
+async def seen(session: Session) -> list[SeenPlatform]:
     """How every platform stands in every process, by their names."""
     rows = await session.scalars(select(PlatformRow).order_by(PlatformRow.platform, PlatformRow.owner))
     return [
-        Seen(
+        SeenPlatform(
             row.platform,
             row.state,
             row.since,

@@ -35,7 +35,7 @@ _LEAST_ROOM = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class _Passing:
+class _PassingFilter:
     """What a filter lets pass: of all paragraphs, of those with a stored vector, and which share; ``None`` is all."""
 
     paragraphs: Mask | None
@@ -71,7 +71,7 @@ class Opened:
         self._since = _Since()
         for batch in since:
             self.add(batch)
-        self._passing_of: OrderedDict[Filters, _Passing] = OrderedDict()
+        self._passing_of: OrderedDict[Filters, _PassingFilter] = OrderedDict()
         self._passing_lock = Lock()
         self._looked = monotonic()
 
@@ -134,7 +134,7 @@ class Opened:
 
         return self._most(ask, k, k if filters.per_document is None else 2 * k, None, filters.per_document)
 
-    def _nearest(self, vector: NDArray[np.float32], k: int, passing: _Passing) -> Ranked:
+    def _nearest(self, vector: NDArray[np.float32], k: int, passing: _PassingFilter) -> Ranked:
         places, scores = self._since.search(vector, k, passing.paragraphs)
         if self._neighbours is None:
             return places, scores
@@ -155,7 +155,7 @@ class Opened:
                 return list(zip(rows.tolist(), scores[kept][:k].tolist(), strict=True))
             limit *= 4
 
-    def _passing(self, filters: Filters) -> _Passing:
+    def _passing(self, filters: Filters) -> _PassingFilter:
         key = replace(filters, per_document=None)
         with self._passing_lock:
             if key in self._passing_of:
@@ -163,9 +163,9 @@ class Opened:
                 return self._passing_of[key]
         mask = self.columns.mask(key)
         if mask is None:
-            passing = _Passing(None, None, 1.0)
+            passing = _PassingFilter(None, None, 1.0)
         else:
-            passing = _Passing(mask, mask[self._places], np.count_nonzero(mask) / len(mask))
+            passing = _PassingFilter(mask, mask[self._places], np.count_nonzero(mask) / len(mask))
         with self._passing_lock:
             self._passing_of[key] = passing
             if len(self._passing_of) > _FILTERS:

@@ -23,7 +23,7 @@ from core.models import (
 )
 from core.moderation.approval import CaseState, text_hash
 from core.moderation.cards import Card, Holder, ProposedReply, Waiting
-from core.moderation.origins import Review
+from core.moderation.origins import ReviewOfPrepared
 
 CASE_ID = "0123456789abcdef0123456789abcdef"
 AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -117,7 +117,7 @@ def samples() -> dict[str, Card]:
         "In review, held by somebody, a prepared reply reviewed": replace(
             REVIEWED,
             holder=Holder("Ane", AT + timedelta(minutes=5)),
-            reviews={"en-5eed5eed00": Review("Ane", AT)},
+            reviews={"en-5eed5eed00": ReviewOfPrepared("Ane", AT)},
         ),
         "In review, two persons needed, one approved": replace(
             REVIEWED,

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from bot.store.engine.database import Database
 from bot.store.schema import PlatformState
-from bot.store.views.platforms import Seen, Standing, forget, keep, seen, troubles
+from bot.store.views.platforms import SeenPlatform, Standing, forget, keep, seen, troubles
 from tests.fakes.machine.clock import FakeClock
 
 _LEASE = timedelta(seconds=60)
@@ -18,7 +18,7 @@ async def _keep(database: Database, standing: Standing, owner: str = "one") -> N
     await database.run("keep", lambda session: keep(session, owner, [standing], _LEASE))
 
 
-async def _seen(database: Database) -> list[Seen]:
+async def _seen(database: Database) -> list[SeenPlatform]:
     return await database.run("look", seen)
 
 

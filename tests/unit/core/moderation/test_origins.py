@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 import pytest
 
 from core.models import Draft, Intent, Origin, Scores
-from core.moderation.origins import Review, origin_in_words
+from core.moderation.origins import ReviewOfPrepared, origin_in_words
 
-ANE = Review("Ane", datetime(2026, 3, 2, tzinfo=UTC))
-JON = Review("Jon", datetime(2026, 3, 3, tzinfo=UTC))
+ANE = ReviewOfPrepared("Ane", datetime(2026, 3, 2, tzinfo=UTC))
+JON = ReviewOfPrepared("Jon", datetime(2026, 3, 3, tzinfo=UTC))
 PREPARED, EVIDENCE, MODEL = Origin
 
 
-def said(*origins: Origin, prepared: tuple[str, ...] = (), **reviews: Review) -> str:
+def said(*origins: Origin, prepared: tuple[str, ...] = (), **reviews: ReviewOfPrepared) -> str:
     """The words for a draft of these sentences."""
     return origin_in_words(Draft(1, "x", Intent.POSITIVE, Scores(), (), (), origins, prepared), reviews)
 

@@ -16,7 +16,7 @@ from core.i18n.catalogs import LANGUAGES
 from core.models import Action, Draft, Evidence, Intent, Origin, PostRef, Receipt, Scores, Source, TargetGroup, Verdict
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Holder, Waiting
-from core.moderation.origins import Review
+from core.moderation.origins import ReviewOfPrepared
 from tests.fakes.discord.messages import buttons_of, components_of, proposal_layout, read_as_discord_shows, texts_of
 from tests.fakes.ports.cards import AT, CASE_ID, DRAFTS, PROPOSAL, REVIEWED, samples
 from tools.discord_cards import PAGE, page
@@ -81,7 +81,7 @@ def _cards(draw: st.DrawFn) -> Card:
         is_shadow=draw(st.booleans()),
         is_paused=draw(st.booleans()),
         closed_because=draw(_NASTY),
-        reviews={id_: Review(draw(_NASTY), AT) for id_ in draw(st.sets(st.sampled_from(["en-1", "en-2"])))},
+        reviews={id_: ReviewOfPrepared(draw(_NASTY), AT) for id_ in draw(st.sets(st.sampled_from(["en-1", "en-2"])))},
     )
 
 
@@ -289,7 +289,7 @@ def test_words_from_elsewhere_can_only_be_copied() -> None:
 )
 def test_each_draft_says_where_it_comes_from(locale: str, prepared: str, written: str) -> None:
     """Who approves it knows whether a person stands for it, or a model made it up; a name is never markup."""
-    card = replace(REVIEWED, reviews={DRAFTS[0].prepared[0]: Review("A*ne", AT)})
+    card = replace(REVIEWED, reviews={DRAFTS[0].prepared[0]: ReviewOfPrepared("A*ne", AT)})
     shown = "\n".join(texts_of(card_layout(card, locale).to_components()))
     assert prepared in read_as_discord_shows(shown)
     assert written in shown
