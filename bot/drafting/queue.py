@@ -15,6 +15,7 @@ from typing import Final
 from uuid import uuid4
 
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
 from bot.store.cases import cases as store
 from bot.store.cases import holds
@@ -124,7 +125,7 @@ class DraftQueue:
         try:
             async with session.begin_nested():
                 case = await self._open(session, job, job.case_id)
-        except Conflict:
+        except (Conflict, DBAPIError):  # of the latter the transaction does not survive
             raise
         except Exception as err:
             await self._set_aside(session, job, err)
@@ -162,6 +163,8 @@ class DraftQueue:
                 try:
                     async with session.begin_nested():
                         await self._put_back(session, job)
+                except DBAPIError:
+                    raise
                 except Exception as err:
                     await self._set_aside(session, job, err)
             return len(found)

@@ -13,7 +13,7 @@ from bot.compose.desk import Desk
 from bot.drafting.queue import Backoff, DraftQueue, Taken
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
-from core.errors import Conflict
+from core.errors import Conflict, StoreUnavailable
 from core.i18n.sentences import from_json
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.approval import CaseState
@@ -324,3 +324,16 @@ async def test_a_case_in_hand_names_its_job_and_version(queue: DraftQueue, case:
     with pytest.raises(Conflict):
         await queue.store(Taken(second.case, first.job), suggestion_for(case.post))
     await queue.store(second, suggestion_for(case.post))
+
+
+async def test_a_database_that_fails_is_not_held_against_the_case(
+    desk: Desk, queue: DraftQueue, database: Database, post: FlaggedPost
+) -> None:
+    """It is the database that does not answer, and no damaged row: nothing was kept of the attempt."""
+    case = await desk.intake.flag(post)
+    await execute(database, "ALTER TABLE audit RENAME TO away")
+    with pytest.raises(StoreUnavailable):
+        await queue.take()
+    await execute(database, "ALTER TABLE away RENAME TO audit")
+    taken = await take(queue)
+    assert (taken.case.id, taken.job.attempts) == (case.id, 1)

@@ -26,7 +26,7 @@ from tests.fakes.machine.clock import FakeClock
 
 SCALE = int(os.environ.get("ANTIPHON_TEST_SCALE", "1"))
 """How much longer than usual the long tests run; ``make torture`` sets it."""
-SENDS, RACES = 24 * SCALE, 110 * SCALE
+SENDS, RACES = 24 * SCALE, 60 * SCALE
 NO_CAP = SendLimits(per_hour=10**6, per_day=10**6)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -20,12 +21,14 @@ from core.errors import StoreUnavailable
 from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import one_row
 from tests.fakes.desk.people import SECRET, settle
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.machine.postgres import execute, new_database
 from tests.torture.world.figures import TickingClock
 from tests.torture.world.platform import LoggedPlatform
 from tests.torture.world.world import World, approve_first_post, opened_world
 
 _PATIENCE = 0.3  # seconds that a transaction waits for another one
+_MOST_FLAGS = 100
 
 
 @pytest.fixture
@@ -195,9 +198,18 @@ async def test_a_read_only_database_refuses_and_sends_nothing(world: World) -> N
     assert await _at_rest(world) == [CaseState.POSTED]
 
 
-async def test_a_postgresql_server_that_is_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
+@pytest.fixture
+def server_to_kill() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of the test's own, in a folder that is open to the user whom it runs as."""
+    with tempfile.TemporaryDirectory(prefix="antiphon-postgresql-") as folder:
+        server = get_server(folder)
+        yield server
+        server.cleanup()
+
+
+async def test_a_postgresql_server_that_is_killed_in_the_middle_loses_nothing(server_to_kill: PostgresServer) -> None:
     """Flags, drafts, approvals and sends go on while the server is stopped at once, and started again, twice."""
-    server = get_server(tmp_path / "postgresql")
+    server = server_to_kill
     clock = TickingClock()
     platform = LoggedPlatform(clock=clock)
     address = make_url(server.get_uri()).set(drivername="postgresql+asyncpg")
@@ -206,16 +218,16 @@ async def test_a_postgresql_server_that_is_killed_in_the_middle_loses_nothing(tm
         await settle(database)
         world, stop = World(database, clock, platform, undo_seconds=0.0), asyncio.Event()
         parts = [asyncio.create_task(part(world, stop)) for part in (_flagging, _drafting, _approving, _sending)]
-        for restart in range(2):
-            await platform.until_sent(3 * (restart + 1))
-            await asyncio.to_thread(_restart, server)
-        await platform.until_sent(len(platform.sent()) + 3)
+        async with asyncio.timeout(GUARD_SECONDS):
+            for restart in range(2):
+                await platform.until_sent(3 * (restart + 1))
+                await asyncio.to_thread(_restart, server)
+            await platform.until_sent(len(platform.sent()) + 3)
         stop.set()
         await asyncio.gather(*parts)
         assert set(await _at_rest(world)) <= {CaseState.POSTED, CaseState.IN_REVIEW, CaseState.NEEDS_PERSON}
     finally:
         await database.close()
-        server.cleanup()
 
 
 def _restart(server: PostgresServer) -> None:
@@ -226,9 +238,9 @@ def _restart(server: PostgresServer) -> None:
 
 
 async def _flagging(world: World, stop: asyncio.Event) -> None:
-    number = 0
-    while not stop.is_set():
-        number += 1
+    for number in range(_MOST_FLAGS):
+        if stop.is_set():
+            return
         await world.attempt(world.flag(number))
         await asyncio.sleep(0.02)
 
