@@ -142,7 +142,9 @@ async def examine_platforms(settings: Settings) -> list[Finding]:
     found = [_standing(each) for each in standings]
     idle = [name for name in configured if name not in {each.platform for each in standings}]
     if idle:
-        found.append(Finding("platforms", True, f"{', '.join(idle)} configured; no antiphon serve runs"))
+        found.append(
+            Finding("platforms", True, f"{', '.join(idle)} configured; no process serves it: antiphon serve does")
+        )
     return found or [Finding("platforms", True, "none is configured; antiphon run shows a sample community")]
 
 
@@ -166,7 +168,8 @@ def _standing(seen: SeenPlatform) -> Finding:
         return Finding(name, True, f"connected {since}")
     if seen.state is PlatformState.CONNECTING and not seen.message:
         return Finding(name, False, f"it is being connected {since}.", "Look again in a minute.")
-    again = f" Tried {seen.failures} times; again at {seen.again_at:%H:%M:%S} UTC." if seen.again_at else ""
+    at = f"{seen.again_at:%H:%M:%S} UTC" if seen.again_at else ""
+    again = f" Attempts that failed: {seen.failures}; the next is at {at}." if at else ""
     return Finding(name, False, f"not connected {since}: {seen.message}{again}", seen.remedy)
 
 

@@ -200,7 +200,7 @@ async def test_one_that_cannot_connect_is_named_and_tried_again_while_the_other_
         assert (first.failures, first.message, first.remedy) == (1, "The town is closed.", "Wait.")
         found = await scene.finding(failing)
         assert (found.ok, found.remedy) == (False, "Wait.")
-        assert "The town is closed. Tried 1 times; again at" in found.detail
+        assert "The town is closed. Attempts that failed: 1; the next is at" in found.detail
         assert await scene.troubles() == ["sample"]
         await scene.answer(steady)
         assert (await scene.finding(steady)).ok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from sqlalchemy import select
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import Desk
+from bot.drafting.queue import DraftQueue
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.schema import OutcomeRow
@@ -16,7 +18,7 @@ from bot.upkeep.chores.follow_ups import FollowUps
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 from tests.fakes.desk.chores import DAY, NOW, posted
-from tests.fakes.desk.decisions import approve
+from tests.fakes.desk.decisions import approve, drafted
 from tests.fakes.machine.clock import FakeClock
 
 
@@ -87,6 +89,28 @@ async def test_a_platform_that_does_not_answer_is_asked_again_and_its_silence_is
     clock.advance(DAY)
     await follow_ups.do(NOW)
     assert await _outcomes(database) == [(24, None, None, 0)]
+
+
+async def test_a_platform_that_lets_a_call_wait_is_asked_once_in_a_run(
+    database: Database, desk: Desk, queue: DraftQueue, community: SampleCommunity, clock: FakeClock
+) -> None:
+    """Else each of its replies would keep the chores of all other platforms waiting."""
+    for number, word in enumerate(("green", "blue")):
+        written = community.add(f"author_{number}", f"{word} " * 20)
+        await _replied(database, desk, await drafted(desk, queue, community.flag(written.id, "mill_pond")), community)
+    read = list[PostRef]()
+
+    class Hanging(SampleCommunity):
+        async def read(self, ref: PostRef) -> str | None:
+            read.append(ref)
+            await asyncio.Event().wait()
+            raise AssertionError("unreachable")
+
+    clock.advance(DAY)
+    follow_ups = FollowUps(database, {"sample": Hanging()}, timeout_seconds=0.001)
+    assert (await follow_ups.do(NOW)).what == "0 of 2 replies looked after"
+    assert len(read) == 2  # one reply, and the post that it answers
+    assert await _outcomes(database) == []
 
 
 async def test_what_was_not_posted_is_not_looked_after(
