@@ -142,9 +142,7 @@ async def examine_platforms(settings: Settings) -> list[Finding]:
     found = [_standing(each) for each in standings]
     idle = [name for name in configured if name not in {each.platform for each in standings}]
     if idle:
-        found.append(
-            Finding("platforms", True, f"{', '.join(idle)} configured; no process serves it: antiphon serve does")
-        )
+        found.append(Finding("platforms", True, f"{', '.join(idle)} configured; antiphon serve does not run"))
     return found or [Finding("platforms", True, "none is configured; antiphon run shows a sample community")]
 
 

@@ -225,8 +225,7 @@ class Outbox:
             # Whatever else went wrong, the reply may stand on the platform.
             why = sentence("The send ended without an answer: {why}", why=cause(err))
             delivery = await self._ledger.unknown(lease, why)
-            is_settled_now = delivery is not None and lease.is_first and self._gate.serves(lease.reply.in_reply_to)
-            return await self._resolve(lease, why) if is_settled_now else delivery
+            return await self._resolve(lease, why) if delivery is not None and lease.is_first else delivery
         return await self._ledger.posted(lease, posted)
 
     async def _recover(self, approval_id: str) -> Delivery | None:

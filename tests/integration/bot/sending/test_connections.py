@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.sample.community import SampleCommunity
+from bot.compose.application import admit
 from bot.sending.outbox import Outbox
 from core.models import Posted
 from core.moderation.approval import ApprovedReply, CaseState
-from tests.fakes.desk.decisions import one_row
+from core.moderation.platforms import ChatPlatform
+from core.moderation.roles import Person
+from tests.fakes.desk.decisions import approve, drafted, one_row
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.desk.sending import LEASE_SECONDS, SendingScene
 
@@ -19,7 +23,7 @@ class Line:
 
     def __init__(self, scene: SendingScene) -> None:
         self.scene = scene
-        self.platforms = {"sample": scene.community}
+        self.platforms: dict[str, ChatPlatform] = {"sample": scene.community}
         self.faults: list[tuple[str, str]] = []
         self.outbox = Outbox(
             scene.database, self.platforms, on_fault=lambda name, err: self.faults.append((name, type(err).__name__))
@@ -134,4 +138,25 @@ async def test_a_retraction_waits_for_the_connection(scene: SendingScene, line: 
     )
     line.mend()
     await line.outbox.carry_out_retractions()
+    assert await scene.state() is CaseState.RETRACTED
+
+
+async def test_taking_a_reply_back_on_one_platform_calls_no_other(scene: SendingScene, line: Line) -> None:
+    """What waits on another one, which may be silent, is left to the run that serves it."""
+    other, by = SampleCommunity(name="other", community="quay", clock=scene.clock), Person("other", "m", "m")
+    await admit(scene.database, "other", "quay", by)
+    line.platforms["other"] = other
+    await scene.approve()
+    approved = await approve(scene.desk, await drafted(scene.desk, scene.queue, other.flag("105", "mill_pond")), by)
+    scene.clock.advance(15)
+    await line.outbox.send_due()
+    case = await scene.desk.queries.case(scene.case_id)
+    del line.platforms["sample"]
+    await line.outbox.retract_reply(case.id, case.version, MODERATOR, "They asked us to.")
+    line.mend()
+    (found,) = [each for each in await scene.desk.queries.cases() if each.post.ref == approved.in_reply_to]
+    delivery = await line.outbox.retract_reply(found.id, found.version, by, "They asked us to.")
+    assert delivery.state is CaseState.RETRACTED
+    assert await scene.state() is CaseState.POSTED
+    await line.outbox.carry_out_retractions("sample".__eq__)
     assert await scene.state() is CaseState.RETRACTED
