@@ -15,7 +15,6 @@ from pathlib import Path
 from bot.communities.decisions import CommunityDesk
 from bot.communities.export import Format, export, write_export
 from bot.communities.native_roles import LiveRoles, keep_native
-from bot.communities.policies import Policies
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from bot.store.people.communities import Community, policy_of
@@ -42,12 +41,17 @@ class CommunityGovernance:
     def __init__(self, database: Database, live_roles: LiveRoles) -> None:
         self._database = database
         self._live_roles = live_roles
-        self._policies = Policies(database)
         self._desk = CommunityDesk(database)
 
     async def policy(self, platform: str, community: str) -> CommunityPolicy:
-        """How the community wants Antiphon; the defaults where it was never set."""
-        return await self._policies.of(platform, community)
+        """How the community wants Antiphon; the defaults where it was never set.
+
+        Raises:
+            StoreUnavailable: it was set by another version of Antiphon.
+        """
+        identity = communities.community_id(platform, community)
+        found = await self._database.run("read a policy", lambda session: communities.find(session, identity))
+        return CommunityPolicy() if found is None else policy_of(found)
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
         """The roles that somebody has at this moment; ``PlatformUnavailable`` if the platform cannot say."""

@@ -26,7 +26,7 @@ MET_BY_PEOPLE = (
     *(
         ROOT / "bot" / f"{name}.py"
         for name in (
-            "communities/governance", "communities/native_roles", "communities/policies",
+            "communities/governance", "communities/native_roles",
             "drafting/chosen_claim", "intake/intake", "intake/refusals", "review/approvals",
             "review/casework", "review/decisions", "review/guard", "review/post_status", "review/proposals",
             "sending/retracting", "sending/unknown", "store/cases/approvals", "store/cases/cases",
