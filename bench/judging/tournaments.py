@@ -93,7 +93,7 @@ def adaptive(seeds: Sequence[float], matrix: Matrix) -> tuple[list[int], int]:
     """Ours, within its limit of two verdicts a candidate."""
     tournament = Tournament(seeds)
     while len(tournament.asked) < VERDICTS_EACH * len(seeds) and (pair := tournament.next_pair()):
-        tournament.tell(*pair, matrix[pair])
+        tournament.add_verdict(*pair, matrix[pair])
     return tournament.order, len(tournament.asked)
 
 
@@ -211,19 +211,19 @@ def swept(trial: Trial) -> list[tuple[list[int], list[int], int]]:
         tournament = Tournament(trial.seeds)
         for each in BUDGETS:
             while len(tournament.asked) < ceil(each * n) and (pair := tournament.next_pair()):
-                tournament.tell(*pair, trial.matrix[pair])
+                tournament.add_verdict(*pair, trial.matrix[pair])
             outcomes.append((trial.truth, tournament.order, len(tournament.asked)))
     return outcomes
 
 
 @contextmanager
 def _never_settled() -> Iterator[None]:
-    before = ranking.DOUBTS
-    ranking.DOUBTS = _NO_DOUBT
+    before = ranking.ERROR_BUDGET
+    ranking.ERROR_BUDGET = _NO_DOUBT
     try:
         yield
     finally:
-        ranking.DOUBTS = before
+        ranking.ERROR_BUDGET = before
 
 
 def logit_sums(matrix: Matrix, size: int) -> list[int]:

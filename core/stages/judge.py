@@ -67,9 +67,9 @@ async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) 
             break
         if said is None:
             degraded.append(_UNREADABLE)
-            tournament.skip(first, second)
+            tournament.leave_out(first, second)
         else:
-            tournament.tell(first, second, said.logit)
+            tournament.add_verdict(first, second, said.logit)
     scored = [
         _with_judge(c, HIGHEST * tournament.chance_to_win(at), tournament.spread(at))
         if tournament.is_compared(at)

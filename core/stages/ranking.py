@@ -1,11 +1,12 @@
 """Which candidate is best, from as few noisy comparisons as settle the top.
 
 Owns the posterior over qualities and the choice of the next pair. A comparison is the logit of the share that a judge
-gives to what it reads first. It is modelled as ``s * (q_first - q_second + noise) + place``: Bradley-Terry on logits,
-with the judge's preference for a place taken out and its scale ``s`` read off the answers themselves, since one judge's
-logits differ by 0.1 and another's by 5. Qualities start from the rewards, so cheap scores seed the ranking.
+gives to what it reads first. It is modelled as ``s * (q_first - q_second + noise) + place``: Bradley-Terry on logits.
+``place`` is the judge's preference for a place, which is taken out. The judge's scale ``s`` is read off its answers,
+since one judge's logits differ by 0.1 and another's by 5. Qualities start from the rewards, so cheap scores seed the
+ranking.
 
-A judge at temperature 0 repeats itself: an ordered pair is asked once, and only a new pair or the other order teaches.
+A judge at temperature 0 repeats itself. So each ordered pair is asked once; a new pair or the other order tells more.
 """
 
 from __future__ import annotations
@@ -19,20 +20,23 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-NOISE = 0.85
-"""Standard deviation of a verdict's noise, in standard deviations of quality."""
-SEED_TRUST = 0.6
-"""Assumed correlation of rewards with the judge's quality."""
-PLACE = 2.0
-"""Standard deviation of the preference for a place, in logits."""
-DOUBTS = 0.6
-"""How many candidates, in all, may be taken for worse than a settled one and yet be better: their chances add up."""
+VERDICT_NOISE = 0.85
+"""The standard deviation of the noise in one verdict, in standard deviations of quality."""
+REWARD_CORRELATION = 0.6
+"""The assumed correlation of the rewards with the qualities that the judge sees."""
+PLACE_PREFERENCE = 2.0
+"""The standard deviation of the judge's preference for a place, in logits."""
+ERROR_BUDGET = 0.6
+"""A pair is settled when the chance that its order is wrong is below this number over the number of candidates."""
 SCALES = tuple(0.05 * 2**step for step in range(8))
-"""The scales tried for a judge, in logits: 0.05 to 6.4."""
+"""The scales that are tried for a judge, in logits: 0.05 to 6.4."""
 SETTLED_PLACES = 3
-SHARED = 0.6
-"""How much less settled, in standard deviations, a pair must be to be asked before one that shares what was read last:
-that one costs half. In simulations of four and six drafts this loses nothing and doubles what is shared."""
+SHARED_PROMPT_BONUS = 0.6
+"""The head start, in standard deviations, of a pair whose first candidate the judge read last.
+
+The server still holds that part of the prompt, so asking this pair costs half. In simulations of four and six drafts
+the head start loses nothing and doubles how much of the prompts is shared.
+"""
 
 Pair = tuple[int, int]
 
@@ -53,34 +57,40 @@ class Tournament:
         seeds = np.asarray(self.seeds, dtype=np.float64)
         spread = float(seeds.std())
         standard = (seeds - seeds.mean()) / spread if spread > 0 else np.zeros_like(seeds)
-        self._prior = SEED_TRUST * standard
-        self._doubt = 1 - SEED_TRUST**2
-        self._sure = NormalDist().inv_cdf(1 - DOUBTS / max(len(seeds), 2))
-        self._mean, self._covariance = self._prior, np.eye(len(seeds)) * self._doubt
+        self._prior_mean = REWARD_CORRELATION * standard
+        self._prior_variance = 1 - REWARD_CORRELATION**2
+        self._settled_distance = NormalDist().inv_cdf(1 - ERROR_BUDGET / max(len(seeds), 2))
+        self._mean, self._covariance = self._prior_mean, np.eye(len(seeds)) * self._prior_variance
 
-    def tell(self, first: int, second: int, logit: float) -> None:
-        """Take in a verdict: the logit of the share that the judge gave to ``first``, which it read first."""
+    def add_verdict(self, first: int, second: int, logit: float) -> None:
+        """Add a verdict: the logit of the share that the judge gave to ``first``, which it read first."""
         self.asked[first, second] = logit
         self._mean, self._covariance = self._posterior()
 
-    def skip(self, first: int, second: int) -> None:
+    def leave_out(self, first: int, second: int) -> None:
         """Leave out a pair that got no readable verdict."""
         self.unread.add((first, second))
 
     def next_pair(self) -> Pair | None:
         """The ordered pair to ask about, or ``None`` once the first places are settled or every pair was asked.
 
-        It is the least settled pair about the borders of the first places; one whose first candidate was read last is
-        preferred, since a server then still holds the prompt up to there.
+        It is the least settled pair that decides a first place. A pair whose first candidate was read last gets a
+        head start, since the server then still holds the prompt up to there.
         """
         pairs = permutations(range(len(self.seeds)), 2)
         open_pairs = [pair for pair in pairs if pair not in self.asked and pair not in self.unread]
-        unsettled = [(self._certainty(*pair), pair) for pair in open_pairs if self._matters(*pair)]
-        unsettled = [(certainty, pair) for certainty, pair in unsettled if certainty < self._sure or not self.asked]
+        unsettled = [(self._separation(*pair), pair) for pair in open_pairs if self._decides_a_first_place(*pair)]
+        if self.asked:
+            unsettled = [item for item in unsettled if item[0] < self._settled_distance]
         if not unsettled:
             return None
-        last = next(reversed(self.asked))[0] if self.asked else None
-        return min(unsettled, key=lambda item: (round(item[0] - SHARED * (item[1][0] == last), 6), item[1]))[1]
+        last_read = next(reversed(self.asked))[0] if self.asked else None
+
+        def urgency(item: tuple[float, Pair]) -> tuple[float, Pair]:
+            separation, pair = item
+            return round(separation - SHARED_PROMPT_BONUS * (pair[0] == last_read), 6), pair
+
+        return min(unsettled, key=urgency)[1]
 
     @property
     def order(self) -> list[int]:
@@ -95,7 +105,8 @@ class Tournament:
     def spread(self, index: int) -> float | None:
         """How far the two orders of a pair disagree about a candidate, as a share; ``None`` where no pair had both.
 
-        The mean, over its pairs that were asked in both orders, of the distance between the two shares it got.
+        For each pair that was asked in both orders this is the distance between the two shares that the candidate got;
+        the result is their mean.
         """
         gaps = [
             abs(_share(logit) - (1 - _share(self.asked[other, index])))
@@ -108,8 +119,8 @@ class Tournament:
         """Whether any verdict is about a candidate."""
         return any(index in pair for pair in self.asked)
 
-    def _matters(self, left: int, right: int) -> bool:
-        """Whether a pair stands about a border: the best against any, or a settled place against what follows."""
+    def _decides_a_first_place(self, left: int, right: int) -> bool:
+        """Whether a pair has the best candidate, or candidates on both sides of the last of the first places."""
         order = self.order
         a, b = sorted((order.index(left), order.index(right)))
         return a == 0 or (a < self.places <= b)
@@ -118,7 +129,7 @@ class Tournament:
         variance = self._covariance[left, left] + self._covariance[right, right] - 2 * self._covariance[left, right]
         return float((self._mean[left] - self._mean[right]) / math.sqrt(max(variance, 1e-12)))
 
-    def _certainty(self, left: int, right: int) -> float:
+    def _separation(self, left: int, right: int) -> float:
         return abs(self._distance(left, right))
 
     def _posterior(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -135,15 +146,15 @@ class Tournament:
         return mean, np.asarray(covariance)
 
     def _fit(self, scale: float) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        """Log evidence, mean and covariance of the qualities, if the judge's scale is ``scale``."""
+        """The log evidence, and the mean and covariance of the qualities, if the judge's scale is ``scale``."""
         count, n = len(self.asked), len(self.seeds)
         design = np.zeros((count, n + 1))
         for row, (first, second) in enumerate(self.asked):
             design[row, first], design[row, second], design[row, n] = scale, -scale, 1.0
-        prior = np.diag([*[self._doubt] * n, PLACE**2])
-        mean = np.append(self._prior, 0.0)
+        prior = np.diag([*[self._prior_variance] * n, PLACE_PREFERENCE**2])
+        mean = np.append(self._prior_mean, 0.0)
         surprise = np.fromiter(self.asked.values(), float) - design @ mean
-        spread = design @ prior @ design.T + np.eye(count) * (scale * NOISE) ** 2
+        spread = design @ prior @ design.T + np.eye(count) * (scale * VERDICT_NOISE) ** 2
         gain = np.linalg.solve(spread, design @ prior).T
         _, log_determinant = np.linalg.slogdet(spread)
         evidence = -0.5 * (surprise @ np.linalg.solve(spread, surprise) + log_determinant)

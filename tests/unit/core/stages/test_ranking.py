@@ -12,7 +12,7 @@ from core.stages.ranking import Tournament
 
 def _run(tournament: Tournament, verdict: dict[tuple[int, int], float], limit: int = 100) -> None:
     while (pair := tournament.next_pair()) is not None and len(tournament.asked) < limit:
-        tournament.tell(*pair, verdict[pair])
+        tournament.add_verdict(*pair, verdict[pair])
 
 
 def _verdicts(qualities: list[float], *, scale: float = 1.0, place: float = 0.0) -> dict[tuple[int, int], float]:
@@ -55,7 +55,7 @@ def test_no_ordered_pair_is_asked_twice() -> None:
     seen: list[tuple[int, int]] = []
     while (pair := tournament.next_pair()) is not None:
         seen.append(pair)
-        tournament.tell(*pair, 0.0)
+        tournament.add_verdict(*pair, 0.0)
     assert len(seen) == len(set(seen)) <= 12
 
 
@@ -88,8 +88,8 @@ def test_the_spread_of_both_orders() -> None:
     """A judge that says the same in both orders has none; one that prefers a place contradicts itself."""
     steady, torn = Tournament([0.0] * 2), Tournament([0.0] * 2)
     for first, second in permutations(range(2), 2):
-        steady.tell(first, second, float(first - second))
-        torn.tell(first, second, 50.0)
+        steady.add_verdict(first, second, float(first - second))
+        torn.add_verdict(first, second, 50.0)
     assert steady.spread(0) == pytest.approx(0)
     assert torn.spread(0) == torn.spread(1) == pytest.approx(1)
     assert Tournament([0.0] * 2).spread(0) is None
