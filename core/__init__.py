@@ -1,4 +1,4 @@
 """The engine and the rules: a flagged post in, ranked drafts out.
 
-Knows no chat platform, no database and no web page; it imports nothing of the other packages.
+It does not know chat platforms, databases or web pages, and it imports none of the other packages.
 """

@@ -1,7 +1,7 @@
-"""``Engine.suggest``: a flagged post in, ranked drafts out; the stages in order, on one page.
+"""``Engine.suggest``: a flagged post in, ranked drafts out, stage by stage.
 
-Owns the order of the stages, what each passes on, and that whatever happens the best so far comes back. Every stage is
-a plain function in a module of its own.
+Owns the order of the stages and what each passes on. Once there is a reading, the best result so far comes back, also
+when the model fails. ``core.stages`` holds the stages.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Request:
     Attributes:
         language: a language that a person named; ``None`` to detect it.
         force: make drafts even where a reply is advised against, whatever the reason.
-        is_asked: make drafts even where silence is advised, but none for what is not to be debated: threats, posts
-            about one person, and what cannot be read (``core.stages.reading.is_debatable``).
+        is_asked: make drafts even where silence is advised, except for posts that are not open to debate: threats,
+            posts about one person, and posts that nobody here can read (``core.stages.reading.is_debatable``).
         sources: which evidence is preferred.
         claim: the counter-claim that a moderator chose; ``None`` to write some and vote.
         recent: replies posted lately, so that a draft does not sound the same.
@@ -95,7 +95,7 @@ class Request:
     prepared: Changes = UNCHANGED
 
     def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
-        """Whether to draft a reply to a post that is read so."""
+        """Whether to draft a reply to a post with this reading."""
         is_advised = reading.recommended_action is Action.REPLY
         return is_advised or self.force or (self.is_asked and is_debatable(reading, signals))
 
@@ -104,7 +104,7 @@ class Request:
 class Engine:
     """The engine over its ports. One instance serves many posts; ``seed`` makes the search repeatable.
 
-    ``judge`` compares the drafts; without one of its own the model that writes them does.
+    ``judge`` compares the drafts; where it is ``None``, the model that writes them does.
     """
 
     model: LanguageModel
@@ -132,7 +132,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class _EarlyClaims:
-    """Claims that were written beside the reading, for the first two themes that it would most likely ask for."""
+    """Claims that were written during the reading, for the two themes that the post is most likely about."""
 
     themes: list[Theme]
     claims: Noted[list[Claim]]
@@ -140,7 +140,7 @@ class _EarlyClaims:
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    """What the drafts argue: the brief, the claims of which it holds the first, the queries and the themes."""
+    """What the drafts argue: the brief, all claims (the brief holds the first), the queries and the themes."""
 
     brief: Brief
     claims: list[Claim]
@@ -152,7 +152,7 @@ class _Run:
     """The state of one suggestion on its way through the stages.
 
     Args:
-        budget: what it may still cost; its time runs already.
+        budget: what the suggestion may still cost; its time is already running.
         post: the post with its cleaned text.
         signals: what the heads and the rules say of it.
         degraded: the notes of the suggestion so far; the stages add theirs.
@@ -218,7 +218,7 @@ class _Run:
         return noted.value
 
     async def _first_draft(self, reading: Reading) -> None:
-        """Show a prepared draft with evidence, before the model is asked for one; unless one is shown already."""
+        """Show a prepared draft with evidence before the model is asked for one, unless a draft is shown already."""
         if self.shown or reading.target_group is None or reading.language is None:
             return
         themes = await self._themes(reading.language, reading.target_group)
@@ -239,7 +239,7 @@ class _Run:
         return changed(found, language, self.request.prepared)
 
     def _writable(self, reading: Reading) -> Reading:
-        """The reading with a language to write in and a group to stand up for, for a draft that a person forces."""
+        """Complete the reading for drafts that a person forces: a language to write in and a group to stand up for."""
         language, group = reading.language, reading.target_group
         if language is None or not load_themes(language):
             language = self.request.voice.language
@@ -256,8 +256,8 @@ class _Run:
     async def _early_claims(self, likely: Reading | None) -> _EarlyClaims | None:
         """Write claims while the post is read.
 
-        Two answers at once take less than one after the other; but reading a long post takes longer than writing, and
-        the advice should not wait for it.
+        Two answers at the same time take less time than one after the other. A long post is the exception: reading it
+        takes longer than writing, and the advice should not wait for the claims.
         """
         is_long = len(self.open_post.text) > MOST_CHARACTERS_BESIDE
         if is_long or likely is None or likely.target_group is None or likely.language is None:
@@ -266,7 +266,7 @@ class _Run:
         return _EarlyClaims(themes[:2], await self._claims(likely.language, themes)) if themes else None
 
     async def _argue(self, reading: Reading, early: _EarlyClaims | None) -> _Argument:
-        """Stages 2 and 3: a counter-claim and the evidence for it. ``early`` holds if it is for the same themes."""
+        """Stages 2 and 3: a counter-claim and the evidence for it. ``early`` is used if it is for the same themes."""
         language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
         themes = await self._themes(language, group, violent=reading.severity == 5)
         fits = early is not None and early.themes == themes[:2]
@@ -282,7 +282,7 @@ class _Run:
         return _Argument(Brief(self.open_post, reading, claim, tuple(evidence)), claims, queries, themes)
 
     async def _claims(self, language: str, themes: Sequence[Theme]) -> Noted[list[Claim]]:
-        """Counter-claims, the winner of the vote first; a person's own stands alone and unquestioned."""
+        """Counter-claims, the winner of the vote first. A claim that a person chose is the only one."""
         if self.request.claim:
             return Noted([Claim(self.request.claim, None)], [])
         count = self.request.profile.claims
@@ -309,7 +309,7 @@ class _Run:
         )
 
     async def _prepared(self, assessor: Assessor, themes: Sequence[Theme]) -> list[Candidate]:
-        """Prepared drafts of the closest theme that has any to offer: a community may have posted all of one."""
+        """Prepared drafts of the closest theme that still has some: a community may have posted all of one."""
         for theme in themes:
             found = await assessor.best(compose(assessor.brief, theme, self.request.voice.intents, self.chance))
             if found:
@@ -342,7 +342,7 @@ class _Run:
         return search
 
     async def _search_as_published(self, assessor: Assessor, themes: Sequence[Theme]) -> Search[Candidate]:
-        """Stage 4 of the ``paper`` profile: of its answers, the best that pass the gates, as many as are compared."""
+        """Stage 4 of the ``paper`` profile: the best answers that pass the gates, as many as the judge compares."""
         brief = assessor.brief
         background = join(passage.summary for passage in brief.evidence) or brief.claim
         bag = word_list(brief)
@@ -361,7 +361,7 @@ class _Run:
         return Search(pool, found.rounds, found.stopped)
 
     async def _intent_of(self, text: str, brief: Brief) -> Intent:
-        """What the intent head takes a text for, among what it can be."""
+        """The intent that the intent head gives a text, among the possible ones."""
         if not self.engine.heads.knows(brief.language):
             return Intent.INFORMATIVE
         shares = await asyncio.to_thread(self.engine.heads.intents, text)

@@ -1,4 +1,4 @@
-"""Every error that Antiphon raises on purpose.
+"""The errors that callers and people see, each with a remedy.
 
     AntiphonError                 carries ``remedy``: what to do about it
     +-- BadInput                  the call is wrong (exit code 2)
@@ -10,17 +10,17 @@
     |   +-- SourceUnavailable     a place that documents are fetched from
     |   +-- ScorerUnavailable     a classifier that scores drafts or checks facts
     |   +-- StoreUnavailable      the database
-    |   +-- PlatformUnavailable   a chat platform: it was certainly not reached, or it refused
+    |   +-- PlatformUnavailable   a chat platform: the call certainly did not reach it, or it refused
     |       +-- PlatformBusy      it refused for now, and may be asked again later
-    |       +-- TextHidden        a post stands there, but its words are not for us
+    |       +-- TextHidden        the post exists, but the platform does not show us its words
     +-- DocumentRefused           one document cannot be used: missing, too large, damaged, or a trap
     +-- BadAnswer                 the model answered, but not in a form that can be used
     +-- Conflict                  somebody else was faster: the case has another version
     +-- NotAllowed                the rules forbid it (an illegal transition, a text that was not approved)
-    +-- AmbiguousSend             a post may or may not stand on the platform
+    +-- AmbiguousSend             a reply may or may not be on the platform
 
-Vendor errors are translated once, at the boundary, ``from err``. Only ``Unavailable`` errors may be tried
-again, and a send after ``PlatformBusy`` alone.
+Vendor errors are translated once, at the boundary. Only calls that failed with an ``Unavailable`` may be repeated; a
+send may be repeated only after ``PlatformBusy``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Unavailable(AntiphonError):
 
 
 class ModelUnavailable(Unavailable):
-    """The language model or its weights cannot be had."""
+    """The language model or its weights cannot be used."""
 
 
 class BudgetExhausted(ModelUnavailable):
@@ -66,29 +66,29 @@ class BudgetExhausted(ModelUnavailable):
 
 
 class IndexUnavailable(Unavailable):
-    """The knowledge base or its embedding model cannot be had."""
+    """The knowledge base or its embedding model cannot be used."""
 
 
 class SourceUnavailable(Unavailable):
-    """A place that documents are fetched from cannot be reached, or answers in a form that is not its own."""
+    """A place that documents are fetched from cannot be reached, or answers in an unexpected form."""
 
 
 class ScorerUnavailable(Unavailable):
-    """A classifier that scores drafts or checks facts cannot be had."""
+    """A classifier that scores drafts or checks facts cannot be used."""
 
 
 class StoreUnavailable(Unavailable):
-    """The database cannot be had."""
+    """The database cannot be used."""
 
 
 class PlatformUnavailable(Unavailable):
-    """A chat platform was certainly not reached, or it refused."""
+    """A call certainly did not reach a chat platform, or the platform refused it."""
 
 
 class PlatformBusy(PlatformUnavailable):
     """A chat platform certainly refused a call for now: a rate limit, or a server error before it took the body.
 
-    ``retry_after_seconds`` is how long it asks to be left alone, 0 where it does not say.
+    ``retry_after_seconds`` is how long the platform asks us to wait, 0 where it does not say.
     """
 
     def __init__(self, message: str, *, remedy: str = "", retry_after_seconds: float = 0.0) -> None:
@@ -97,9 +97,9 @@ class PlatformBusy(PlatformUnavailable):
 
 
 class TextHidden(PlatformUnavailable):
-    """A post stands there, but the platform keeps its words from us.
+    """The post exists, but the platform does not show us its words.
 
-    ``revision`` names its last edit, as ``FlaggedPost.revision`` does: two that are equal mean the same words.
+    ``revision`` names its last edit, as ``FlaggedPost.revision`` does: equal revisions mean equal words.
     """
 
     def __init__(self, message: str, *, remedy: str = "", revision: str) -> None:
@@ -124,4 +124,4 @@ class NotAllowed(AntiphonError):
 
 
 class AmbiguousSend(AntiphonError):
-    """A post may or may not stand on the platform; it must not be sent again blindly."""
+    """A reply may or may not be on the platform; it must not be sent again without a check."""

@@ -1,7 +1,7 @@
 """The nouns of Antiphon, as frozen, typed values.
 
-Owns what a post, a reading, a claim, a piece of evidence and a draft are. Holds no behaviour beyond what
-follows from a value alone, and imports nothing of Antiphon but ``core.i18n.sentences``.
+Owns what a post, a reading, a claim, a piece of evidence and a draft are. The values have no behaviour except what
+follows from one value alone. Of Antiphon this imports only ``core.i18n.sentences``.
 
 A number that could not be computed is ``None``, and a sentence in ``Suggestion.degraded`` says why.
 """
@@ -29,7 +29,7 @@ class TargetGroup(StrEnum):
 
 
 class Intent(StrEnum):
-    """How a reply goes about it: CoARL's four intents (section 3) and empathy, which field trials favour."""
+    """What a reply sets out to do: CoARL's four intents (section 3) and empathy, which field trials favour."""
 
     INFORMATIVE = "informative"
     EMPATHETIC = "empathetic"
@@ -56,7 +56,7 @@ class Verdict(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where one sentence of a draft comes from: written in advance, a passage's own, or written by the model."""
+    """Where one sentence of a draft comes from: prepared, quoted from a passage, or written by the model."""
 
     PREPARED = "prepared"
     EVIDENCE = "evidence"
@@ -64,7 +64,7 @@ class Origin(StrEnum):
 
 
 class Priority(IntEnum):
-    """Who waits for a draft: nobody yet, since a filter found the post; who flagged it; who asked for a draft."""
+    """Who waits for a draft: nobody (a filter found the post), the person who flagged it, or one who asked for it."""
 
     DETECTED = 0
     FLAGGED = 1
@@ -73,7 +73,7 @@ class Priority(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PostRef:
-    """Where a post stands: unique for one platform, community, channel and message (invariant I4)."""
+    """Where a post is: unique for one platform, community, channel and message (invariant I4)."""
 
     platform: str
     community: str
@@ -91,7 +91,7 @@ class ThreadMessage:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What whoever asked for a draft wants of it, if anything: an intent, an ISO 639-1 language, a tone in words."""
+    """What the person who asked for a draft wants, if anything: an intent, an ISO 639-1 language, a tone in words."""
 
     intent: Intent | None = None
     language: str | None = None
@@ -100,14 +100,13 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class FlaggedPost:
-    """A post that somebody, or a filter, thinks hateful, with the thread around it.
+    """A post that a person or a filter considers hateful, with the thread around it.
 
-    ``is_private`` where only some people can read it, as in a direct message: such a post is never answered.
-    ``root`` is the id of the message that began its conversation, where the platform knows one; a post without it is
-    a conversation of its own. One conversation gets one reply. ``revision`` is what the platform says of its last edit
-    where that can be known without its words: another one means other words; "" where nobody looked.
-    ``is_from_elsewhere`` where somebody brought the words along and they stand in no message of the platform: drafts
-    are made to be copied, nothing can be posted.
+    ``is_private``: only some people can read it, as in a direct message. Such a post is never answered. ``root``: the
+    id of the message that began its conversation, where the platform knows one; a post without it is a conversation of
+    its own. One conversation gets one reply. ``revision``: the platform's mark of the last edit, where it can be known
+    without the words. Another revision means other words; "" where nobody looked. ``is_from_elsewhere``: a person
+    pasted the words, and no message of the platform has them. Drafts can be copied, and nothing can be posted.
     """
 
     ref: PostRef
@@ -154,7 +153,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a fact stands, so that anybody can open it."""
+    """Where a fact is published, so that anybody can open it."""
 
     publisher: str
     title: str
@@ -167,8 +166,8 @@ class Source:
 class Evidence:
     """A passage of the knowledge base that bears on the claim.
 
-    ``summary`` is the passage in two sentences at most (RAG paper, section 3.2); ``scores`` holds what each
-    ranking gave it (``bm25``, ``dense``, ``fused``, ``claim``), higher is better.
+    ``summary`` is the passage in two sentences at most (RAG paper, section 3.2). ``scores`` holds the score of each
+    ranking (``bm25``, ``dense``, ``fused``, ``claim``); higher is better.
     """
 
     id: str
@@ -215,10 +214,10 @@ class Triplet:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What carries one factual sentence of a draft; ``probability`` that the evidence entails it, in [0, 1].
+    """The evidence for one factual sentence of a draft; ``probability`` that the evidence entails it, in [0, 1].
 
-    ``triplets`` are the statements that were checked one by one, of which ``probability`` is the mean; none where the
-    sentence was checked as a whole.
+    ``triplets`` are the statements that were checked one by one, and ``probability`` is their mean; there are none
+    where the sentence was checked as a whole.
     """
 
     sentence: str
@@ -232,8 +231,8 @@ class Receipt:
 class Draft:
     """A reply that a moderator may approve; ``rank`` counts from 1.
 
-    ``origins`` says of each sentence, in order, where it comes from; ``prepared`` holds the ids of the prepared replies
-    that the draft was put together of (``core.wording.prepared.bank.prepared_id``).
+    ``origins`` says of each sentence, in order, where it comes from. ``prepared`` holds the ids of the prepared replies
+    in the draft (``core.wording.prepared.bank.prepared_id``).
     """
 
     rank: int
@@ -248,7 +247,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """All that a draft is written from, and scored against."""
+    """What a draft is written from and scored against."""
 
     post: FlaggedPost
     reading: Reading
@@ -303,7 +302,7 @@ class Posted:
 class Progress:
     """A step of the engine, as it happens; ``draft`` is the best so far where there is a new one.
 
-    ``reading`` is what is known of the post by then, where that is new, and ``evidence`` what the draft rests on.
+    ``reading`` is what is known of the post so far, where that is new; ``evidence`` is what the draft rests on.
     """
 
     stage: str

@@ -1,7 +1,7 @@
 """What Antiphon says to people, in their language: gettext catalogs, read once.
 
-Owns the choice of a catalog. The English sentences stand in the code; ``core/i18n/locale`` holds the others, one file
-for each language (``python -m tools.catalogs`` writes new sentences into them). What posts and replies say is never
+Owns the choice of a catalog. The English sentences are in the code; ``core/i18n/locale`` holds the others, one file for
+each language (``python -m tools.catalogs`` adds new sentences to them). The texts of posts and replies are never
 translated.
 """
 
@@ -31,14 +31,14 @@ def language_of(locale: str | None) -> str:
 
 @lru_cache(maxsize=len(LANGUAGES))
 def _catalog(language: str) -> dict[str, str]:
-    """The translations into a language; none into English, nor where the installation lacks the file."""
+    """The translations into a language; none for English, and none where the installation lacks the file."""
     if language == "en":
         return {}
     try:
         with (_FOLDER / f"{language}.po").open("rb") as file:
             messages = read_po(file, locale=language)
     except FileNotFoundError:
-        _LOG.warning("The catalog %s.po is missing: people are spoken to in English. Install Antiphon anew.", language)
+        _LOG.warning("The catalog %s.po is missing: people are spoken to in English. Install Antiphon again.", language)
         return {}
     return {
         message.id: message.string
@@ -48,21 +48,21 @@ def _catalog(language: str) -> dict[str, str]:
 
 
 def gettext(sentence: str, locale: str | None, **values: object) -> str:
-    """A sentence of ours in the reader's language, with ``{names}`` filled in.
+    """A sentence of Antiphon in the reader's language, with ``{names}`` filled in.
 
     Args:
-        sentence: in English, a literal, so that it can be collected for the translators.
+        sentence: the English sentence; a literal in the code, so that it can be collected for the translators.
         locale: the reader's, as the platform says it; ``None`` for English.
     """
     return _filled(sentence, locale, values)
 
 
 def translated(said: str, locale: str | None) -> str:
-    """What was said before anybody knew who reads it, such as an error's message, in the reader's language.
+    """A sentence that was made before its reader was known, such as an error's message, in the reader's language.
 
     Args:
-        said: a ``core.i18n.sentences.Sentence``. Any other text is looked up as it stands: a sentence that was stored
-            since is found if nothing was filled in, and everything else stays as it is.
+        said: a ``core.i18n.sentences.Sentence``. Any other text is looked up unchanged: a stored sentence is found if
+            no values were filled in, and everything else is returned unchanged.
     """
     if not isinstance(said, Sentence):
         return _filled(said, locale, {})

@@ -1,8 +1,8 @@
-"""Sentences of ours that can still be said in another language after they were filled in.
+"""Sentences of Antiphon that can still be translated after their values were filled in.
 
-Owns that a sentence keeps its template and its values beside its English text. Who logs, prints or stores it has the
-English; who shows it to somebody asks ``core.i18n.translated`` for theirs. Imports nothing of Antiphon, since errors
-all over the program are made of such sentences.
+A sentence keeps its template and its values beside its English text. Code that logs, prints or stores it uses the
+English text; code that shows it to a person calls ``core.i18n.catalogs.translated``. Imports nothing of Antiphon, since
+errors in all packages are made of such sentences.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class Sentence(str):
-    """An English sentence; ``template`` is what stands in the catalogs, ``values`` what fills its ``{names}``.
+    """An English sentence; ``template`` is the text in the catalogs, ``values`` fill its ``{names}``.
 
-    A value that is a sentence itself is translated with it; all others are shown as they are.
+    A value that is a sentence itself is translated with it; all others are shown unchanged.
     """
 
     template: str
     values: Mapping[str, object]
 
     def __new__(cls, template: str, values: Mapping[str, object] = _NOTHING) -> Sentence:
-        """Fill the values in; a template without any stands as it is."""
+        """Fill the values in; a template without values is not changed."""
         made = super().__new__(cls, template.format(**values) if values else template)
         made.template, made.values = template, dict(values)
         return made
 
 
 def sentence(template: str, **values: object) -> Sentence:
-    """A sentence of ours, with ``{names}`` filled in.
+    """A sentence of Antiphon, with ``{names}`` filled in.
 
     Args:
-        template: in English, a literal, so that it can be collected for the translators.
+        template: the English template; a literal in the code, so that it can be collected for the translators.
     """
     return Sentence(template, values)
 
 
 def to_json(said: str) -> dict[str, object]:
-    """A sentence as a JSON object, to be said in another language later; ``from_json`` gives it back."""
+    """A sentence as a JSON object that can be translated later; ``from_json`` gives the sentence back."""
     if not isinstance(said, Sentence):
         return {"template": str(said)}
     values = {
@@ -52,7 +52,7 @@ def to_json(said: str) -> dict[str, object]:
 
 
 def from_json(kept: Mapping[str, object]) -> Sentence:
-    """The sentence that ``to_json`` made an object of."""
+    """The sentence of an object that ``to_json`` made."""
     values = kept.get("values")
     if not isinstance(values, Mapping):
         return Sentence(str(kept["template"]))
@@ -61,7 +61,7 @@ def from_json(kept: Mapping[str, object]) -> Sentence:
 
 
 def stored(said: str) -> str | dict[str, object]:
-    """A sentence as a JSON document keeps it: with its template where values fill it, and else as its text."""
+    """A sentence as a JSON document keeps it: with its template where it has values, otherwise as its text."""
     return to_json(said) if isinstance(said, Sentence) and said.values else str(said)
 
 
@@ -76,11 +76,11 @@ def restored(kept: object) -> str:
 
 
 Said: TypeAlias = Annotated[str, PlainSerializer(stored, when_used="json"), PlainValidator(restored)]
-"""A text of ours in a model. Pydantic stores its template and values with it, so that it can be translated later."""
+"""A text of Antiphon in a model. Pydantic stores its template and values, so that it can be translated later."""
 
 
 def listed(parts: Sequence[str], between: str = ", ") -> Sentence:
-    """Several words or sentences with ``between`` between them, each translated by itself."""
+    """Several words or sentences joined by ``between``, each translated by itself."""
     return _joined(between, parts)
 
 

@@ -1,6 +1,7 @@
 """What a suggestion may cost, and what it has cost.
 
-Owns the deadline and the limits of calls and tokens. Every call of the language model goes through ``MeteredModel``.
+Owns the deadline and the limits of calls and tokens. The stages of a suggestion call the language model through
+``MeteredModel``.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Budget:
         return None
 
     def is_late(self) -> str | None:
-        """Why no new drafts should be asked for: the last quarter of the time is kept for the judge. Or ``None``."""
+        """Why no new drafts should be asked for, or ``None``. The last quarter of the time is kept for the judge."""
         return sentence("time kept for the judge") if self.seconds_left < self.profile.deadline_seconds / 4 else None
 
     def check(self) -> None:
@@ -107,7 +108,7 @@ class MeteredModel:
 
     @contextmanager
     def _within_budget(self) -> Iterator[None]:
-        """A call that fails because the deadline came is the budget's end, not the model's."""
+        """Report a call that failed at the deadline as a spent budget, not as a failure of the model."""
         try:
             yield
         except ModelUnavailable:

@@ -1,8 +1,8 @@
 """How much a suggestion may cost, as data: the five profiles and the rules that every profile keeps.
 
-Owns the values of ``quick``, ``live``, ``standard``, ``thorough`` and ``paper``. The rounds and proposals of all but
-``live`` are published presets (CODEOFCONDUCT, Table 1: 4 of 2, 4 of 4, 8 of 6). Knows neither config.toml nor the
-engine: ``bot.compose.settings`` builds a profile, the engine obeys it.
+Owns the values of ``quick``, ``live``, ``standard``, ``thorough`` and ``paper``. All except ``live`` take their rounds
+and proposals from published presets (CODEOFCONDUCT, Table 1: 4 of 2, 4 of 4, 8 of 6). Knows neither config.toml nor the
+engine: ``bot.compose.settings`` builds a profile, and the engine keeps to it.
 """
 
 from __future__ import annotations
@@ -32,17 +32,21 @@ class Profile:
         claims: counter-claims that are written and voted on (F2RL, section 3.1).
         rounds: rounds of the annealing loop.
         proposals: rewrites that are proposed in a round.
-        samples: rewrites of one draft and its words, asked for at once: servers read their prompt only once.
+        samples: rewrites of one draft with the same words, asked for in one request: a server reads their prompt only
+            once.
         max_model_calls: requests to the language model, of every kind.
         max_tokens: tokens read and written, over all requests.
         judge_candidates: drafts that enter the judge's tournament.
         voting_rounds: ballots on the claims, each with another order; at most one for each claim.
-        written: intents that the model writes a draft for, those first where the prepared draft is weakest.
-        writes_queries: whether the model writes queries, or the post, its meaning and the claims are searched for.
-        extracts_triplets: whether facts are checked triplet by triplet (F2RL, section 3.3), or a sentence as a whole.
+        written: how many intents the model writes a draft for; the intents with the weakest prepared drafts come first.
+        writes_queries: whether the model writes queries; otherwise the post, its meaning and the claims are the
+            queries.
+        extracts_triplets: whether facts are checked triplet by triplet (F2RL, section 3.3); otherwise sentence by
+            sentence.
         is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 (``core.stages.codeofconduct``)
             or the reduced loop of ``core.stages.anneal``.
-        is_round_robin: whether the judge compares every pair in both orders, or as few as settle the first places.
+        is_round_robin: whether the judge compares every pair in both orders; otherwise as few as settle the first
+            places.
         target_score: the loop stops at a draft with this score, in [0, 10].
         temperature: how freely the model writes; 0 is greedy.
         t0: the annealing temperature of the first round. A draft with score E is picked with a probability
@@ -85,7 +89,7 @@ class Profile:
 
 
 def _refuse_unless(is_allowed: bool, profile: str, key: str, allowed: str) -> None:
-    """Name the key and what it may be; a NaN fails every comparison and so is refused too."""
+    """Refuse the value, naming the key and the allowed range. A NaN fails every comparison and is refused too."""
     if not is_allowed:
         raise BadInput(f"profiles.{profile}.{key} is out of range.", remedy=f"It must be {allowed}.")
 

@@ -1,7 +1,7 @@
-"""Prompts as text templates: loading, and filling without a way for a post to add to the template.
+"""Prompts as text templates: how they are loaded, and filled so that a post cannot add to the template.
 
-Owns the file format of ``core/llm/prompts``: lines that begin with ``#`` are notes (the source among them),
-``[[system]]``, ``[[user]]`` and ``[[assistant]]`` begin a message, ``{name}`` is a blank to fill.
+Owns the file format of ``core/llm/prompts``: lines that begin with ``#`` are notes, such as the source; ``[[system]]``,
+``[[user]]`` and ``[[assistant]]`` begin a message; ``{name}`` is a blank to fill.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Prompt:
     messages: tuple[Message, ...]
 
     def fill(self, **values: str) -> list[Message]:
-        """The messages with every blank filled, in one pass: a value can never bring a blank of its own.
+        """The messages with every blank filled, in one pass, so that blanks inside a value are not filled.
 
         The control tokens of chat templates in a value are disarmed (``core.wording.injection.injection.disarm``).
 

@@ -1,1 +1,1 @@
-"""The only part of core that imports a model library; each module hides one vendor behind a port."""
+"""The language models, embedding models and classifiers, each behind a port, and how they are found and loaded."""

@@ -1,6 +1,6 @@
 """Cross-encoders on the CPU: natural language inference, argument quality and relevance.
 
-Owns which of a model's outputs means what, and that nothing of it blocks the event loop.
+Owns which of a model's outputs means what. The work runs in threads, so that the event loop is not blocked.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _CrossEncoder:
         return model, self._columns_of(model)
 
     def _at_hand(self) -> CrossEncoder:
-        """The model from its folder or the hub's local cache, and only then from the hub."""
+        """The model from its folder or the hub's local cache; from the hub only if neither has it."""
         folder = folder_of(self._name)
         try:
             return _open_cross_encoder(str(folder or self._name), local=True)
@@ -58,7 +58,7 @@ class _CrossEncoder:
             if folder:
                 raise unloadable(self._name, err) from err
         try:
-            described_by_hub(self._name, ["config.json"])  # fails at once where no hub is; loading tries for a minute
+            described_by_hub(self._name, ["config.json"])  # fails at once without a hub; loading tries for a minute
             return _open_cross_encoder(self._name, local=False)
         except Exception as err:  # whatever the hub's HTTP library raises
             raise unloadable(self._name, err) from err
@@ -94,7 +94,7 @@ class NliCrossEncoder:
         self._encoder.outputs([])
 
     async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inferred]:
-        """What each premise says about its hypothesis; read in one go. Raises ``ScorerUnavailable``."""
+        """What each premise says about its hypothesis, in one batch. Raises ``ScorerUnavailable``."""
         found = await asyncio.to_thread(self._encoder.outputs, pairs)
         return [Inferred(float(entails), float(contradicts)) for entails, contradicts in found]
 

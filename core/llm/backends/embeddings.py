@@ -1,7 +1,7 @@
 """Sentence vectors on the CPU, by sentence-transformers, behind ``core.ports.Embedder``.
 
-Owns where the model is found, that it is loaded once, and a bounded memory of the vectors already made. It must
-never call a network for a model that lies on the disk, and never print.
+Owns where the model is found, that it is loaded once, and a bounded memory of the vectors already made. It must never
+use the network for a model that is on the disk, and never print.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class SentenceEmbedder:
         model: a folder, or a name on the model hub; ``None`` takes all-MiniLM-L6-v2 from its package.
         languages: the ISO 639-1 codes whose vectors can be trusted. MiniLM was trained on English only.
         remembered: how many vectors to keep. Posts, claims and drafts are embedded again and again.
-        bfloat16: compute in half the bits: faster by half where the processor knows them, and slower where it does not.
-            The vectors are nearly the same and count as the same model's.
+        bfloat16: compute in half the bits. This is faster by half where the processor supports it and slower where it
+            does not. The vectors are nearly the same and count as the same model's.
 
     The model reads about the first 200 words of a text. Nothing is loaded before the first ``encode``.
 
@@ -126,7 +126,7 @@ class SentenceEmbedder:
             finally:
                 self.seconds += monotonic() - started
         vectors = np.asarray(vectors, dtype=np.float32)
-        if self._bfloat16:  # half the bits do not give a length of exactly 1
+        if self._bfloat16:  # with half the bits the length is not exactly 1
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
 

@@ -1,7 +1,7 @@
 """The embedded language model: llama.cpp in this process, as an OpenAI-compatible server on the loopback interface.
 
-Owns the settings of that server, its key and its end. Must never listen beyond this machine, answer another
-process, keep a conversation for the next one, or print. It needs no weights of its own: see ``weights``.
+Owns the settings of that server, its key and how it is stopped. Must never listen beyond this machine, answer another
+process, keep a conversation for the next one, or print. ``weights`` finds the file that it loads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 MODEL_NAME: Final = "embedded"
 BATCH_TOKENS: Final = 2048
 MICRO_BATCH_TOKENS: Final = 512
-# Holds every server until it is closed: one that was merely forgotten would hang its process when it is collected.
+# Holds every server until it is closed: a server that is garbage-collected while it runs hangs its process.
 _RUNNING: Final[set[EmbeddedServer]] = set()
 
 
@@ -67,8 +67,8 @@ class EmbeddedServer:
     def close(self) -> None:
         """Stop within about 0.2 seconds and free the memory; a second call does nothing.
 
-        Requests in flight are cut off. llama.cpp stops its model first and then waits for the HTTP answers that
-        the model would have written, for ever and holding the interpreter lock, unless their clients are gone.
+        Requests in flight are cut off first. Otherwise llama.cpp would stop its model and then wait for ever for the
+        HTTP answers that the model should have written, while it holds the interpreter lock.
         """
         if self._server is None:
             return
@@ -85,14 +85,14 @@ class EmbeddedServer:
 
 @atexit.register
 def _close_all() -> None:
-    """Nobody may be left to close a server at Ctrl-C, and the interpreter must not wait for its answers."""
+    """Close the servers that are left at Ctrl-C, so that the interpreter does not wait for their answers."""
     for server in list(_RUNNING):
         server.close()
 
 
 def _params(context_tokens: int, parallel: int, threads: int) -> Any:
     try:
-        import xllamacpp  # its library is loaded only where the embedded model is used
+        import xllamacpp  # loaded only where the embedded model is used
     except ImportError as err:
         raise ModelUnavailable(
             "The embedded language model needs the package xllamacpp.",

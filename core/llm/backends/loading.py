@@ -1,7 +1,7 @@
-"""How a classifier comes into memory: from a folder, the hub's local cache or the hub, once, and with a plain error.
+"""How a classifier is loaded, once: from a folder, the hub's local cache or the hub.
 
-Owns what all trained classifiers share: that each is loaded at its first use and then used by one thread at a time, and
-what is said where it cannot be had. What stands in for it is not decided here.
+Owns what all trained classifiers share: each is loaded at its first use and then used by one thread at a time, and one
+error says why it cannot be used. The callers decide what replaces it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A chat model behind any OpenAI-compatible server: vLLM, llama.cpp, the embedded one.
 
-Owns the translation between ``core.ports.LanguageModel`` and that protocol, and of its errors. Must never log a
-prompt or an answer, and never retry a request that the server answered, or that it may still be working on.
+Owns the translation between ``core.ports.LanguageModel`` and that protocol, and between its errors and ours. Must never
+log a prompt or an answer, and never repeat a request that the server answered or may still be working on.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class ChatModel:
         model: the name that the server knows the model by.
         timeout_seconds: no call takes longer than this, whatever its caller would allow.
         concurrency: calls that are sent at once; the others wait, within their time.
-        is_one_of_a_kind: whether calls with the same first message are sent one after the other, as llama.cpp wants
-            it on a CPU: only so do they reuse the beginning that they share.
+        is_one_of_a_kind: whether calls with the same first message are sent one after the other. llama.cpp on a CPU
+            needs this: otherwise the calls do not reuse the beginning that they share.
         remedy: how to start this server, for the errors of an unreachable one.
         section: the table of config.toml that describes this server, for what errors name.
     """
@@ -68,7 +68,7 @@ class ChatModel:
             base_url=base_url,
             api_key=api_key or NO_KEY,
             max_retries=0,
-            # Its time to read begins anew with every piece that arrives, so a whole call is bounded in _complete.
+            # Its read timeout starts again with every piece that arrives, so _complete limits the whole call.
             timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
         )
 
@@ -131,13 +131,13 @@ class ChatModel:
             raise self._not_openai() from err
 
     def _turn(self, request: Mapping[str, Any]) -> AbstractAsyncContextManager[object]:
-        """Wait for the calls with the same first message, where they are to follow one another."""
+        """Wait for earlier calls with the same first message, where they are sent one after the other."""
         if self._kinds is None:
             return nullcontext()
         return self._kinds.setdefault(request["messages"][0]["content"], asyncio.Lock())
 
     async def _send(self, request: Mapping[str, Any]) -> ChatCompletion:
-        """Send, and once more if no connection came about."""
+        """Send the request, and send it a second time if no connection was made."""
         async for attempt in stamina.retry_context(
             on=_is_connection_error, attempts=ATTEMPTS, wait_initial=RETRY_WAIT_SECONDS, timeout=None
         ):
@@ -146,7 +146,7 @@ class ChatModel:
         return completion
 
     def _unavailable(self, err: openai.OpenAIError | ValueError) -> ModelUnavailable:
-        """The same error in our words, with what to do about it."""
+        """The error as one of ours, with a remedy."""
         address = self._base_url
         match err:
             case openai.APIConnectionError():
@@ -234,7 +234,7 @@ def _request(messages: Sequence[Message], how: Generation) -> dict[str, Any]:
 
 
 def _answer(completion: ChatCompletion) -> Answer:
-    """Texts and tokens. The larger of both counts stands: servers differ in what they leave out.
+    """Texts and tokens. The larger of both counts is used: servers differ in what they leave out.
 
     Raises:
         IndexError: there is no choice.

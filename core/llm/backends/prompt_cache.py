@@ -1,8 +1,8 @@
-"""The beginnings of prompts, read once and kept on disk, so that the embedded model need not read them at every start.
+"""The beginnings of prompts, kept on disk so that the embedded model need not read them at every start.
 
-Owns which file holds which beginning and whether it may be trusted. A CPU reads 75 tokens a second and the prompts
-have 2,500 before the post begins: without this a first post waits half a minute longer. Only what stands before the
-post is kept: it must be called before the server has seen any, and no post ever gets onto the disk.
+Owns which file holds which beginning and whether the file can be trusted. A CPU reads 75 tokens a second, and the
+prompts have 2,500 before the post begins: without this cache a first post waits half a minute longer. Only the text
+before the post is kept. It must be called before the server has seen any post, so that no post gets onto the disk.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def warm(
     """Put each beginning into a slot of a server that has seen no post yet; blocking.
 
     A beginning that was read before, with the same weights and the same llama.cpp, comes from the server's
-    ``slots_folder`` within milliseconds; any other is read, which takes some seconds, and kept there. Where that fails
-    the model works as well, only slower: the reason is logged.
+    ``slots_folder`` within milliseconds; any other is read, which takes some seconds, and kept there. If this fails,
+    the reason is logged and the model works all the same, only slower.
 
     Returns:
         How many beginnings came from disk.
@@ -64,7 +64,7 @@ def warm(
 
 
 def _key(weights: Path, messages: Sequence[Message]) -> str:
-    """What the kept state depends on: the weights, llama.cpp and the text."""
+    """What the stored state depends on: the weights, llama.cpp and the text."""
     about = weights.stat()
     parts = [
         metadata.version("xllamacpp"),
@@ -77,7 +77,7 @@ def _key(weights: Path, messages: Sequence[Message]) -> str:
 
 
 def _restore(server: EmbeddedServer, slot: int, key: str) -> bool:
-    """Whether a kept state was there, whole, and taken over; a damaged one is removed."""
+    """Whether a stored state was found, was whole, and was loaded; a damaged one is removed."""
     folder = server.slots_folder or Path()
     for file in folder.glob(f"{key}-*.bin"):
         if file.stem == f"{key}-{_digest(file)}" and _call(server, f"/slots/{slot}?action=restore", filename=file.name):
@@ -105,7 +105,7 @@ def _digest(file: Path) -> str:
 
 
 def _forget_old(folder: Path) -> None:
-    """Remove what no start has used for a month: prompts change with every version."""
+    """Remove states that no start has used for a month: prompts change with every version."""
     oldest = time.time() - KEPT_DAYS * 86_400
     for file in folder.iterdir():
         if file.stat().st_mtime < oldest:

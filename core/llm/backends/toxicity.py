@@ -1,6 +1,6 @@
 """Toxicity by Detoxify, on the CPU.
 
-Owns where a checkpoint is found, that one that is fetched is the published one, and which languages it knows.
+Owns where a checkpoint is found, the check that a fetched one is the published one, and which languages it knows.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _non_toxicity(loaded: _Toxicity, language: str | None, texts: Sequence[str])
 
 
 def _fetched_checkpoint(kind: str, cache_folder: Path) -> Path:
-    """The published checkpoint, fetched once and held to the hash that its name carries."""
+    """The published checkpoint, fetched once and compared with the hash in its name."""
     import torch
     from detoxify.detoxify import MODEL_URLS
 

@@ -1,8 +1,8 @@
 """Joins the parts of the packaged weights, and remembers which files were verified.
 
 Owns the format of the packages, the hash check and its stamp. A joined file appears under its name only when it is
-complete, verified and on the disk; two processes never join at the same time. Must never take a file whose hash is
-wrong, and never asks the network.
+complete, verified and on the disk; two processes never join at the same time. Must never accept a file whose hash is
+wrong, and never uses the network.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class WeightParts:
     find: Callable[[int], Path | None] = package_file
 
     def joined_path(self, folder: Path) -> Path:
-        """Where the joined file stands in ``folder``."""
+        """Where the joined file is in ``folder``."""
         return folder / f"{self.sha256}.gguf"
 
 
@@ -81,10 +81,10 @@ def join_parts(parts: WeightParts, folder: Path, progress: Progress | None = Non
 
 
 def require_disk(needed_bytes: int, folder: Path) -> None:
-    """Refuse to begin what the disk cannot hold.
+    """Refuse to start if the disk has too little space.
 
     Raises:
-        ModelUnavailable: less than ``needed_bytes`` and a margin is free where ``folder`` is, or will be.
+        ModelUnavailable: the disk of ``folder`` has less free space than ``needed_bytes`` and a margin.
     """
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     free = shutil.disk_usage(existing).free
@@ -99,8 +99,8 @@ def require_disk(needed_bytes: int, folder: Path) -> None:
 def has_hash(path: Path, sha256: str, folder: Path, progress: Progress | None = None) -> bool:
     """Whether the file has this SHA-256, from the stamp of an earlier check or by reading all of it.
 
-    A stamp in ``folder`` counts only while size and modification time are what they were, so that a start does
-    not read a gigabyte again, and a changed file is never taken on trust.
+    A stamp in ``folder`` saves a start from reading a gigabyte again. It counts only while size and modification time
+    are the same, so that a changed file is hashed again.
     """
     stamp = _stamp_path(path, folder)
     try:
@@ -130,7 +130,7 @@ def _fingerprint(path: Path, sha256: str) -> dict[str, object]:
 
 
 def _stamp_path(path: Path, folder: Path) -> Path:
-    """One stamp for each verified path, kept in our own cache: the hub's cache is not ours to write to."""
+    """A stamp for each verified path, in our own cache: the hub's cache is not ours to write to."""
     name = hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:16]
     return folder / f"{name}.verified.json"
 

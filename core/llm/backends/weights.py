@@ -1,8 +1,8 @@
 """Finds the weights of the embedded language model on this machine, on the hub, or in packages.
 
 Owns the order of the sources and the checks that every file passes before it is loaded: that it is a GGUF file,
-that its hash is the expected one, and that there is memory for it. Must never load a model, and never leaves a
-file that failed its check where it would be found again. Blocking: call it before the event loop, or in a thread.
+that its hash is the expected one, and that there is memory for it. Must never load a model, and never leaves a file
+that failed its check where it would be found again. Blocking: call it before the event loop starts, or in a thread.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GGUF_MAGIC: Final = b"GGUF"
 # Beyond the weights: the key-value cache of 8192 tokens, compute buffers and the process itself. Measured: a file
 # of 1.12 GB has a resident size of 1.9 to 2.1 GB.
 WORKING_BYTES: Final = 1_080_000_000
-# Its client first asks for up to 3 seconds who runs it, so that an unreachable hub costs under 5 in all.
+# The hub's client can spend 3 seconds before its request, so an unreachable hub costs under 5 in all.
 HUB_TIMEOUT_SECONDS: Final = 1.5
 
 
@@ -42,7 +42,7 @@ class WeightsWanted:
     """Which weights to look for.
 
     Attributes:
-        path: a GGUF file that is taken as it is, or ``None`` to look for one.
+        path: a GGUF file that is used as it is, or ``None`` to look for one.
         hub_repo: a repository on the hub, or "" to never ask it.
         hub_file: the file in that repository.
         sha256: what the file must hash to, in hexadecimal; "" takes any file.
@@ -60,7 +60,8 @@ def find_weights(
     """The path of a GGUF file that has the expected hash and fits into memory.
 
     The order: the configured path; the hub's local cache; weights that were joined before; the hub; the parts
-    that come as packages. Local files come before the network, so that only a first start ever asks the hub.
+    that come as packages. Local files come before the network, so that a start asks the hub only if no local file is
+    right.
 
     Args:
         cache_folder: Antiphon's cache; joined weights go to ``models/`` in it.
@@ -80,7 +81,7 @@ def find_weights(
 
 
 def require_memory(weights_bytes: int) -> None:
-    """Refuse to load weights into memory that is not there: the system would swap, or end the process.
+    """Refuse to load weights that do not fit into memory: the system would swap, or end the process.
 
     Raises:
         ModelUnavailable: less than the weights and their working memory is available.
@@ -114,7 +115,7 @@ def _checked_gguf(path: Path) -> Path:
 
 
 def _found(wanted: WeightsWanted, folder: Path, progress: Progress | None, parts: WeightParts) -> Path:
-    """The first source that has the file. A source that has none answers ``None`` and says why in the log."""
+    """The file from the first source that has it. A source without it returns ``None`` and logs the reason."""
     fits_parts = wanted.sha256 in ("", parts.sha256)
     sources: tuple[Callable[[], Path | None], ...] = (
         lambda: _in_hub_cache(wanted, folder, progress),
@@ -166,7 +167,7 @@ def _from_hub(wanted: WeightsWanted, folder: Path, progress: Progress | None) ->
         # One request without retries: hf_hub_download alone tries an unreachable hub for 23 seconds.
         url = hub.hf_hub_url(wanted.hub_repo, wanted.hub_file)
         metadata = hub.get_hf_file_metadata(url, timeout=HUB_TIMEOUT_SECONDS)
-    except Exception as err:  # whatever its HTTP library raises, it is the next source's turn
+    except Exception as err:  # whatever its HTTP library raises, the next source is tried
         logger.info("The hub cannot be asked for %s: %s", wanted.hub_repo, err)
         return None
     require_disk(metadata.size or 0, Path(hub.constants.HF_HUB_CACHE))
