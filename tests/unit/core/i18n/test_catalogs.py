@@ -156,7 +156,7 @@ def test_without_a_catalog_people_are_spoken_to_in_english_and_the_log_says_why(
         assert [gettext("Undo", locale) for locale in ("it", "it", "en")] == ["Undo", "Undo", "Undo"]
     (said,) = caplog.messages
     assert "it.po is missing" in said
-    assert "Install Antiphon anew" in said
+    assert "Install Antiphon again" in said
 
 
 async def payloads() -> list[dict[str, Any]]:
