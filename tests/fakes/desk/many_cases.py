@@ -45,7 +45,7 @@ _TEXT: Final = "Most newcomers work."
 class Meter:
     """Counts the steps of SQLite's virtual machine: about as many for each row that is looked at, and no seconds.
 
-    Made over a database before its first connection.
+    Made over a database that has no connection just now.
     """
 
     def __init__(self, database: Database) -> None:

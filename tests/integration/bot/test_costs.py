@@ -62,14 +62,15 @@ async def _spent(file: Path, count: int) -> Spent:
 
 
 async def _measured(database: Database, clock: FakeClock, count: int) -> Spent:
+    await choose_channel(database, CHANNEL)
+    await fill(database, clock, count)
+    await database.engine.dispose()
     meter, spent = Meter(database), Spent()
 
     async def do(what: str, call: Callable[[], Awaitable[T]]) -> T:
         found, spent[what] = await meter.spent(call)
         return found
 
-    await choose_channel(database, CHANNEL)
-    await fill(database, clock, count)
     desk, platform = build_desk(database, undo_seconds=15, campaign_hours=24), SampleCommunity(clock=clock)
     intake, queue, board = desk.intake, DraftQueue(database, "worker-1"), board_of(database, FakeSurface())
     outbox = Outbox(database, {PLATFORM: platform})
