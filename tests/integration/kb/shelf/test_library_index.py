@@ -247,7 +247,7 @@ def test_entries_out_of_order_are_refused(tmp_path: Path) -> None:
 def test_a_text_that_the_library_does_not_hold_is_not_indexed(tmp_path: Path) -> None:
     """Protects that what is found is what the library shows."""
     index = LibraryIndex(tmp_path, BatchEmbedder(), lambda rows: dict.fromkeys(rows, "Something else."))
-    with pytest.raises(IndexUnavailable, match="Paragraph 1 is another in the library"):
+    with pytest.raises(IndexUnavailable, match="Paragraph 1 is another one in the library"):
         index.update(entries([1]))
     empty = LibraryIndex(tmp_path, BatchEmbedder(), lambda _: {})
     with pytest.raises(IndexUnavailable, match="Paragraph 1 is missing from the library"):

@@ -161,7 +161,7 @@ def test_verify_finds_texts_that_are_not_what_was_indexed(whole: Path) -> None:
         return {row: "Another." if row == 5 else text_of(row) for row in rows if row != 9}
 
     index = LibraryIndex(whole, BatchEmbedder(), other, tuning=TUNING)
-    assert index.verify() == ["Paragraph 5 is another in the library.", "Paragraph 9 is missing from the library."]
+    assert index.verify() == ["Paragraph 5 is another one in the library.", "Paragraph 9 is missing from the library."]
     assert opened(whole).verify() == []
 
 
