@@ -1,6 +1,6 @@
 """What the engine needs from outside, as Protocols.
 
-Owns the shapes of the ports and of what crosses them. Imports no vendor.
+Owns the shapes of the ports and of what crosses them. Imports no vendor's library.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model said: ``n`` texts, and the tokens they took."""
+    """The model's answer: ``n`` texts, and the tokens that they cost."""
 
     texts: tuple[str, ...]
     prompt_tokens: int
@@ -82,11 +82,12 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceQuery:
-    """A search for passages, at most ``limit`` kept: several queries at once, of which the first is the post itself.
+    """A search for at most ``limit`` passages: several queries at once, of which the first is the post itself.
 
-    The passages are ranked to the claim and the first query; the others widen the coarse search. Those about
-    ``target_group`` are preferred. Where given, only passages about ``groups``, published in ``since`` or later, by
-    ``publishers`` and in ``languages`` are looked at.
+    The passages are ranked by closeness to the claim and the first query; the other queries widen the coarse search.
+    Passages about ``target_group`` are preferred. ``groups``, ``since``, ``publishers`` and ``languages`` are filters
+    where they are given: a passage must be about one of the groups, published in ``since`` or later, by one of the
+    publishers, and in one of the languages.
     """
 
     queries: tuple[str, ...]
@@ -101,7 +102,7 @@ class EvidenceQuery:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found: passages, best first, and what a person should know of it, in sentences."""
+    """What a search found: passages, best first, and notes for people, in sentences."""
 
     passages: tuple[Evidence, ...] = ()
     notes: tuple[str, ...] = ()
@@ -111,7 +112,7 @@ class EvidenceSource(Protocol):
     """Where evidence comes from."""
 
     async def search(self, query: EvidenceQuery) -> Found:
-        """The passages that bear on the claim; none means: no evidence. Raises ``IndexUnavailable``."""
+        """The passages that bear on the claim; an empty list means no evidence. Raises ``IndexUnavailable``."""
         ...
 
 
@@ -141,7 +142,7 @@ class Scorer(Protocol):
 
 
 class HateDetector(Protocol):
-    """A filter that is fast enough for every message of a watched channel."""
+    """A classifier that is fast enough for every message of a watched channel."""
 
     async def score(self, text: str) -> float:
         """How likely a text is hateful, in [0, 1]. Raises ``ScorerUnavailable``."""
@@ -150,7 +151,7 @@ class HateDetector(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """What a premise says about a hypothesis, as probabilities in [0, 1]; what both leave to 1 is neutral."""
+    """What a premise says about a hypothesis, as probabilities in [0, 1]; the rest up to 1 is neutral."""
 
     entailment: float
     contradiction: float
@@ -162,7 +163,7 @@ class Inference(Protocol):
 
     @property
     def languages(self) -> frozenset[str]:
-        """The ISO 639-1 codes of the languages that it can be trusted in."""
+        """The ISO 639-1 codes of the languages in which it can be trusted."""
         ...
 
     async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inferred]:

@@ -1,7 +1,7 @@
 """The states of a case, and the only place that can make an ``ApprovedReply``.
 
-Owns the declared graph of states and the rule that nothing is posted but the exact text that a person approved.
-Knows no database: the store applies these rules, it does not repeat them.
+Owns the declared graph of states, and the rule that only the exact text that a person approved is posted. It does not
+know the database: the store applies these rules and does not repeat them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from core.models import FlaggedPost, PostRef
 
 
 class CaseState(StrEnum):
-    """Where a case stands (architecture, section 4)."""
+    """The state of a case (architecture, section 4)."""
 
     CAPTURED = "captured"
     QUEUED = "queued"
@@ -65,11 +65,11 @@ TRANSITIONS: Final[dict[CaseState, frozenset[CaseState]]] = {
     _S.RETRACTED: frozenset(),
 }
 CLOSED: Final = frozenset({state for state in CaseState if not TRANSITIONS[state]} | {_S.POSTED})
-"""The states in which nobody has to do anything any more."""
+"""The states in which nobody has anything left to do."""
 
 
 def state_words(state: CaseState) -> Sentence:
-    """What comes after "the case is"."""
+    """How a state is named after the words "the case is"."""
     words = {
         _S.CAPTURED: sentence("captured"),
         _S.QUEUED: sentence("queued"),
@@ -112,7 +112,7 @@ def check_answerable(post: FlaggedPost) -> None:
     """Refuse to approve a reply where there is no message that it could answer.
 
     Raises:
-        NotAllowed: the words stand in no message of the platform.
+        NotAllowed: no message of the platform has these words.
     """
     if post.is_from_elsewhere:
         raise NotAllowed(
@@ -127,7 +127,7 @@ def text_hash(text: str) -> str:
 
 
 class _Seal:
-    """What only this module makes: without it no ``ApprovedReply`` can be made, by mypy and at run time.
+    """The key to making an ``ApprovedReply``; only this module makes one. mypy and the running program both check it.
 
     It knows what was approved, so that ``dataclasses.replace`` cannot put another text under an old approval.
     """
@@ -140,7 +140,7 @@ class _Seal:
 class ApprovedReply:
     """A text that a person approved, bound to that person, the time and the hash of its exact bytes.
 
-    Made by ``approve`` and ``restore`` alone.
+    Only ``approve`` and ``restore`` make one.
     """
 
     approval_id: str
@@ -175,7 +175,7 @@ def approve(
         at: an aware time.
 
     Raises:
-        NotAllowed: nobody approved, there is no text, or another text was shown than the one to be posted.
+        NotAllowed: nobody approved, there is no text, or the person was shown another text than the one to be posted.
     """
     if not moderator.strip():
         raise NotAllowed("Nobody approved this reply.", remedy="Approve it as a moderator with a name.")
@@ -195,7 +195,7 @@ def approve(
 def restore(
     *, approval_id: str, in_reply_to: PostRef, text: str, moderator: str, at: datetime, sha256: str
 ) -> ApprovedReply:
-    """Make the reply of a stored approval again, to be sent.
+    """Rebuild the reply of a stored approval, to be sent.
 
     Raises:
         NotAllowed: the stored text is not the one that was approved.

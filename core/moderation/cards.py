@@ -1,7 +1,7 @@
-"""What a person is shown of a case, on whatever platform: plain values, in the order in which they matter.
+"""What a person is shown of a case on any platform: plain values, the most important first.
 
-Owns which facts of a case reach people. Holds no markup and no language of its own: adapters lay a card out, in the
-reader's language. The post's own words are in ``Card.post`` alone, so that no layout shows them by accident.
+Owns which facts of a case reach people. A card has no markup and no language of its own: adapters lay it out, in the
+reader's language. Only ``Card.post`` holds the post's own words, so that no layout shows them by accident.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.moderation.origins import ReviewOfPrepared
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who looks at a case just now, by the name that the community knows, and until when."""
+    """The person who holds a case, by the name that the community knows, and until when."""
 
     name: str
     until: datetime
@@ -25,7 +25,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How far the draft is that a case waits for.
+    """The progress of the draft that a case waits for.
 
     ``stage`` is the engine's, "" before it began; ``ahead`` how many cases come first; ``expected_seconds`` an
     estimate, ``None`` where there is none; ``error`` why the last attempt failed, "" if none did.
@@ -39,29 +39,30 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A case as people see it. ``version`` is what every decision must name.
+    """A case as people see it. Every decision must name its ``version``.
 
     Attributes:
         community: the community's name on its platform (``PostRef.community``).
         gist: what the post implies, in a neutral sentence; ``None`` before the engine has read it.
-        drafts: the replies to choose from, best first; with ``is_preview`` better ones may still come.
+        drafts: the replies to choose from, best first; with ``is_preview`` better ones may follow.
         suggestion_id: the suggestion that they are from; ``None`` for a preview.
         evidence: the passages that receipts name by id.
-        claims: the counter-claims to choose from, the one that is argued first.
+        claims: the counter-claims to choose from; the drafts argue the first.
         notes: what the engine could not do, in sentences.
-        why_two: why a second person must approve, known before any text is chosen; empty where one will do.
-        first_approvals: the names of those who approved a text already, and wait for a second person.
+        why_two: why a second person must approve, as far as it is known before a text is chosen; empty where one is
+            enough.
+        first_approvals: the names of the people who approved a text already and wait for a second person.
         first_texts: what each of them approved, in the same order, without the sentence that discloses Antiphon; ""
-            where it is not kept any more.
+            where it is no longer kept.
         campaign_posts: how many near-identical posts this case stands for; 1 for itself alone.
         is_original_gone: the platform said that the post was deleted.
         is_original_edited: the platform said that the post was changed after it was flagged.
         send_at: when an approved reply is sent; until then it can be taken back.
-        reply: where the posted reply stands.
+        reply: where the posted reply is.
         is_shadow: nothing is posted in this community.
         is_paused: posting is stopped, here or everywhere.
-        closed_because: the reason in the last line of the log, where the case is closed or needs a person.
-        reviews: who stands for the prepared replies that the drafts are made of, by their ids.
+        closed_because: the reason in the last line of the log, if the case is closed or needs a person.
+        reviews: who reviewed the prepared replies in the drafts, by the ids of these replies.
         community_language: the language that the community chose for its cards, as ISO 639-1; ``None`` for none.
     """
 
@@ -105,13 +106,13 @@ class ProposedReply:
     """One exact text that a person may approve: what would be posted, byte for byte.
 
     Attributes:
-        id: by which it is approved; 16 characters of a-z and 0-9, since platforms keep little beside a button.
-        text: all of it, with the sentence that discloses Antiphon.
+        id: the approval names this id; 16 characters of a-z and 0-9, since platforms keep little beside a button.
+        text: the whole text, with the sentence that discloses Antiphon.
         reply: the part that the person wrote or chose.
         sha256: of the text's UTF-8 bytes.
         unsupported: sentences of it with figures or names that no passage holds.
         warnings: what to look at before approving, in sentences.
-        why_two: why a second person must approve it, too; empty where one will do.
+        why_two: why a second person must approve it too; empty where one is enough.
         is_shadow: approving it posts nothing: the community is in shadow mode.
     """
 
@@ -129,7 +130,7 @@ class ProposedReply:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What became of an approval: ``card`` as it stands now; ``waits_for_second`` says until when, if it does."""
+    """The result of an approval: the card now, and until when it waits for a second person, if it does."""
 
     card: Card
     waits_for_second: datetime | None = None
@@ -138,7 +139,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class CardTrouble:
-    """Why cards cannot be shown in the review channel, what to do about it, and since when; in sentences of ours."""
+    """Why cards cannot be shown in the review channel, what to do about it, and since when, in our own sentences."""
 
     message: str
     remedy: str
@@ -147,7 +148,7 @@ class CardTrouble:
 
 @dataclass(frozen=True, slots=True)
 class PlatformTrouble:
-    """Why a chat platform cannot be served at this moment, in a sentence of ours, and since when."""
+    """Why a chat platform cannot be served now, in one of our own sentences, and since when."""
 
     platform: str
     message: str
@@ -156,12 +157,12 @@ class PlatformTrouble:
 
 @dataclass(frozen=True, slots=True)
 class DeskStatus:
-    """How the desk of one community stands.
+    """The state of one community's desk.
 
-    ``expected_seconds`` is the time to a draft for a post flagged now, ``None`` where nobody can tell. ``workers`` are
-    those with work in hand. ``model_trouble`` is what the engine lacked last, "" if nothing. ``paused`` holds who is
-    stopped: ``here`` and ``everywhere``. ``card_trouble`` is why moderators see no new cards, ``None`` if they do.
-    ``platform_troubles`` are the platforms of this installation that cannot be served now.
+    ``expected_seconds`` is the time to a draft for a post flagged now, ``None`` where it is not known. ``workers`` are
+    the workers that have work. ``model_trouble`` is what the engine lacked last, "" if nothing. ``paused`` says where
+    posting is stopped: ``here`` and ``everywhere``. ``card_trouble`` is why moderators see no new cards, ``None`` if
+    they do. ``platform_troubles`` are the platforms of this installation that cannot be served now.
     """
 
     by_state: dict[CaseState, int]

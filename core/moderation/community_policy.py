@@ -1,7 +1,7 @@
-"""How a community wants Antiphon to behave: where cards go, who is what, what is watched, how replies sound.
+"""How a community wants Antiphon to behave: where cards go, who has which role, what is watched, how replies sound.
 
-Owns the keys, their defaults and their ranges, and their form as JSON; plain values. Knows no platform: channels and
-roles are the platform's own ids, as text. Whether a community posts, discloses or is paused is no part of it
+Owns the keys, their defaults, their ranges and their form as JSON. It does not know any platform: channels and roles
+are the platform's own ids, as text. Whether a community posts, discloses or is paused is not part of the policy
 (``bot.communities.decisions``).
 """
 
@@ -35,15 +35,16 @@ class CommunityPolicy:
 
     Attributes:
         review_channel: where cards for moderators are shown; "" shows none, and cases wait on the desk.
-        roles: which of Antiphon's roles the platform's own give, by the id of the platform's role.
-        watched_channels: where every post is looked at by a filter; none by default.
+        roles: the role in Antiphon that a role of the platform gives, by the id of the platform's role.
+        watched_channels: where a filter looks at every post; none by default.
         threshold: how likely a watched post must be hateful before it is flagged, in [0, 1].
-        groups: the target groups that the filter looks out for; none for all.
-        keywords: words of which one flags a watched post whatever its score, matched whole and caseless.
+        groups: the target groups that the filter looks for; none for all.
+        keywords: any of these words flags a watched post whatever its score; matched as whole words, without case.
         reaction: the emoji that flags a post; "" for none.
-        language: of cards, and of replies where a post's own cannot be told, as ISO 639-1; ``None`` for the configured.
+        language: the language of cards, and of replies to posts whose language is not known, as ISO 639-1; ``None`` for
+            the configured one.
         tone: how replies sound, in a few words; "" for the configured style.
-        intents: the kinds of reply to draft, the preferred first; none for the configured.
+        intents: the kinds of reply to draft, the preferred first; none for the configured ones.
         publishers: whose documents are preferred as evidence; none for any.
         evidence_since: the first year of publication of evidence; ``None`` for any.
     """
@@ -95,13 +96,13 @@ _NAMES: Final = tuple(one.name for one in fields(CommunityPolicy))
 
 
 def to_json(policy: CommunityPolicy) -> dict[str, Any]:
-    """What of a policy differs from the defaults, as JSON values."""
+    """The fields of a policy that differ from the defaults, as JSON values."""
     said, default = _ADAPTER.dump_python(policy, mode="json"), _ADAPTER.dump_python(CommunityPolicy(), mode="json")
     return {name: value for name, value in said.items() if value != default[name]}
 
 
 def from_json(kept: Mapping[str, object]) -> CommunityPolicy:
-    """The policy of which ``kept`` says what differs from the defaults.
+    """The policy with the defaults except for what ``kept`` says.
 
     Raises:
         BadInput: there is no such field, or its value is not allowed.
@@ -126,7 +127,7 @@ def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> Community
 
 
 def differences(old: CommunityPolicy, new: CommunityPolicy) -> tuple[str, ...]:
-    """Which fields differ, for the audit log: of roles their ids, of lists how many, of nothing what was typed."""
+    """The fields that differ, for the audit log: roles by their ids, lists by their length, and no typed text."""
     before, after = to_json(old), to_json(new)
     names = [name for name in _NAMES if before.get(name) != after.get(name)]
     return tuple(_in_words(name, after.get(name)) for name in names)

@@ -1,6 +1,6 @@
-"""Why no draft will do: what a moderator says with one tap.
+"""Why no draft is good enough: a moderator says it with one tap.
 
-Owns the reasons. They are counted, so a reason is never reworded once it was used.
+Owns the reasons. They are counted, so a reason must not be reworded once it was used.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def decline_reason(said: str) -> DeclineReason:
 
 
 def decline_words(reason: DeclineReason) -> Sentence:
-    """The reason as it stands in the history of a case."""
+    """The reason as the history of a case records it."""
     words = {
         DeclineReason.WRONG_FACT: sentence("wrong fact"),
         DeclineReason.PREACHY: sentence("preachy"),

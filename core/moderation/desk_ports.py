@@ -1,9 +1,9 @@
 """What a chat platform's adapter may ask of the application: the people's side of the desk, as Protocols.
 
-Owns the shape of that port. The application implements it (``bot.review.casework``); adapters are given it and know
-nothing behind it. Every method raises one of ``core.errors`` with a remedy: ``NotAllowed`` where the person may not,
-``Conflict`` where the case is not as they saw it or somebody else holds it, ``BadInput`` where the call is wrong, and
-``StoreUnavailable`` where the database does not answer; after each nothing has changed.
+Owns the shape of that port. The application implements it (``bot.review.casework``); adapters know only the port. A
+method that fails raises one of ``core.errors`` with a remedy: ``NotAllowed`` if the person may not do this,
+``Conflict`` if the case has changed since they saw it or somebody else holds it, ``BadInput`` if the call is wrong, and
+``StoreUnavailable`` if the database does not answer. After each of them nothing has changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Casework(Protocol):
     """Decisions about cases, by the people of a platform."""
 
     async def flag(self, post: FlaggedPost) -> Card:
-        """Open the case of a post; committed when it returns. One flagged before keeps its case.
+        """Open the case of a post; committed when it returns. A post that was flagged before keeps its case.
 
         Raises:
             NotAllowed: the post is private, or the flagger flagged too many.
@@ -32,7 +32,7 @@ class Casework(Protocol):
         ...
 
     async def card(self, case_id: str, by: Person) -> Card:
-        """A case as this person may see it: who only flagged it sees no other's words but their own post's."""
+        """A case as this person may see it. People who only flagged the post see the post's words and no others."""
         ...
 
     async def find(self, ref: PostRef, by: Person) -> Card | None:
@@ -44,13 +44,13 @@ class Casework(Protocol):
         ...
 
     async def release(self, case_id: str, by: Person) -> Card:
-        """Hold it no more."""
+        """Stop holding it."""
         ...
 
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
     ) -> ProposedReply:
-        """Keep one exact text to approve: a draft by ``rank``, or an edited ``text`` (with the rank it began as)."""
+        """Store one exact text to approve: a draft by ``rank``, or an edited ``text`` (with the rank of its draft)."""
         ...
 
     async def approve(self, proposal_id: str, by: Person) -> Approval:
@@ -68,7 +68,7 @@ class Casework(Protocol):
         ...
 
     async def decline(self, case_id: str, version: int, by: Person, reason: DeclineReason, note: str = "") -> Card:
-        """Close a case because no draft will do; ``note`` is needed with ``DeclineReason.OTHER``."""
+        """Close a case because no draft is good enough; ``DeclineReason.OTHER`` needs a ``note``."""
         ...
 
     async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Card:
@@ -80,11 +80,11 @@ class Casework(Protocol):
         ...
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Card:
-        """Put a case that needs a person, or whose send failed, in review again."""
+        """Put a case back in review that needs a person or whose send failed."""
         ...
 
     async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
-        """Say of a send that nobody could read back whether it stands on the platform."""
+        """Say whether a reply is on the platform, after a send that could not be read back."""
         ...
 
     async def split_out(self, case_id: str, version: int, by: Person) -> Card:
@@ -92,7 +92,7 @@ class Casework(Protocol):
         ...
 
     async def retract(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        """Take a posted reply away."""
+        """Remove a posted reply."""
         ...
 
     async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
@@ -107,11 +107,11 @@ class Governance(Protocol):
     """What managers do with their community, named as the platform does (``platform``, ``community``)."""
 
     async def policy(self, platform: str, community: str) -> CommunityPolicy:
-        """How the community wants Antiphon; the defaults where it was never set. Anybody may know."""
+        """How the community wants Antiphon to behave; the defaults where it was never set. Anybody may know."""
         ...
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
-        """The roles that somebody has at this moment, the platform asked anew."""
+        """The roles that somebody has now; this asks the platform."""
         ...
 
     async def require(self, platform: str, community: str, by: Person, action: OnCase | OnCommunity) -> None:
@@ -125,29 +125,29 @@ class Governance(Protocol):
 
         Args:
             changes: new values by the names of ``CommunityPolicy``'s fields.
-            is_owner: the platform itself says that this person administers the community, which is how the first
-                manager comes in.
+            is_owner: the platform itself says that this person administers the community. The first manager gets in
+                this way.
         """
         ...
 
     async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
-        """Leave shadow mode, or go back into it."""
+        """Leave shadow mode, or return to it."""
         ...
 
     async def set_disclosure(self, platform: str, community: str, discloses: bool, by: Person, note: str = "") -> None:
-        """Say under each reply that Antiphon drafted it, or do not (with a reason)."""
+        """Set whether each reply says that Antiphon drafted it; leaving this out needs a reason."""
         ...
 
     async def pause(self, platform: str, community: str, by: Person, note: str = "") -> bool:
-        """Stop all posting there at once; ``False`` if it was stopped."""
+        """Stop all posting there at once; ``False`` if it was stopped already."""
         ...
 
     async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
-        """Allow posting again; ``False`` if it was allowed."""
+        """Allow posting again; ``False`` if it was allowed already."""
         ...
 
     async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
-        """Queue, model, mode."""
+        """The state of the queue, the model and the community's mode."""
         ...
 
     async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:

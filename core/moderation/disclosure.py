@@ -1,7 +1,7 @@
-"""The sentence under a reply that says who speaks (AI Act, Art. 50; reliability, T23 and T25).
+"""The sentence under a reply that says who wrote it (AI Act, Art. 50; reliability, T23 and T25).
 
-Owns the wording in each language, and how a reply and its footer become one text. Whether a community discloses is
-its own decision, with a recorded reason; this knows no community.
+Owns the wording in each language, and how a reply and its footer become one text. Each community decides whether it
+discloses; leaving it out needs a recorded reason. This module does not know communities.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FOOTERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """All that would be posted, and the hash of its bytes; ``footer`` is how it ends, "" where nothing is added."""
+    """The whole text that would be posted, and the hash of its bytes; ``footer`` is its end, "" for none."""
 
     text: str
     footer: str
@@ -30,12 +30,12 @@ class Rendered:
 
 
 def footer_in(language: str | None) -> str:
-    """The footer in a language, in English where there is none."""
+    """The footer in a language; in English where that language has none."""
     return _GAP + _FOOTERS.get(language or "en", _FOOTERS["en"])
 
 
 def longest_footer() -> int:
-    """How many characters a reply must leave free for it."""
+    """How many characters a reply must leave free for the footer."""
     return max(len(footer_in(language)) for language in _FOOTERS)
 
 

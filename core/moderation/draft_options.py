@@ -1,7 +1,7 @@
 """What people may ask of a draft: a tone in words, and a language.
 
-Owns the checks of both, for one draft and for all of a community. A tone stands in a prompt of the language model, so
-one that gives orders instead of naming a tone is refused.
+Owns the checks of both, for one draft and for all drafts of a community. A tone becomes part of a prompt, so a text
+that gives orders instead of naming a tone is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_TONE: Final = 120
 
 
 def check_tone(tone: str) -> None:
-    """Refuse what is no tone: too long, more than one line, or orders to a language model. "" is none, and allowed.
+    """Refuse a text that is not a tone: too long, more than one line, or orders to a language model. "" is allowed.
 
     Raises:
         BadInput: with what to say instead.

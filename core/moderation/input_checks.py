@@ -1,6 +1,6 @@
-"""What people type: refused before anything else is done with it.
+"""Checks of what people type, before anything else is done with it.
 
-Owns the checks of form alone. What a text may say is for ``core``.
+Owns the checks of form. Other parts of ``core`` check what a text may say.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from core.i18n.sentences import sentence
 
 
 def check_text(text: str) -> None:
-    """Refuse what has no UTF-8 bytes or no place in a database."""
+    """Refuse a text that cannot be written as UTF-8 or stored in a database."""
     try:
         text.encode()
     except UnicodeEncodeError as err:

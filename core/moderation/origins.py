@@ -15,14 +15,14 @@ from core.models import Draft, Origin
 
 @dataclass(frozen=True, slots=True)
 class ReviewOfPrepared:
-    """Who stands for a prepared reply in a community, by the name that they gave, and since when."""
+    """Who reviewed a prepared reply in a community, by the name that they gave, and when."""
 
     name: str
     at: datetime
 
 
 def prepared_of(drafts: Iterable[Draft]) -> list[str]:
-    """The ids of the prepared replies that drafts are made of, each once."""
+    """The ids of the prepared replies in drafts, each once."""
     return list(dict.fromkeys(id_ for draft in drafts for id_ in draft.prepared))
 
 
@@ -30,7 +30,7 @@ def origin_in_words(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Se
     """Where the draft's sentences come from, each kind once, in their order.
 
     Args:
-        reviews: those of the community, by the id of the prepared reply.
+        reviews: the community's reviews, by the id of the prepared reply.
     """
     said = {
         Origin.PREPARED: prepared_in_words(draft.prepared, reviews),
@@ -41,7 +41,7 @@ def origin_in_words(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Se
 
 
 def prepared_in_words(ids: tuple[str, ...], reviews: Mapping[str, ReviewOfPrepared]) -> Sentence:
-    """Whether prepared replies were reviewed, and by whom: all of them, or a part."""
+    """Whether all, some or none of the prepared replies were reviewed, and by whom."""
     found = [reviews[id_] for id_ in ids if id_ in reviews]
     if not found:
         return sentence("prepared reply, not reviewed")

@@ -1,7 +1,7 @@
 """What a community may add as a prepared reply of its own.
 
-Owns the checks, each with a remedy. A prepared reply is posted on the word of one moderator and gets no receipt: it is
-held to the same rules as the project's own. Pure; changes nothing but the spaces.
+Owns the checks, each with a remedy. One moderator can approve a prepared reply, and it gets no receipt, so it must pass
+the same rules as the project's own. Changes only the spaces.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.wording.prepared.bank import OwnReply, load_themes
 from core.wording.prepared.checkable import checkable_in
 
 MAX_CHARACTERS = 280
-"""What every platform takes, with room for the sentence that discloses Antiphon."""
+"""A length that every platform takes, with room for the sentence that discloses Antiphon."""
 _REMEDIES = {
     "empty": "Write one or two sentences.",
     "too many sentences": "Say it in one or two sentences.",
@@ -33,10 +33,10 @@ _REMEDIES = {
 def checked_reply(
     text: str, language: str, target_group: TargetGroup, intent: Intent, theme: str | None = None
 ) -> OwnReply:
-    """The reply as it is kept, with single spaces.
+    """The reply as it is stored, with single spaces.
 
     Args:
-        theme: the id of a theme in ``language``; ``None`` for whatever is said of the group.
+        theme: the id of a theme in ``language``; ``None`` for any post about the group.
 
     Raises:
         BadInput: it may not be added; the error says why and what to do.

@@ -1,6 +1,6 @@
 """What the application needs of a platform where people talk, as Protocols.
 
-Owns the shapes of these ports. Knows no platform.
+Owns the shapes of these ports. It does not know any one platform.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from core.moderation.roles import Role
 class ChatPlatform(Protocol):
     """A place where people talk. Every adapter passes the conformance suite of ``tests/conformance.py``.
 
-    An adapter gives every flagged post to ``Casework.flag``, whether a person or a filter found it. Only when that has
-    returned does it tell anybody that the post was taken in.
+    An adapter gives every flagged post to ``Casework.flag``, whether a person or a filter found it. It tells people
+    that the post was taken in only after that call has returned.
     """
 
     @property
@@ -31,17 +31,17 @@ class ChatPlatform(Protocol):
         ...
 
     async def read(self, ref: PostRef) -> str | None:
-        """The post's text as it stands now, or ``None`` if it is gone.
+        """The post's text now, or ``None`` if it is gone.
 
         Raises:
-            TextHidden: it stands there, but its words are not for us; its ``revision`` tells whether it was edited.
+            TextHidden: the post exists, but we may not see its words; ``revision`` tells whether it was edited.
             PlatformUnavailable: the platform cannot be asked.
         """
         ...
 
     @property
     def resend_seconds(self) -> float:
-        """How long after its first send a reply may be sent again: in that time the same ``key`` posts once.
+        """How long after its first send a reply may be sent again: within that time the same ``key`` posts once.
 
         0 where the platform knows no keys. Shorter than what the platform promises, since the clocks differ.
         """
@@ -62,7 +62,7 @@ class ChatPlatform(Protocol):
         ...
 
     async def find_reply(self, reply: ApprovedReply) -> Posted | None:
-        """Our reply, read back from the platform after an ambiguous send; ``None`` if it does not stand there.
+        """Our reply, read back from the platform after an ambiguous send; ``None`` if it is not there.
 
         Raises:
             PlatformUnavailable: the platform cannot be asked, or has no history that a bot may read.
@@ -70,17 +70,17 @@ class ChatPlatform(Protocol):
         ...
 
     async def retract(self, ref: PostRef) -> None:
-        """Take our own reply away; one that is gone already is no error. Only ``bot.sending.gate`` may call this.
+        """Remove our own reply; it is not an error if it is already gone. Only ``bot.sending.gate`` may call this.
 
         Raises:
-            PlatformBusy: it certainly still stands; try again later.
-            PlatformUnavailable: it certainly still stands, and cannot be taken away: it is not ours, or too old.
-            AmbiguousSend: it may still stand.
+            PlatformBusy: it is certainly still there; try again later.
+            PlatformUnavailable: it is certainly still there and cannot be removed: it is not ours, or too old.
+            AmbiguousSend: it may still be there.
         """
         ...
 
     async def close(self) -> None:
-        """Give back what is held. Closing twice does no harm."""
+        """Release connections and other resources. Closing twice does no harm."""
         ...
 
 
@@ -88,7 +88,7 @@ class RoleSource(Protocol):
     """Who may do what in a community by the platform's own rights, such as who may delete messages there."""
 
     async def roles(self, community: str, user: str) -> frozenset[Role]:
-        """The roles that somebody has now, none for who is not there any more.
+        """The roles that somebody has now; none for a person who has left.
 
         Args:
             community: the ``PostRef.community``.
@@ -104,10 +104,10 @@ class ReviewSurface(Protocol):
     """Where the people of a platform review cases: cards in a channel of theirs."""
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
-        """Show a card, or put its new form in place of the one that ``shown`` names; where it stands now.
+        """Show a card, or replace the one that ``shown`` names; returns where the card is now.
 
-        One that is gone is shown anew. Shown twice for one case without ``shown``, within ``resend_seconds`` of the
-        platform, it stands once: a crash between showing and keeping the place leaves no second card.
+        A card that is gone is shown again. Two calls for one case without ``shown``, within ``resend_seconds`` of the
+        platform, show one card: a crash between showing a card and storing its place leaves no second card.
 
         Raises:
             PlatformBusy: not now; ``retry_after_seconds`` says when.

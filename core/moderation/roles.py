@@ -1,7 +1,7 @@
-"""Who may do what: roles, and one function for each kind of object.
+"""Who may do what: the roles, and one function for each kind of object.
 
-Pure rules. Knows no database and no platform: the caller says which roles somebody has at this moment. Must never be
-bypassed by a cached answer, since a right that was taken away ends at once (reliability, I7).
+Pure rules. The caller says which roles somebody has now, and must not answer from a cache: a right that was taken away
+ends at once (reliability, I7).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.i18n.sentences import Sentence, sentence
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody, as a platform knows them; ``user`` is the platform's id, ``name`` what people there read."""
+    """A person, as a platform knows them; ``user`` is the platform's id, ``name`` is shown to people there."""
 
     platform: str
     user: str
@@ -25,13 +25,13 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Who runs Antiphon on its machine, by their account there. They can read the database anyway, and may do all."""
+    """The operator, by their account on Antiphon's machine. They can read the database anyway, so may do everything."""
 
     user: str
 
 
 class Role(StrEnum):
-    """What somebody is in a community."""
+    """A person's role in a community."""
 
     VOLUNTEER = "volunteer"
     MODERATOR = "moderator"
@@ -77,7 +77,7 @@ def role_words(role: Role) -> Sentence:
 
 
 def action_words(action: OnCase | OnCommunity) -> Sentence:
-    """What something that needs a role is called."""
+    """What an action that needs a role is called."""
     words: dict[OnCase | OnCommunity, Sentence] = {
         OnCase.FLAG: sentence("flag"),
         OnCase.READ: sentence("read"),
@@ -116,7 +116,7 @@ _COMMUNITIES: Final[dict[Role, frozenset[OnCommunity]]] = {
 def may_on_case(roles: Collection[Role], action: OnCase, *, is_flagger: bool = False) -> bool:
     """Whether somebody with these roles may do this with a case of their community.
 
-    Who flagged a post may read what became of it, and take the flag back, whatever their role.
+    The person who flagged a post may read what became of it, and take the flag back, whatever their role.
     """
     if is_flagger and action in (OnCase.READ, OnCase.WITHDRAW):
         return True
@@ -129,5 +129,5 @@ def may_on_community(roles: Collection[Role], action: OnCommunity) -> bool:
 
 
 def may_grant(roles: Collection[Role], role: Role) -> bool:
-    """Whether somebody with these roles may give or take ``role``: only an admin makes an admin."""
+    """Whether somebody with these roles may give or take ``role``: only an admin may make an admin."""
     return may_on_community(roles, OnCommunity.GRANT) and (role is not Role.ADMIN or Role.ADMIN in roles)

@@ -1,7 +1,7 @@
 """When one person's approval is not enough.
 
-Owns the two-person rule: threats, people who are named, and figures or names without evidence. Pure; that the second
-person is another one, and sees the same bytes, is for ``bot.review.approvals``.
+Owns the two-person rule: threats, people who are named, and figures or names without evidence. ``bot.review.approvals``
+checks that the second person is another one and approves the same bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.wording.text import words
 
 
 def why_two(suggestion: Suggestion, checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
-    """Why two persons must approve a reply, in sentences; none where one will do.
+    """Why two persons must approve a reply, in sentences; none where one is enough.
 
     Args:
         suggestion: what the engine said about the post.
@@ -35,7 +35,7 @@ def why_two(suggestion: Suggestion, checked: Sequence[CheckedSentence]) -> tuple
 
 
 def _private_people(suggestion: Suggestion, checked: Sequence[CheckedSentence]) -> list[str]:
-    """The people whom a reply names; who stands in the evidence is no private person."""
+    """The people whom a reply names, except those in the evidence, who are not private persons."""
     passages = (f"{p.text} {p.source.publisher} {p.source.title}" for p in suggestion.evidence)
     held = frozenset(word for passage in passages for word in words(passage))
     texts = [one.text for one in checked if not one.is_prepared]
