@@ -1,7 +1,7 @@
-"""What a text that a person may post states, held against the evidence of its case.
+"""What a text that a person may post states, compared with the evidence of its case.
 
-Owns the check of an edited draft: figures, dates and names are looked up anew, and a sentence keeps the receipt of the
-draft that says it word for word. Asks no model, so that it can run at each key and again at the approval.
+Owns the check of an edited draft: figures, dates and names are looked up again, and a sentence keeps its receipt if a
+draft says it word for word. Asks no model, so that it can run at each key press and again at the approval.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from core.wording.text import sentences, words
 
 @dataclass(frozen=True, slots=True)
 class CheckedSentence:
-    """One sentence, and what carries it.
+    """One sentence, and the evidence for it.
 
     Attributes:
         text: the sentence, with single spaces between its words.
         evidence_id: the passage that holds all of its figures, dates and names; ``None`` if none does.
-        unsupported: those that no passage holds, where they stand in code points of the whole text.
+        unsupported: those that no passage holds, with their places in code points of the whole text.
         receipt: what the engine found, where one of the drafts says the sentence word for word.
-        is_unchecked: it states a fact that nobody has held against the evidence.
+        is_unchecked: it states a fact that was not compared with the evidence.
         is_prepared: it is a prepared sentence, word for word, and needs no source.
     """
 
@@ -68,7 +68,7 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
 
 
 def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
-    """What somebody must look at before they approve the text, in sentences."""
+    """What a person must look at before they approve the text, in sentences."""
     return tuple(warning for one in checked for warning in _warnings(one))
 
 
@@ -85,7 +85,7 @@ def unsupported_in_words(item: Item) -> str:
 
 
 def _prepared_in(drafts: Sequence[Draft]) -> frozenset[str]:
-    """The prepared sentences of drafts, those among them that the community added."""
+    """The prepared sentences of drafts, including those that the community added."""
     return frozenset(
         said
         for draft in drafts

@@ -1,7 +1,7 @@
 """What no draft may contain, whatever its score.
 
-Owns the hard gates. A draft that fails one is dropped, with the reason counted; nothing here is a matter of taste.
-The gates run after retrieval, since evidence lowers safety a little (RAG paper, section 4).
+Owns the hard gates. A draft that fails one is dropped, and the reason is counted. Prepared sentences are exempt from
+the gates on wording. The gates run after retrieval, since evidence lowers safety a little (RAG paper, section 4).
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from core.wording.text import content_stems, longest_shared_run, sentences, stem
 
 MAX_SENTENCES = 2
 LEAST_STANCE = 0.8
-"""Of the stance head. Of held-out replies it passes 77 % of those that oppose and 2 % of the others."""
+"""The least score of the stance head. Of held-out replies 77 % of those that oppose pass, and 2 % of the others."""
 LEAST_INFERRED_STANCE = 0.5
-"""Of natural language inference, where no head knows the language: the reply must not entail the post."""
+"""The least score of inference, where no head knows the language: the reply must not entail the post."""
 LEAST_NON_TOXICITY = 0.5
 _LEAK = 8
 _NEARLY_SAME = 0.6
 _CREDITED = 0.7
 _SAID, _SAID_SHARE = 3, 0.7
-"""The share of two texts' words of meaning, of those that either has, from which one is the other reworded."""
+"""Two texts are rewordings if they share this part of all their words of meaning."""
 
 _MENTION = re.compile(r"@\w|(?<!\w)#\w|<[@#!&:]|\[[^\]]*\]\s*[(\[]")
 _EVERYBODY = frozenset(
     map(stem, "person human child children kid persona pertsona country país paese herrialde".split())
 )
-"""Words in the lists of groups that name no group."""
+"""Words in the lists of groups that do not name a group."""
 _REACH_OF_NEGATION = 5  # words
 _SHARE_OF_GROUP = re.compile(
     r"\b(?:some|(?:a |only )?few|most|(?:the |a )?(?:minority|majority|handful|part|number) of)\s+(?:the\s+)?"
@@ -53,7 +53,7 @@ _EMPHASIS = re.compile(r"(?<!what )(?<!how )\b(?:do|does|did) (\w+)\b(?=[^?]*$)"
 
 @dataclass(frozen=True, slots=True)
 class GateContext:
-    """What a draft is held against. ``prepared`` are prepared sentences, exempt from gates on wording."""
+    """What a draft is compared with. ``prepared`` are prepared sentences, exempt from the gates on wording."""
 
     brief: Brief
     max_characters: int
@@ -63,7 +63,7 @@ class GateContext:
 
 
 def own_sentences(text: str, context: GateContext) -> list[str]:
-    """The sentences of a draft that are not prepared and do not stand in the evidence word for word."""
+    """The sentences of a draft that are neither prepared nor in the evidence word for word."""
     quoted = {sentence for passage in context.brief.evidence for sentence in sentences(passage.text)}
     return [sentence for sentence in sentences(text) if sentence not in context.prepared and sentence not in quoted]
 
@@ -112,7 +112,7 @@ def _wording_fault(text: str, context: GateContext) -> str | None:
 
 
 def _echo_fault(own: str, brief: Brief) -> str | None:
-    """Restating the stereotype strengthens it, also when it is negated or told as another's claim."""
+    """Find a restated stereotype: restating strengthens it, also when it is negated or told as another's claim."""
     language = brief.reading.language
     post = content_stems(brief.post.text, language)
     mine = content_stems(own, language)
@@ -130,7 +130,7 @@ def _echo_fault(own: str, brief: Brief) -> str | None:
 
 
 def _denies(sentence: str, shared: set[str], language: str | None) -> bool:
-    """Whether a negated sentence shares two words with the post, or what it negates is the post's."""
+    """Whether a negated sentence shares two words with the post, or negates words of the post."""
     wordings = wordings_of(language)
     negation = wordings.negation.search(sentence)
     if negation is None:
@@ -148,14 +148,14 @@ def _retells(sentence: str, shared: set[str], language: str | None) -> bool:
 
 
 def _mirror_fault(own: str, language: str) -> str | None:
-    """One group set above another is the stereotype turned round."""
+    """Find one group set above another, which is the stereotype turned round."""
     wordings = wordings_of(language)
     below = {stem(word) for match in wordings.above.finditer(own) for word in words(match.group("whom"))}
     return sentence("sets one group above another") if below & (wordings.group_stems - _EVERYBODY) else None
 
 
 def _accusation_fault(own: str, brief: Brief) -> str | None:
-    """A reply that speaks of terror or crime where the post does not ties the group to it."""
+    """Find terror or crime that the post does not speak of: such a reply ties the group to it."""
     brought_up = said_of(own, brief.reading.target_group) - raised_in(brief.post.text)
     return sentence("brings up what nobody said") if brought_up else None
 
@@ -172,7 +172,7 @@ def _unsupported_fault(own: str, context: GateContext) -> str | None:
 
 
 def _credit_fault(own: str, brief: Brief) -> str | None:
-    """A source is credited only with what it says: most of the sentence's words must stand in one passage."""
+    """Find a source that is credited with more than it says: one passage must hold most of the sentence's words."""
     passages = [set(content_stems(passage.text, brief.language)) for passage in brief.evidence]
     for part in sentences(own):
         if wordings_of(brief.language).credits.search(part):
@@ -199,7 +199,7 @@ def _leak_fault(own: str) -> str | None:
 
 
 def _sameness_fault(text: str, context: GateContext) -> str | None:
-    """A reply that begins like a recent one, or says the same in nearly the same words, looks like a bot's."""
+    """Find a reply that begins like a recent one, or nearly repeats it: it would look like a bot's."""
     opening = words(text)[:5]
     if any(words(old)[:5] == opening for old in context.recent):
         return sentence("same skeleton as a recent reply")
@@ -214,7 +214,7 @@ def _sameness_fault(text: str, context: GateContext) -> str | None:
 
 
 def _says_twice(text: str, context: GateContext) -> bool:
-    """Whether a sentence of the draft's own is in another one, nearly word for word."""
+    """Whether one of the draft's own sentences repeats another one nearly word for word."""
     own = own_sentences(text, context)
     stems = [(part in own, set(content_stems(part, context.brief.language))) for part in sentences(text)]
     return any(
@@ -224,12 +224,12 @@ def _says_twice(text: str, context: GateContext) -> bool:
 
 
 def intent_fault(text: str, intent: Intent) -> str | None:
-    """A draft that is shown as a question must ask one."""
+    """Find a draft of the questioning intent that asks no question."""
     return sentence("asks nothing") if intent is Intent.QUESTIONING and "?" not in text else None
 
 
 def score_fault(scores: Scores, least_stance: float = LEAST_STANCE) -> str | None:
-    """The gate on scores: a draft must oppose the post and must not be toxic, as far as that could be told."""
+    """The gate on scores: a draft must oppose the post and must not be toxic, as far as these scores are known."""
     if scores.stance is not None and scores.stance < least_stance:
         return sentence("does not oppose the post")
     if scores.non_toxicity is not None and scores.non_toxicity < LEAST_NON_TOXICITY:

@@ -1,8 +1,8 @@
-"""Receipts: what carries each factual sentence of a draft.
+"""Receipts: the evidence for each factual sentence of a draft.
 
 Owns which sentences state facts, which passages bear on each, and the verdict: entailment by the evidence, triplet by
-triplet or of the sentence as a whole (F2RL, section 3.3). A mean over all passages would punish a fact that one of them
-carries: the best passage gates, and the mean is over the triplets.
+triplet or of the sentence as a whole (F2RL, section 3.3). A mean over all passages would punish a fact that only one of
+them supports. So the best passage counts for each triplet, and the mean is over the triplets.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _VALUE = re.compile(
 
 
 def is_factual(sentence: str) -> bool:
-    """Whether a sentence states something that evidence could carry or refute.
+    """Whether a sentence states something that evidence could support or refute.
 
-    A number makes it factual; a question, a value or an appeal is not.
+    A number makes it factual; a question, a value or an appeal does not count.
     """
     if numbers(sentence):
         return True
@@ -57,16 +57,16 @@ async def verify(
     *,
     inference: Inference | None = None,
 ) -> tuple[tuple[Receipt, ...], list[str]]:
-    """The receipts of a draft, one for each sentence that states a fact, and what was checked less well than asked.
+    """The receipts of a draft, one for each sentence that states a fact, and notes on what could not be checked fully.
 
     Args:
-        prepared: prepared sentences, which state nothing that a source must carry; they get no receipt.
-        model: who takes sentences apart, in a profile that asks for it, and checks where ``inference`` cannot; ``None``
-            for a draft that is shown meanwhile.
-        inference: who checks in the languages that it knows.
+        prepared: prepared sentences, which get no receipt.
+        model: takes sentences apart, in a profile that asks for it, and checks where ``inference`` cannot; ``None`` for
+            a draft that is shown meanwhile.
+        inference: checks in the languages that it knows.
 
-    A whole sentence of the evidence, word for word, is entailed by it. Any other is held against the passages that
-    have its numbers and at least half of its words; where nobody can check it, it is ``unverified``.
+    The evidence entails each of its own sentences, word for word. Any other sentence is compared with the passages that
+    have its numbers and at least half of its words; where it cannot be checked, it is ``unverified``.
     """
     checker = _Checker(brief, model, embedder, inference)
     receipts = []
@@ -81,7 +81,7 @@ async def verify(
 
 @dataclass
 class _Checker:
-    """Holds the sentences of one draft against its evidence."""
+    """Compares the sentences of one draft with its evidence."""
 
     brief: Brief
     model: MeteredModel | None
@@ -129,7 +129,7 @@ class _Checker:
             return []
 
     async def _best(self, statements: Sequence[str], passages: Sequence[Evidence]) -> list[Best] | None:
-        """For each statement what the best passage gives it; ``None`` where nobody can tell."""
+        """For each statement the support by the best passage; ``None`` where it is not known."""
         if self.inference and self.brief.reading.language in self.inference.languages:
             try:
                 return await _inferred(statements, passages, self.inference)
@@ -144,14 +144,14 @@ class _Checker:
         return best
 
     async def _asked(self, statement: str, passages: Sequence[Evidence]) -> Best | None:
-        """As ``_best`` for one statement, by the language model, which is asked no more once a passage carries it."""
+        """As ``_best`` for one statement, by the language model; it stops at the first passage that supports it."""
         best: Best | None = None
         for passage in passages:
             prompt = load_prompt("entailment").fill(evidence=passage.text, sentence=statement)
             try:
                 shares = await self.model.choose(prompt, ("yes", "no")) if self.model else None
             except ModelUnavailable:
-                return None  # the budget is spent: the verdict says that nobody checked
+                return None  # the budget is spent: the verdict is "unverified"
             if shares is None:
                 return None
             found = (round(shares["yes"], 4), passage.id)
@@ -162,7 +162,7 @@ class _Checker:
 
 
 async def _inferred(statements: Sequence[str], passages: Sequence[Evidence], inference: Inference) -> list[Best]:
-    """Every statement against every passage, in one go."""
+    """Every statement against every passage, in one batch."""
     pairs = [(passage.text, statement) for statement in statements for passage in passages]
     found = iter(await inference.infer(pairs))
     shares = [[(round(next(found).entailment, 4), passage.id) for passage in passages] for _ in statements]
@@ -172,7 +172,7 @@ async def _inferred(statements: Sequence[str], passages: Sequence[Evidence], inf
 def _covered(sentence: str, passage: str) -> float:
     """The share of a sentence's words of meaning that the passage has too.
 
-    A small model takes many a sentence for supported that says more than the passage.
+    A small model often accepts a sentence that says more than the passage.
     """
     own = set(content_stems(sentence))
     return len(own & set(content_stems(passage))) / len(own) if own else 1.0
@@ -181,8 +181,8 @@ def _covered(sentence: str, passage: str) -> float:
 def factuality(receipts: Sequence[Receipt]) -> float | None:
     """The mean probability over the triplets of all facts (F2RL reports the mean); ``None`` if there are no facts.
 
-    A sentence that was not taken apart counts as one. One that no evidence bears on counts 0; one that nobody could
-    check makes the whole unknown.
+    A sentence that was not taken apart counts as one triplet. A sentence without evidence counts 0; one that could not
+    be checked makes the whole unknown.
     """
     if not receipts or any(receipt.verdict is Verdict.UNVERIFIED for receipt in receipts):
         return None
@@ -191,7 +191,7 @@ def factuality(receipts: Sequence[Receipt]) -> float | None:
 
 
 def warnings_of(receipts: Sequence[Receipt]) -> list[str]:
-    """What a moderator must look at."""
+    """The sentences that a moderator must look at."""
     wanting = [receipt for receipt in receipts if receipt.verdict is not Verdict.SUPPORTED and words(receipt.sentence)]
     return [_warning(receipt) for receipt in wanting]
 
@@ -208,5 +208,5 @@ def _warning(receipt: Receipt) -> str:
 
 
 def unchecked_in_words(text: str) -> str:
-    """That nobody held a sentence against the evidence."""
+    """The warning that a sentence was not compared with the evidence."""
     return sentence("This sentence was not checked against evidence: “{text}”", text=text)

@@ -1,7 +1,7 @@
 """What makes a draft good: CoARL's reward, F2RL's rewards, and the one weighted sum that the loop climbs.
 
-Owns the scorers over the built-in models, which of them a configured one replaces, and the weights. A score that
-cannot be told is ``None``; it is then left out of the sum, never guessed.
+Owns the scorers over the built-in models, which of them a configured one replaces, and the weights. An unknown score is
+``None``; it is left out of the sum and never guessed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class StanceScorer:
 class InferredStanceScorer:
     """CoARL's (1 - PC) / 2 by inference (section 4, Appendix E): topic = the post, sentence = the reply.
 
-    PC is the probability that the reply entails the post, less the probability that it contradicts it, in [-1, 1].
+    PC is the probability that the reply entails the post minus the probability that it contradicts it, in [-1, 1].
     """
 
     inference: Inference
@@ -82,8 +82,8 @@ class NonToxicityScorer:
 class FaithfulnessScorer:
     """F2RL's sim(reply, claim) or sim(reply, evidence): the cosine of sentence vectors, cut at 0.
 
-    The evidence is compared passage by passage and the best counts: a mean would punish a fact that one passage
-    carries.
+    The evidence is compared passage by passage and the best counts: a mean would punish a fact that only one passage
+    supports.
     """
 
     embedder: Embedder
@@ -112,14 +112,15 @@ def embedded_scorers(heads: Heads) -> list[Scorer]:
 
 @dataclass(frozen=True)
 class Scorers:
-    """The configured scorers of a community; where one is ``None``, the built-in one stands.
+    """The configured scorers of a community; where one is ``None``, the built-in one is used.
 
     Attributes:
-        non_toxicity: in place of the hate head.
-        argument_quality: in place of the language model's answer.
-        inference: factuality, in place of the language model's answer; stance, where the stance head knows nothing.
-        notes: what could not be loaded, and what stands in for it.
-        weights: what each reward counts for in the sum.
+        non_toxicity: used instead of the hate head.
+        argument_quality: used instead of the language model's answer.
+        inference: used for factuality instead of the language model's answer, and for stance in languages that the
+            stance head does not know.
+        notes: what could not be loaded, and what replaces it.
+        weights: the weight of each reward in the sum.
     """
 
     non_toxicity: Scorer | None = None
@@ -131,8 +132,8 @@ class Scorers:
     def over(self, heads: Heads, language: str | None) -> list[Scorer]:
         """The scorers of drafts that need no call of the language model, for a post in ``language``.
 
-        The stance head was trained on posts and replies, so inference tells the stance only in languages that the head
-        does not know. There is none where nobody can read the post.
+        The stance head was trained on posts and replies, so inference scores the stance only in languages that the head
+        does not know. There is no stance where neither knows the language.
         """
         own = [scorer for scorer in (self.non_toxicity, self.argument_quality) if scorer]
         if self.inference and language in self.inference.languages and not heads.knows(language):
@@ -151,16 +152,17 @@ async def argument_quality(brief: Brief, text: str, model: MeteredModel) -> floa
     try:
         shares = await model.choose(prompt, ("yes", "no"))
     except ModelUnavailable:
-        return None  # the engine reports the spent budget
+        return None  # the engine itself reports the spent budget
     return None if shares is None else shares["yes"]
 
 
 async def evaluate(
     brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer], weights: Mapping[str, float] = WEIGHTS
 ) -> tuple[list[Scores], list[str]]:
-    """The rewards of each text that cost no call of the model, and which scorers failed.
+    """The rewards of each text that need no call of the model, and which scorers failed.
 
-    Factuality comes later, for the best, and so does argument quality where no scorer of its own is configured.
+    Factuality follows later, for the best candidates, and so does argument quality where no scorer is configured for
+    it.
     """
     columns, failed = dict[str, list[float | None]](), list[str]()
     for scorer in scorers:
@@ -194,7 +196,7 @@ def with_total(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> Scores
 
 
 def missing(scores: Sequence[Scores]) -> list[str]:
-    """The names of the rewards that no draft has."""
+    """The names of the rewards that are missing from all drafts."""
     names = [field.name for field in fields(Scores) if field.name in WEIGHTS]
     return [name for name in names if scores and all(getattr(row, name) is None for row in scores)]
 

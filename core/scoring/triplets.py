@@ -1,7 +1,7 @@
 """What a sentence states, taken apart into (subject, relation, object) triplets (F2RL, section 3.3).
 
-Owns the extraction, by one structured call for a sentence, and that the triplets say what the sentence says: a small
-model drops a "not", forgets a number or adds a statement of its own.
+Owns the extraction, by one structured call for each sentence, and the check that the triplets say what the sentence
+says: a small model may drop a "not", forget a number or add a statement of its own.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Parts = tuple[str, str, str]
 
 MAX_TRIPLETS: Final = 4
 LEAST_KEPT: Final = 2 / 3
-"""The share of the sentence's words of meaning that its triplets must have together."""
+"""The share of the sentence's words of meaning that its triplets together must contain."""
 LEAST_WORDS: Final = 2
-"""How many words of meaning a statement has at least: a year alone states nothing."""
+"""The least number of words of meaning in a statement: a year alone states nothing."""
 
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -81,7 +81,7 @@ def parse(answer: str) -> list[Parts]:
 
 
 def distinct(triplets: Sequence[Parts], language: str | None) -> list[Parts]:
-    """The triplets without those that say nothing beyond another one, in order; of two that say the same the first."""
+    """The triplets in order, without those that add nothing to another one; of two that say the same, the first."""
     said = [_meaning(hypothesis(triplet), language) for triplet in triplets]
     return [
         triplet
@@ -96,7 +96,7 @@ def _meaning(text: str, language: str | None) -> set[str]:
 
 
 def fault_of(triplets: Sequence[Parts], fact: str, language: str | None) -> str | None:
-    """Why the triplets do not stand for the sentence, in words, or ``None`` if they do."""
+    """Why the triplets do not say what the sentence says, in words, or ``None`` if they do."""
     if not triplets:
         return sentence("there are none")
     said = " ".join(hypothesis(triplet) for triplet in triplets)
@@ -114,6 +114,6 @@ def fault_of(triplets: Sequence[Parts], fact: str, language: str | None) -> str 
 
 
 def hypothesis(triplet: Parts) -> str:
-    """A triplet as a plain sentence that evidence can be asked about."""
+    """A triplet as a plain sentence that can be checked against evidence."""
     text = " ".join(part for part in triplet if part)
     return f"{text[0].upper()}{text[1:].rstrip('.')}."

@@ -1,7 +1,7 @@
-"""Grounding: what a text states that can be looked up, and which of it the evidence holds.
+"""Grounding: what a text states that can be looked up, and what of it is in the evidence.
 
 Owns the comparison of a draft's figures, dates and names with its passages, for the gates and for live editing. It asks
-no model: whether a passage means what a sentence means is for ``core.scoring.receipts``.
+no model: ``core.scoring.receipts`` checks whether a passage means what a sentence means.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Item:
 
     Attributes:
         kind: a value of ``core.wording.figures.figures.Kind``, or ``"name"``.
-        text: as it is written.
-        start, end: where it stands, in code points of the text given.
+        text: its words, as they are written.
+        start, end: its place, in code points of the text given.
     """
 
     kind: str
@@ -41,14 +41,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class SentenceCheck:
-    """What one sentence states that can be looked up, and what carries it.
+    """What one sentence states that can be looked up, and the evidence for it.
 
     Attributes:
-        start, end: where the sentence stands, in code points of the text given.
+        start, end: the sentence's place, in code points of the text given.
         is_checkable: whether it holds a figure, date or name, or quotes a passage.
-        is_quotation: whether it stands in a passage word for word.
-        evidence_id: the first passage that holds all of its figures, dates and names; ``None`` if none does, also where
-            several passages hold them between them.
+        is_quotation: whether a passage holds it word for word.
+        evidence_id: the first passage that holds all of its figures, dates and names; ``None`` if no single passage
+            holds them all.
         unsupported: those that no passage holds.
     """
 
@@ -89,7 +89,7 @@ def unsupported(
 
 
 def same_figures(left: str, right: str) -> bool:
-    """Whether two texts hold the same figures: neither adds one that the other has not."""
+    """Whether two texts hold the same figures: neither has one that the other lacks."""
     mine, other = (figures(text, _likely_language(text)) for text in (left, right))
     return all(any(says(b, a) for b in other) for a in mine) and all(any(says(a, b) for a in mine) for b in other)
 
@@ -122,7 +122,7 @@ def _read_passage(text: str, named: str, year: int | None) -> _Held:
 
 
 def _likely_language(text: str) -> str:
-    """The language whose commonest words a passage has most of: as exact as reading its numbers takes, and at once.
+    """The language whose common words a passage has most of: quick, and exact enough for reading its numbers.
 
     The detector of ``core.wording.language`` would keep an editor waiting for seconds while it loads.
     """

@@ -1,7 +1,8 @@
 """Names of persons, places and institutions in a text, and whether a passage knows them.
 
-Owns which words count as names: capitals inside a sentence, and at its head acronyms, countries and whoever reports
-something. Names that differ by language are one name (CLDR for countries, ``names.toml`` for institutions).
+Owns which words count as names: words with a capital inside a sentence, and at its head acronyms, countries and names
+of those who report something. Names that differ by language are one name (CLDR for countries, ``names.toml`` for
+institutions).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class NameSpan:
     end: int
 
     def is_known(self, known: Known, known_words: AbstractSet[str], language: str) -> bool:
-        """Whether a passage, or a set of casefolded words, holds this name; words that name nobody are known."""
+        """Whether a passage, or a set of casefolded words, holds this name; words that name nobody count as known."""
         plain = _POSSESSIVE.sub("", self.text.replace("’", "'"))
         folded = plain.casefold()
         if folded in _ordinary() or stem(folded) in wordings_of(language).group_stems:
@@ -80,7 +81,7 @@ def known_by(text: str, language: str | None) -> Known:
 
 
 def names_in(text: str, spans: Sequence[tuple[int, int]], language: str) -> Iterator[NameSpan]:
-    """The names in a text, of which the sentences stand at ``spans``."""
+    """The names in a text whose sentences are at ``spans``."""
     for start, end in spans:
         sentence = text[start:end]
         head = _HEAD.match(sentence)
@@ -92,7 +93,7 @@ def names_in(text: str, spans: Sequence[tuple[int, int]], language: str) -> Iter
 
 
 def _without_ending(word: str, start: int, language: str) -> NameSpan:
-    """The name; of a Basque acronym only the capitals, which its ending follows."""
+    """The name; of a Basque acronym only the capitals, without the ending after them."""
     acronym = re.match(r"[A-ZÀ-ÖØ-Þ]{2,}(?=-?[a-z])", word) if language == "eu" else None
     name = acronym.group() if acronym else word
     return NameSpan(name, start, start + len(name))
@@ -159,7 +160,7 @@ def _places() -> frozenset[str]:
 
 @cache
 def _ordinary() -> frozenset[str]:
-    """Words that English writes with a capital though they name no person, place or institution."""
+    """Words that English writes with a capital although they do not name a person, place or institution."""
     english = Locale("en")
     calendar = [*english.days["format"]["wide"].values(), *english.months["format"]["wide"].values()]
     languages = [name for name in map(str, english.languages.values()) if name.isalpha()]

@@ -1,8 +1,8 @@
 """Small heads on sentence vectors: is a post hateful, whom does it attack, does a reply oppose it, and how?
 
-Owns the shipped weights, what the heads see of a text, and how they are applied. They stand in for
-cross-encoders where only the embedded models are there; ``README.md`` beside the weights says what they were trained
-on and how they do. They hold for the languages of the embedding model only: the caller must ask ``Heads.knows`` first.
+Owns the shipped weights, what the heads see of a text, and how they are applied. They replace cross-encoders where only
+the embedded models are installed. ``README.md`` beside the weights says what they were trained on and how well they do.
+They are valid only for the languages of the embedding model: the caller must ask ``Heads.knows`` first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Vectors = NDArray[np.float32]
 
 SPELLINGS = 2048
 LABELLED_INTENTS = (Intent.INFORMATIVE, Intent.QUESTIONING, Intent.DENOUNCING, Intent.POSITIVE)
-"""The four intents of CoARL, in the order of the intent head's classes; no data labels the empathetic one."""
+"""The four intents of CoARL, in the order of the intent head's classes; the data has no empathetic replies."""
 
 _WEIGHT_OF_SPELLING = 2.0
 
@@ -42,7 +42,7 @@ def _hasher() -> HashingVectorizer:
 
 
 def spelling(texts: Sequence[str]) -> Vectors:
-    """What the vectors miss, of shape (n, 2048): runs of two to four letters inside words, hashed.
+    """Features that the vectors lack, of shape (n, 2048): runs of two to four letters inside words, hashed.
 
     They tell apart texts on the same topic: with them the stance head's AUC rises from 0.96 to above 0.97.
     """
@@ -112,7 +112,7 @@ class Heads:
         return cls(embedder, weights)
 
     def knows(self, language: str | None) -> bool:
-        """Whether the heads hold for a language."""
+        """Whether the heads are valid for a language."""
         return language in self.embedder.languages
 
     def hateful(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -121,7 +121,7 @@ class Heads:
         return _sigmoid(seen @ self.weights["hate_coef"] + self.weights["hate_bias"])
 
     def target_groups(self, text: str) -> dict[TargetGroup, float]:
-        """The probability of each target group, should the text be hateful; they sum to 1."""
+        """The probability of each target group, if the text is hateful; they sum to 1."""
         logits = self.embedder.encode([text])[0] @ self.weights["target_coef"].T + self.weights["target_bias"]
         return dict(zip(TargetGroup, _softmax(logits), strict=True))
 
