@@ -1,7 +1,7 @@
 """``antiphon community``: what the person at the terminal does with communities.
 
-Owns the commands; what is allowed and recorded is for ``bot.communities.decisions``. Whoever may start these commands
-can read the database anyway: they act as its operator, by their account's name.
+Owns the commands; ``bot.communities.decisions`` decides what is allowed, and records it. A person who can start these
+commands can read the database anyway: they act as its operator, by their account's name.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ role = typer.Typer(help="Roles in a community.", no_args_is_help=True)
 community.add_typer(role, name="role")
 
 Place = Annotated[str, typer.Argument(help="The community, as PLATFORM/NAME; `antiphon community list` shows them.")]
-Scope = Annotated[str, typer.Argument(help="The community, as PLATFORM/NAME; with --everywhere, none.")]
+Scope = Annotated[str, typer.Argument(help="The community, as PLATFORM/NAME; leave it out with --everywhere.")]
 Everywhere = Annotated[bool, typer.Option("--everywhere", help="In all communities.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why, in a few words; it is recorded.")]
 User = Annotated[str, typer.Argument(help="The person's id on the platform.")]
 Name = Annotated[str, typer.Option("--name", help="What people call them.")]
+Wanted = Annotated[Role, typer.Argument(help="The role; docs/desk.md says what each may do.")]
 
 
 def operator() -> Operator:
@@ -73,7 +74,7 @@ def list_(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 
 @community.command()
 def show(place: Place, as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Show a community: its people, and every change of it."""
+    """Show a community: its people, and what was changed."""
 
     async def work(desk: CommunityDesk) -> None:
         view = await desk.view(place, operator())
@@ -99,9 +100,9 @@ def show(place: Place, as_json: JsonOption = False, config: ConfigOption = None)
 
 @role.command()
 def grant(
-    place: Place, user: User, wanted: Role, name: Name = "", reason: Reason = "", config: ConfigOption = None
+    place: Place, user: User, wanted: Wanted, name: Name = "", reason: Reason = "", config: ConfigOption = None
 ) -> None:
-    """Give somebody a role. In the place * there are admins only, who may stop all posting."""
+    """Give somebody a role. Give admin in the place * to PLATFORM/ID, and they may stop all posting everywhere."""
 
     async def work(desk: CommunityDesk) -> None:
         await desk.grant(place, _person(place, user, name), wanted, operator(), reason)
@@ -111,8 +112,8 @@ def grant(
 
 
 @role.command()
-def revoke(place: Place, user: User, wanted: Role, reason: Reason = "", config: ConfigOption = None) -> None:
-    """Take away a role that was granted here. It ends at once."""
+def revoke(place: Place, user: User, wanted: Wanted, reason: Reason = "", config: ConfigOption = None) -> None:
+    """Take away a role that was given with `grant`. It ends at once."""
 
     async def work(desk: CommunityDesk) -> None:
         await desk.revoke(place, _person(place, user), wanted, operator(), reason)
@@ -124,11 +125,11 @@ def revoke(place: Place, user: User, wanted: Role, reason: Reason = "", config: 
 @community.command()
 def posting(
     place: Place,
-    is_on: Annotated[bool, typer.Option("--on/--off", help="Post what is approved, or only practise.")],
+    is_on: Annotated[bool, typer.Option("--on/--off", help="Post what is approved, or post nothing.")],
     reason: Reason = "",
     config: ConfigOption = None,
 ) -> None:
-    """Let approved replies be posted, or go back to shadow mode, in which nothing is."""
+    """Post approved replies from now on, or go back to shadow mode, in which nothing is posted."""
 
     async def work(desk: CommunityDesk) -> None:
         _tell(await desk.set_posting(place, is_on, operator(), reason))
@@ -139,11 +140,11 @@ def posting(
 @community.command()
 def disclosure(
     place: Place,
-    is_on: Annotated[bool, typer.Option("--on/--off", help="Say under each reply who drafted it, or do not.")],
+    is_on: Annotated[bool, typer.Option("--on/--off", help="Say it, or stop saying it.")],
     reason: Reason = "",
     config: ConfigOption = None,
 ) -> None:
-    """Say under each reply that Antiphon drafted it. Turning it off needs --reason."""
+    """Say under each reply that Antiphon drafted it, or stop saying it, which needs --reason."""
 
     async def work(desk: CommunityDesk) -> None:
         _tell(await desk.set_disclosure(place, is_on, operator(), reason))
@@ -158,14 +159,14 @@ def pause(place: Scope = "", everywhere: Everywhere = False, reason: Reason = ""
     async def work(desk: CommunityDesk) -> None:
         scope = _scope(place, everywhere)
         is_new = await desk.pause(scope, operator(), reason)
-        out().print(Text(f"Nothing is posted {_where(scope)}{'' if is_new else '; it was stopped before'}."))
+        out().print(Text(f"Nothing is posted {_where(scope)}{'' if is_new else '; it was stopped already'}."))
 
     _do(config, work)
 
 
 @community.command()
 def resume(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "", config: ConfigOption = None) -> None:
-    """Allow posting again. Replies that were approved before must be approved anew."""
+    """Allow posting again. Replies that were approved before must be approved again."""
 
     async def work(desk: CommunityDesk) -> None:
         scope = _scope(place, everywhere)

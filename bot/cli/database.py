@@ -1,6 +1,6 @@
 """``antiphon db``: what an operator does with the database.
 
-Owns the commands; what they do is for ``bot.store``.
+Owns the commands; ``bot.store`` does the work.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from bot.store.upkeep import backup as backups
 db = typer.Typer(help="The database with all cases.", no_args_is_help=True)
 
 FolderOption = Annotated[
-    Path | None, typer.Option("--folder", help="Where backups are kept; beside the database's default place otherwise.")
+    Path | None, typer.Option("--folder", help="Where backups are kept; if not given, backup_folder of config.toml.")
 ]
 
 
 @db.command("upgrade")
 def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) -> None:
-    """Bring the database to this version's revision; of a SQLite database a backup is made first."""
+    """Bring the database to this version's tables. A SQLite database is backed up first."""
 
     async def work(settings: Settings) -> int:
         place = settings.database_place
@@ -55,7 +55,7 @@ def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) ->
 
 @db.command("backup")
 def backup_command(config: ConfigOption = None, folder: FolderOption = None) -> None:
-    """Copy the database while Antiphon runs. The installation's secret is not in it: keep that apart."""
+    """Copy the database, also while Antiphon runs. The installation's secret is not in it: keep that apart."""
 
     async def work(settings: Settings) -> int:
         kept = await backups.backup(settings.database_place, _folder(settings, folder))
@@ -69,16 +69,16 @@ def backup_command(config: ConfigOption = None, folder: FolderOption = None) -> 
 def restore_command(
     file: Annotated[Path, typer.Argument(help="A backup.")],
     force: Annotated[
-        bool, typer.Option("--force", help="Where a database stands, keep it aside; stop Antiphon first.")
+        bool, typer.Option("--force", help="If there is a database, keep it aside. Stop Antiphon first.")
     ] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Make the database of a backup again. Who was erased since is in it again: erase them anew."""
+    """Put a backup in the place of the database. It holds people who were erased since: erase them again."""
 
     async def work(settings: Settings) -> int:
         kept = await backups.restore(file, settings.database_place, force=force)
         if kept is not None:
-            out().print(Text(f"What stood there is kept: {kept}."), soft_wrap=True)
+            out().print(Text(f"The database that was there is kept: {kept}."), soft_wrap=True)
         found = await _revision(settings.database_place)
         more = "" if found == newest() else " Run: antiphon db upgrade."
         out().print(Text(f"Restored, at revision {found}.{more}"))
@@ -89,7 +89,7 @@ def restore_command(
 
 @db.command("check")
 def check_command(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Look whether the database is whole, of this version, and keeps what it is given."""
+    """Check that the database is whole, of this version, and durable."""
 
     async def work(settings: Settings) -> int:
         found = await backups.check(settings.database_place)

@@ -3,10 +3,10 @@
 Owns the commands; ``bot.cli.command`` what they do alike. The exit codes:
 
     0    drafts were made, or the command did what it was asked
-    1    a reply is advised, but no draft passed the gates
+    1    a reply is advised, but no draft passed the gates; or a question was answered with no
     2    the call or the configuration is wrong
     3    a reply is advised against (``--force`` drafts anyway)
-    4    the model, the index, the database or the disk is unavailable
+    4    the model, the index, the database or the disk is unavailable, or a check found a fault
     130  interrupted with Ctrl-C
 
 With ``--json`` there is nothing on standard output but one JSON document; progress and errors go to standard error.
@@ -73,7 +73,9 @@ app.add_typer(privacy)
 add_worker(app, lambda settings, profile, slots: open_workers(settings, profile, slots, PreparationBar()))
 add_serve(app, lambda settings: open_engine(settings, PreparationBar()))
 
-ProfileOption = Annotated[str, typer.Option("--profile", help="quick, live, standard, thorough or paper.")]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", help="How much it may cost: quick, live, standard, thorough or paper.")
+]
 
 
 class PreparationBar:
@@ -123,12 +125,13 @@ def _root(
 def draft(
     text: Annotated[str, typer.Argument(help="The hateful post; - reads it from standard input.")],
     intent: Annotated[
-        list[Intent] | None, typer.Option("--intent", help="Only drafts of this kind; may repeat.")
+        list[Intent] | None,
+        typer.Option("--intent", help="Draft only this kind of reply; can be given more than once."),
     ] = None,
     language: Annotated[str, typer.Option("--language", help="en, es, it or eu; detected if not given.")] = "",
     profile: ProfileOption = "",
     claim: Annotated[
-        str | None, typer.Option("--claim", help="Argue this counter-claim of yours; no vote is held.")
+        str | None, typer.Option("--claim", help="The claim to argue, in your words; no vote is held.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Draft even where a reply is advised against.")] = False,
     as_json: JsonOption = False,
@@ -202,7 +205,7 @@ def _show(suggestion: Suggestion, *, as_json: bool, force: bool) -> int:
 
 @app.command()
 def demo(profile: ProfileOption = "quick", config: ConfigOption = None) -> None:
-    """Three posts of a sample community, from flag to reply. Asks nothing and ends by itself."""
+    """Show three posts of a sample community, from flag to reply. It asks nothing and ends by itself."""
     from bot.cli.terminal.demo import demo as show  # the demo's parts are not needed by other commands
 
     async def work() -> int:
@@ -214,7 +217,7 @@ def demo(profile: ProfileOption = "quick", config: ConfigOption = None) -> None:
 
 @app.command()
 def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
-    """Run the application, with the sample community until a real one is configured."""
+    """Review the posts of a sample community in this terminal. No chat platform is served."""
     from bot.cli.terminal.console import review_in_terminal
 
     async def work() -> int:
@@ -227,12 +230,12 @@ def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
 @app.command()
 def doctor(
     audit: Annotated[
-        bool, typer.Option("--audit", help="Ask instead whether the database keeps every promise about its cases.")
+        bool, typer.Option("--audit", help="Check instead whether the database keeps the promises about its cases.")
     ] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Check that everything is there, and say what to do if not."""
+    """Check whether everything is there, and say what to do where it is not."""
     from bot.cli.doctor import as_document, examine
     from bot.runtime.findings import Finding
 

@@ -29,7 +29,9 @@ prepared = typer.Typer(
 
 Id = Annotated[str, typer.Argument(help="The reply's id; `antiphon prepared list` shows it.")]
 Language = Annotated[str, typer.Option("--language", help="Its language: en, es, it or eu.")]
-Theme = Annotated[str, typer.Option("--theme", help="The theme's id; without one, whatever is said of the group.")]
+Theme = Annotated[
+    str, typer.Option("--theme", help="The theme's id; without one the reply answers any post about the group.")
+]
 
 
 def _do(config: Path | None, work: Callable[[PreparedReplies], Awaitable[None]]) -> None:
@@ -76,13 +78,13 @@ def add(
     place: Place,
     text: Annotated[str, typer.Argument(help="The reply: one or two sentences that state no fact.")],
     language: Language,
-    group: Annotated[TargetGroup, typer.Option("--group", help="Whom the posts attack that it answers.")],
-    intent: Annotated[Intent, typer.Option("--intent", help="How it goes about it.")],
+    group: Annotated[TargetGroup, typer.Option("--group", help="Whom the post attacks.")],
+    intent: Annotated[Intent, typer.Option("--intent", help="The kind of reply.")],
     theme: Theme = "",
     reason: Reason = "",
     config: ConfigOption = None,
 ) -> None:
-    """Add a reply of the community's own. Drafts start from it before the project's; nobody has reviewed it yet."""
+    """Add a reply of the community's own. Drafts start from it before the project's. It counts as not reviewed."""
 
     async def work(replies: PreparedReplies) -> None:
         reply = checked_reply(text, language, group, intent, theme or None)
@@ -96,12 +98,12 @@ def add(
 def review(
     place: Place,
     reply: Id,
-    by: Annotated[str, typer.Option("--by", help="Who has read it and stands for it: their id on the platform.")],
+    by: Annotated[str, typer.Option("--by", help="The id on the platform of the person who read and accepts it.")],
     name: Annotated[str, typer.Option("--name", help="The name that they give; moderators see it.")] = "",
     reason: Reason = "",
     config: ConfigOption = None,
 ) -> None:
-    """Record that somebody with a role in the community has read a reply and stands for it."""
+    """Record that a person with a role in the community has read a reply and accepts it."""
 
     async def work(replies: PreparedReplies) -> None:
         reviewer = Person(place.partition("/")[0], by, name)
@@ -115,15 +117,15 @@ def review(
 def remove(
     place: Place,
     reply: Id,
-    is_undone: Annotated[bool, typer.Option("--undo", help="Take one of the project's replies in again.")] = False,
+    is_undone: Annotated[bool, typer.Option("--undo", help="Use one of the project's replies again.")] = False,
     reason: Reason = "",
     config: ConfigOption = None,
 ) -> None:
-    """Delete a reply of the community's own, or take one of the project's out of its drafts."""
+    """Delete a reply of the community's own, or stop using one of the project's."""
 
     async def work(replies: PreparedReplies) -> None:
         await replies.remove(place, reply, operator(), reason, is_undone=is_undone)
-        done = "may stand in drafts again" if is_undone else "stands in no new draft"
+        done = "may be used in drafts again" if is_undone else "is used in no new draft"
         out().print(Text(f"{reply} {done} in {place}."))
 
     _do(config, work)

@@ -1,7 +1,7 @@
 """``antiphon erase``, ``antiphon export`` and ``antiphon schedule``: what is kept of people, and for how long.
 
-Owns the commands; what they do is for ``bot.upkeep.erasure``, ``bot.communities.export`` and ``bot.upkeep.schedule``.
-Who runs them has the database and its secret, and so needs no role.
+Owns the commands; ``bot.upkeep.erasure``, ``bot.communities.export`` and ``bot.upkeep.schedule`` do the work. A person
+who runs them has the database and its secret, and so needs no role.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bot.upkeep.schedule import Schedule
 from core.errors import BadInput
 
 privacy = typer.Typer()
-schedule = typer.Typer(help="What is done from time to time.", no_args_is_help=True)
+schedule = typer.Typer(help="Chores that are done from time to time.", no_args_is_help=True)
 privacy.add_typer(schedule, name="schedule")
 
 
@@ -39,7 +39,7 @@ def erase(
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Erase a person: all that they wrote or typed, their roles, and what ties them to their pseudonym."""
+    """Erase a person: what they wrote or typed, their roles, and what ties them to their pseudonym."""
 
     async def work(settings: Settings) -> int:
         if user == "-" and not is_sure:
@@ -78,11 +78,11 @@ def export(
     file: Annotated[Path, typer.Option("--out", help="The file to write.")],
     how: Annotated[Format, typer.Option("--format", help="csv or jsonl.")] = Format.CSV,
     is_identified: Annotated[
-        bool, typer.Option("--identified", help="With the places of posts and the names of moderators.")
+        bool, typer.Option("--identified", help="Add the places of posts and the names of moderators.")
     ] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Write the cases of a community to a file; people are pseudonyms in it."""
+    """Write the cases of a community to a file. People are pseudonyms in it, unless --identified is given."""
 
     async def work(settings: Settings) -> int:
         async with open_database(settings) as database:
@@ -96,7 +96,7 @@ def export(
 
 @schedule.command("run-once")
 def run_once(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Do every chore that is due and needs no platform: expiry, retention, erasures, digest."""
+    """Do what is due and needs no platform: expiry, retention, erasures, the audit digest. It makes no backup."""
 
     async def work(settings: Settings) -> int:
         async with open_database(settings) as database:

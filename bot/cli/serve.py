@@ -35,17 +35,19 @@ def add_to(app: typer.Typer, open_engine: OpenEngine) -> None:
 
     @app.command()
     def serve(
-        profile: Annotated[str, typer.Option("--profile", help="quick, live, standard, thorough or paper.")] = "",
+        profile: Annotated[
+            str,
+            typer.Option("--profile", help="How much a suggestion may cost: quick, live, standard, thorough or paper."),
+        ] = "",
         config: ConfigOption = None,
     ) -> None:
-        """Serve the configured chat platforms, until it is stopped (Ctrl-C or SIGTERM)."""
+        """Serve every configured chat platform until Ctrl-C or SIGTERM. If one fails, the others go on."""
 
         async def begin() -> int:
             settings = load_settings(config)
             wanted, served = settings.profile_named(profile), platforms_to_serve(settings)
-            await _serve(
-                settings, served, wanted, open_engine(settings)
-            )  # what is wrong shows before a model is loaded
+            # What is wrong shows before a model is loaded.
+            await _serve(settings, served, wanted, open_engine(settings))
             return 0
 
         run_to_exit(begin)

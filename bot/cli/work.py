@@ -30,12 +30,20 @@ def add_to(app: typer.Typer, open_workers: OpenWorkers) -> None:
     def worker(
         slots: Annotated[
             int | None,
-            typer.Option("--slots", min=1, max=64, help="How many cases to draft at once; desk.drafts_at_once if not."),
+            typer.Option(
+                "--slots",
+                min=1,
+                max=64,
+                help="How many cases to draft at once; if not given, drafts_at_once of config.toml.",
+            ),
         ] = None,
-        profile: Annotated[str, typer.Option("--profile", help="quick, live, standard, thorough or paper.")] = "",
+        profile: Annotated[
+            str,
+            typer.Option("--profile", help="How much a suggestion may cost: quick, live, standard, thorough or paper."),
+        ] = "",
         config: ConfigOption = None,
     ) -> None:
-        """Draft replies for the configured database, until it is stopped (Ctrl-C or SIGTERM)."""
+        """Draft replies for the cases of the configured database, until Ctrl-C or SIGTERM."""
 
         async def begin() -> int:
             settings = load_settings(config)

@@ -95,7 +95,7 @@ class KbSettings(_Section):
     @model_validator(mode="after")
     def _qdrant_has_address(self) -> Self:
         if self.index == "qdrant" and not self.qdrant_url:
-            raise ValueError("kb.qdrant_url must be set where kb.starter.index is 'qdrant'")
+            raise ValueError("kb.qdrant_url must be set where kb.index is 'qdrant'")
         return self
 
 
@@ -144,16 +144,15 @@ class DiscordSettings(_Section):
 
 
 class CommunitySettings(_Section):
-    """Who speaks, and how."""
+    """How replies speak where a community has set nothing of its own."""
 
-    name: str = ""
     language: LanguageCode = "en"
     style: str = "warm, plain, brief"
     intents: Annotated[tuple[Intent, ...], BeforeValidator(_words), Field(min_length=1)] = tuple(Intent)
 
 
 class ProfilesSettings(_Section):
-    """The four profiles; what a file leaves out keeps its published value."""
+    """The five profiles; what a file leaves out keeps its default."""
 
     quick: Profile = QUICK
     live: Profile = LIVE

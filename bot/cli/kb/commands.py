@@ -31,12 +31,12 @@ from kb.documents import Listed, Wanted
 from kb.ingest import Built
 from kb.library.library import State
 
-kb = typer.Typer(help="The knowledge base.", no_args_is_help=True)
+kb = typer.Typer(help="The knowledge base: search it, collect documents, accept what is served.", no_args_is_help=True)
 
 GroupOption = Annotated[
-    list[TargetGroup] | None, typer.Option("--target", help="Only for this target group; may repeat.")
+    list[TargetGroup] | None, typer.Option("--target", help="Only for this target group; can be given more than once.")
 ]
-Ids = Annotated[list[str], typer.Argument(help="Document ids, as `kb stats`, `kb waiting` and receipts show them.")]
+Ids = Annotated[list[str], typer.Argument(help="Ids of documents; `kb waiting` and `kb export` show them.")]
 
 
 @kb.command()
@@ -45,8 +45,12 @@ def search(
     limit: Annotated[int, typer.Option("--limit", min=1, max=20, help="How many passages at most.")] = 5,
     target: GroupOption = None,
     since: Annotated[int | None, typer.Option("--since", help="Published in this year or later.")] = None,
-    publisher: Annotated[list[str] | None, typer.Option("--publisher", help="Only by them; may repeat.")] = None,
-    language: Annotated[list[str] | None, typer.Option("--language", help="Only in this one; may repeat.")] = None,
+    publisher: Annotated[
+        list[str] | None, typer.Option("--publisher", help="Only by this publisher; can be given more than once.")
+    ] = None,
+    language: Annotated[
+        list[str] | None, typer.Option("--language", help="Only in this language; can be given more than once.")
+    ] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -82,11 +86,11 @@ def build(
     folder: Annotated[Path | None, typer.Option("--folder", help="For --source folder: where the files are.")] = None,
     since: Annotated[int, typer.Option("--since", help="Published in this year or later.")] = 2000,
     target: GroupOption = None,
-    refetch: Annotated[bool, typer.Option("--refetch", help="Ask again for what was fetched: what changed?")] = False,
+    refetch: Annotated[bool, typer.Option("--refetch", help="Fetch again what is there, to find changes.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Collect documents from a source. Goes on where it was stopped; what is new waits to be accepted."""
+    """Collect documents from a source. It goes on where it was stopped. What is new waits to be accepted."""
 
     async def work(settings: Settings) -> int:
         wanted = Wanted(frozenset(target or TargetGroup), since)
@@ -123,7 +127,9 @@ def add(
     language: Annotated[str | None, typer.Option("--language", help="ISO 639-1; detected if not given.")] = None,
     jurisdiction: Annotated[str | None, typer.Option("--jurisdiction", help="Where it holds, such as ES.")] = None,
     licence: Annotated[str | None, typer.Option("--licence", help="The terms under which it may be used.")] = None,
-    expires: Annotated[datetime | None, typer.Option("--expires", formats=["%Y-%m-%d"], help="The last day.")] = None,
+    expires: Annotated[
+        datetime | None, typer.Option("--expires", formats=["%Y-%m-%d"], help="The last day on which it is used.")
+    ] = None,
     target: GroupOption = None,
     config: ConfigOption = None,
 ) -> None:
@@ -158,7 +164,7 @@ def show(
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Show a document with its revisions, or a passage in its place."""
+    """Show a document with its revisions, or a passage with the text around it."""
 
     async def work(settings: Settings) -> int:
         async with open_library(settings) as opened:
@@ -261,7 +267,7 @@ def export(
 
 @kb.command()
 def embed(config: ConfigOption = None) -> None:
-    """Embed what is found by its words only so far. May be stopped at any time."""
+    """Make vectors for what is found only by its words so far. It can be stopped at any time."""
 
     async def work(settings: Settings) -> int:
         async with open_library(settings) as opened:
@@ -276,7 +282,7 @@ def embed(config: ConfigOption = None) -> None:
 
 @kb.command()
 def push(config: ConfigOption = None) -> None:
-    """Copy the library to the Qdrant server of config.toml. Goes on where it was stopped."""
+    """Copy the library to the Qdrant server of config.toml. It goes on where it was stopped."""
 
     async def work(settings: Settings) -> int:
         async with open_library(settings) as opened:

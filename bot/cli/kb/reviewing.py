@@ -1,6 +1,6 @@
 """``antiphon kb waiting`` and what follows: what a manager decides about documents.
 
-Owns these commands; that nothing is served before is for ``kb.library``.
+Owns these commands. ``kb.library`` sees to it that nothing is served before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.errors import BadInput
 from kb.library.changes import changes
 from kb.library.library import State, Trust
 
-SourceOption = Annotated[str, typer.Option("--source", help="Only of this source.")]
+SourceOption = Annotated[str, typer.Option("--source", help="Only from this source.")]
 
 
 def add_to(kb: typer.Typer) -> None:
@@ -61,19 +61,19 @@ def diff(document: Annotated[str, typer.Argument(help="A document's id.")], conf
 
 def accept(
     documents: Annotated[list[str] | None, typer.Argument(help="The documents' ids.")] = None,
-    source: Annotated[str, typer.Option("--source", help="All that wait of this source.")] = "",
+    source: Annotated[str, typer.Option("--source", help="All documents of this source that wait.")] = "",
     config: ConfigOption = None,
 ) -> None:
-    """Accept documents that wait: from now on they are found."""
+    """Accept documents that wait: from now on searches find them."""
     run(config, lambda settings: _decide(settings, documents or [], source, State.ACCEPTED))
 
 
 def reject(
     documents: Annotated[list[str] | None, typer.Argument(help="The documents' ids.")] = None,
-    source: Annotated[str, typer.Option("--source", help="All that wait of this source.")] = "",
+    source: Annotated[str, typer.Option("--source", help="All documents of this source that wait.")] = "",
     config: ConfigOption = None,
 ) -> None:
-    """Reject documents that wait: they are never found."""
+    """Reject documents that wait: searches do not find them."""
     run(config, lambda settings: _decide(settings, documents or [], source, State.REJECTED))
 
 
@@ -93,8 +93,13 @@ async def _decide(settings: Settings, documents: Sequence[str], source: str, sta
 
 
 def trust(
-    source: Annotated[str, typer.Argument(help="un, eurlex, fra, folder.")],
-    level: Annotated[Trust, typer.Argument(help="low: comes last. normal. high: needs no acceptance.")],
+    source: Annotated[str, typer.Argument(help="un, eurlex, fra or folder.")],
+    level: Annotated[
+        Trust,
+        typer.Argument(
+            help="low: its passages come last. normal. high: new documents are accepted unless they look suspicious."
+        ),
+    ],
     config: ConfigOption = None,
 ) -> None:
     """Say how far a source is trusted."""

@@ -1,4 +1,4 @@
-"""``antiphon run`` without a chat platform: the sample community, reviewed in the terminal.
+"""``antiphon run``: the posts of a sample community, reviewed in the terminal.
 
 Owns the conversation with one moderator at a keyboard. The desk decides what is allowed; this only asks and shows.
 """
@@ -54,7 +54,7 @@ async def review_in_terminal(
         if isinstance(step, Progress):
             show_progress(console, step)
 
-    console.print(Text("No chat platform is configured: this is the sample community. Nothing leaves this machine."))
+    console.print(Text("This is a sample community inside this process: what is posted here is seen by nobody else."))
     async with (
         open_engine(settings, on_preparing) as engine,
         open_application(

@@ -39,13 +39,13 @@ class Expiry:
 
     async def do(self, _: Job) -> Done:
         """Close what is due, and end the holds that ran out."""
-        claims = await self._database.run("end claims", _end_claims)
+        holds = await self._database.run("end holds", _end_holds)
         drafts = await in_batches(self._database, "expire drafts", self._expire_drafts)
         approvals = await in_batches(self._database, "expire approvals", _expire_approvals)
         firsts = await in_batches(self._database, "end first approvals", lambda session: end_firsts(session, BATCH))
         persons = await in_batches(self._database, "expire what needs a person", self._expire_persons)
         return Done(
-            f"{drafts} undecided, {approvals} approved too long ago, {persons} left by people, {claims} claims ended, "
+            f"{drafts} undecided, {approvals} approved too long ago, {persons} left by people, {holds} holds ended, "
             f"{firsts} left by a second person"
         )
 
@@ -84,7 +84,7 @@ async def _expire(session: Session, is_due: ColumnElement[bool], reason: str) ->
     return len(found)
 
 
-async def _end_claims(session: Session) -> int:
+async def _end_holds(session: Session) -> int:
     statement = (
         update(CaseRow)
         .where(CaseRow.held_until < session.moment)

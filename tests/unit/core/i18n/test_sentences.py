@@ -117,7 +117,7 @@ NOT_ON_CARDS = {
     "warm, plain and brief",
     "{} drafts pass the gates",
     "{} folded cases closed",
-    "{} undecided, {} approved too long ago, {} left by people, {} claims ended, {} left by a second person",
+    "{} undecided, {} approved too long ago, {} left by people, {} holds ended, {} left by a second person",
 }
 """Prompts, words, lines of the log of cases that are open again, and what only an operator or a program meets."""
 FILLED_FOR_OPERATORS = {
