@@ -72,7 +72,7 @@ def test_from_shadow_mode_to_posting_and_back(terminal: Terminal) -> None:
 def test_everything_is_stopped_and_started_again(terminal: Terminal) -> None:
     """With a word of its own, so that nobody does it by leaving one out."""
     assert "anywhere." in terminal.run("pause", "--everywhere").stdout
-    assert "stopped before" in terminal.run("pause", "--everywhere").stdout
+    assert "stopped already" in terminal.run("pause", "--everywhere").stdout
     assert "stopped everywhere" in terminal.run("list").stdout
     assert "again anywhere" in terminal.run("resume", "--everywhere").stdout
     assert "was not stopped" in terminal.run("resume", "--everywhere").stdout
