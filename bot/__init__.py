@@ -1,4 +1,4 @@
-"""The application: the only place where objects are built, and the only one that knows the database.
+"""The application: the desk, its database, and the commands that start it. ``bot.compose`` puts the parts together.
 
-It may import every other package; no other package may import it.
+It may import every other package except ``bench`` and ``tests``; of the others only ``bench`` imports it.
 """

@@ -1,7 +1,7 @@
-"""What comes in: flagged posts become cases, each once, many in one commit, and a raid becomes a few.
+"""What comes in: each flagged post becomes one case, many share a commit, and a raid becomes a few cases.
 
-Owns what happens to a post before a worker sees it: captured, folded into a campaign, queued, or left waiting for room.
-Nothing is refused because there is much of it: what is too much for the queue is captured first, and waits visibly.
+Owns what happens to a post before a worker sees it: it is captured, folded into a campaign, queued, or left waiting for
+room. A full queue refuses nothing: what does not fit is captured first, and waits visibly.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ATTEMPTS: Final = 3
 
 @dataclass(slots=True)
 class _Flag:
-    """A post that its flagger waits for."""
+    """A post, and the future that its caller waits for."""
 
     post: FlaggedPost
     answer: asyncio.Future[Case]
@@ -60,8 +60,8 @@ class Intake:
         campaign_hours: how long near-identical posts fold into the first one's case; 0 folds none.
         batch: how many posts share one commit at most.
         flags_per_hour: how many posts one person may flag in an hour; ``None`` for any number.
-        live_roles: asks the platform what somebody is who wants a draft at once; without it the roles that are kept
-            here decide.
+        live_roles: asks the platform for the roles of a person who wants a draft at once; without it the stored roles
+            decide.
     """
 
     def __init__(
@@ -84,16 +84,16 @@ class Intake:
         self._commits: asyncio.Task[None] | None = None
 
     async def flag(self, post: FlaggedPost) -> Case:
-        """Open the case of a post, and fold or queue it; a post flagged before keeps the case that it has.
+        """Open the case of a post, and fold or queue it; a post that was flagged before keeps its case.
 
         Committed before it returns. Callers that wait at the same time share a commit, and one whose post cannot be
         kept fails alone. A cancelled caller gets its ``CancelledError`` when its commit is over.
 
         Raises:
             BadInput: the post has no place or its text is broken.
-            NotAllowed: the post is not public, who flags it flagged too many in the last hour, or they want a draft at
-                once (``Priority.ASKED``) and have no role that allows it.
-            PlatformUnavailable: the platform cannot say whether they have.
+            NotAllowed: the post is not public, its flagger flagged too many in the last hour, or wants a draft at once
+                (``Priority.ASKED``) without a role that allows it.
+            PlatformUnavailable: the platform cannot say which roles the flagger has.
             StoreUnavailable: the database does not answer; flag the post again.
         """
         check_flag(post)
@@ -110,7 +110,7 @@ class Intake:
         return await answer
 
     async def _commit_all(self) -> None:
-        """Commit until nobody waits any more."""
+        """Commit until no caller waits."""
         flags: list[_Flag] = []
         try:
             while self._waiting:
@@ -118,11 +118,11 @@ class Intake:
                 await self._settle(flags)
         finally:
             self._commits = None
-            for flag in (*flags, *self._waiting):  # of a task that was cancelled, nobody may wait for ever
+            for flag in (*flags, *self._waiting):  # a cancelled task must not leave its callers waiting for ever
                 flag.answer.cancel()
 
     async def _settle(self, flags: Sequence[_Flag]) -> None:
-        """Answer those who wait, together; one by one where the posts cannot be kept together."""
+        """Answer the waiting callers together, or one by one where their posts cannot be committed together."""
         try:
             cases = await self._together(flags)
         except StoreUnavailable as err:
@@ -139,7 +139,7 @@ class Intake:
                 flag.answer.set_result(cases[flag.post.ref])
 
     async def _together(self, flags: Sequence[_Flag]) -> dict[PostRef, Case]:
-        """One commit for several posts, tried again where PostgreSQL undid it for another one's sake."""
+        """One commit for several posts, tried again where PostgreSQL undid it in favour of another transaction."""
         posts: dict[PostRef, FlaggedPost] = {}
         for flag in flags:
             known = posts.setdefault(flag.post.ref, flag.post)
@@ -157,7 +157,7 @@ class Intake:
     async def _take_in(
         self, session: Session, posts: Mapping[PostRef, FlaggedPost], likeness: Mapping[PostRef, Likeness]
     ) -> dict[PostRef, Case]:
-        """The cases of the posts; those that had none are captured, then folded or queued where there is room."""
+        """The cases of the posts; new ones are captured, then folded, or queued where there is room."""
         await lock_communities(session, list(posts))
         await check_askers(session, posts.values())
         cases = await find_all(session, posts)
@@ -172,7 +172,7 @@ class Intake:
 
     async def _open(self, session: Session, new: Sequence[tuple[NewCase, Likeness]]) -> list[Case]:
         asked = [case.id for case, _ in new if case.post.priority is Priority.ASKED]
-        # One case stands for a campaign, and one reply is posted for all: to words from elsewhere none can be.
+        # A campaign has one case and one posted reply; no reply can be posted to a text that is on no platform.
         alike = [(case, likeness) for case, likeness in new if not case.post.is_from_elsewhere]
         folding = Folding()
         if self._window:
@@ -193,7 +193,7 @@ class Intake:
         return await self._move(session, captured, folding, queued)
 
     async def _with_room(self, session: Session, new: Sequence[NewCase]) -> set[str]:
-        """The ids of those that the queues of their communities have room for; always of those that were asked for."""
+        """The ids of the cases that their communities' queues have room for, and of all that a person asked for."""
         waiting = await counts(session, CaseState.QUEUED, {case.community_id for case in new})
         queued = set[str]()
         for case in sorted(new, key=lambda case: -case.post.priority):
@@ -204,7 +204,7 @@ class Intake:
         return queued
 
     async def _move(self, session: Session, captured: Sequence[Case], folding: Folding, queued: set[str]) -> list[Case]:
-        """Fold and queue captured cases; all as they stand then."""
+        """Fold and queue captured cases; returns all of them as they are afterwards."""
         by_lead: dict[str, list[Case]] = {}
         for case in captured:
             if case.id in folding.lead_of:
@@ -219,9 +219,9 @@ class Intake:
         return [moved.get(case.id, case) for case in captured]
 
     async def admit_waiting(self) -> int:
-        """Queue captured cases where there is room again; how many. For the scheduler, about once a minute.
+        """Queue captured cases where there is room again; returns how many. The scheduler calls it about once a minute.
 
-        Also forgets what the posts of campaigns were like that nobody can join any more.
+        Also deletes the signatures of campaigns that no post can join any longer.
         """
 
         async def look(session: Session) -> list[str]:
@@ -261,7 +261,7 @@ class Intake:
 
 
 async def _hurry(session: Session, case: Case, post: FlaggedPost) -> None:
-    """Let somebody who now waits more urgently for a case that waits be served so, with what they wish."""
+    """Raise the priority of a waiting case that somebody now needs sooner, and store their wishes for its draft."""
     if case.state not in (CaseState.CAPTURED, CaseState.QUEUED) or post.priority <= case.post.priority:
         return
     await set_priority(session, case.id, post.priority)

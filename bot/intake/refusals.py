@@ -1,8 +1,8 @@
-"""What is checked of a post before it becomes a case.
+"""What is checked before a post becomes a case.
 
-Owns the refusals at the door: no place, broken text, a private message, a person who flags without end, or who asks for
-a draft at once and has no role. What a machine
-detects is never refused for its number: work is shed after capture, not before (reliability, I16).
+Owns the refusals at the door: a post without a place, broken text, a private message, a person who flags too many
+posts, or one who asks for a draft at once without a role. Posts that a machine detects are never refused for their
+number: work is shed after capture, not before (reliability, I16).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def check_flag(post: FlaggedPost) -> None:
 
 
 async def check_askers(session: Session, posts: Collection[FlaggedPost]) -> None:
-    """Refuse to draft at once for somebody who may only flag: anybody flags, and volunteers or more ask for a draft.
+    """Refuse a draft at once to a person who may only flag: anybody may flag, but only volunteers and above may ask.
 
     Raises:
         NotAllowed: with what they can do instead.
@@ -93,7 +93,7 @@ async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_p
 
 
 async def _reached(session: Session, platform: str, user: str, before: int) -> datetime | None:
-    """When somebody flagged the post that is one too many after the latest ``before``; ``None`` if there is none."""
+    """When a person made the flag with ``before`` newer ones, in the last hour; ``None`` if there is no such flag."""
     if before < 0:
         return session.moment
     who = await known_pseudonym(session, platform, user)

@@ -56,7 +56,7 @@ class _Exact:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """An approval that holds: ``reply`` is sent when the undo window is over."""
+    """An approval that holds: ``reply`` is sent once the undo window is over."""
 
     case_id: str
     reply: ApprovedReply
@@ -66,7 +66,7 @@ class Approved:
 class AwaitsSecond:
     """A first approval was kept. Nothing is posted unless another person approves the same bytes, at this version.
 
-    ``because`` says why, in sentences; after ``until`` it holds no more.
+    ``because`` says why, in sentences; after ``until`` the first approval no longer counts.
     """
 
     case_id: str
@@ -77,9 +77,9 @@ class AwaitsSecond:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What an approval is held against, read before its transaction: at one version of a case it cannot change.
+    """What an approval is checked against, read before its transaction: it cannot change within one version of a case.
 
-    ``people`` are those who approved a text of this version before.
+    ``people`` are those who already approved a text of this version.
     """
 
     exact: _Exact
@@ -92,9 +92,9 @@ class _Seen:
 class Approvals:
     """Approvals over one database.
 
-    Each takes three transactions: what is approved is read, the roles of everybody who approves it are kept as the
-    platform has them at this moment, and the approval is made. Nobody learns anything of a case before the last one,
-    which asks for the right first.
+    Each takes three transactions. The first reads what is approved, the second stores the roles that everybody who
+    approves it has on the platform at this moment, and the third makes the approval. Nobody learns anything about a
+    case before the third, which first checks that the person may approve.
 
     Args:
         undo_seconds: how long an approved reply waits before it is sent.
@@ -113,7 +113,7 @@ class Approvals:
         """Approve what ``Proposals.propose`` kept and this person was shown, byte for byte; raises as ``approve`` does.
 
         Raises:
-            Conflict: it is kept no longer, the case changed since, or its community adds another sentence now.
+            Conflict: it is no longer kept, the case has changed since, or its community adds another sentence now.
             NotAllowed: somebody else was shown it.
         """
 
@@ -149,7 +149,8 @@ class Approvals:
             text: the bytes that will be posted, whole (``Rendered.text``).
             shown_sha256: the hash of the text that the moderator saw (``Rendered.sha256``).
             by: who approves; recorded with the reply. The platform is asked for their role at this moment.
-            suggestion_id: with ``draft_rank``, the draft that the text comes from; neither for a text of one's own.
+            suggestion_id: with ``draft_rank``, the draft that the text comes from; give neither for a text of one's
+                own.
             draft_rank: the draft's rank, from 1.
 
         Raises:
@@ -207,14 +208,14 @@ class Approvals:
         return Approved(case.id, reply)
 
     async def _wait(self, session: Session, case: Case, first: First, reasons: tuple[str, ...]) -> AwaitsSecond:
-        """Keep a first approval, and let somebody else take the case."""
+        """Keep a first approval, and leave the case open to somebody else."""
         await approvals.keep_first(session, case, first)
         await holds.end(session, case)
         return AwaitsSecond(case.id, first.sha256, reasons, first.until)
 
 
 async def _approver(session: Session, seen: _Seen, by: Person) -> tuple[Case, str]:
-    """The case, locked, and the pseudonym of who may approve this very text for it; refuses whatever stands against."""
+    """The case, locked, and the approver's pseudonym; raises whatever speaks against approving exactly this text."""
     exact = seen.exact
     if exact.kept is not None:
         await require_shown(session, await kept_proposal(session, exact.kept.id), by)
@@ -239,7 +240,7 @@ async def _first(session: Session, case: Case, exact: _Exact, who: str) -> First
 
 
 async def _keep_text(session: Session, case: Case, first: First, exact: _Exact, footer: str) -> None:
-    """Let the second person read what the first one approved, where it was approved without being proposed."""
+    """Keep what the first person approved, for the second to read; needed where it was approved without a proposal."""
     if await proposal_with(session, case, first.sha256) is None:
         await keep_proposal(
             session,
@@ -263,7 +264,7 @@ async def _seen(session: Session, exact: _Exact) -> _Seen:
 
 
 def _why_two(seen: _Seen) -> tuple[str, ...]:
-    """Why one person is not enough: of what would be posted, all but the sentence that discloses Antiphon."""
+    """Why one person is not enough for what would be posted, leaving out the sentence that discloses Antiphon."""
     if seen.stored is None:
         return (sentence("Nothing is known of this post."),)
     reply, suggestion = seen.exact.text.removesuffix(seen.footer), seen.stored.suggestion

@@ -1,7 +1,8 @@
-"""The review board: the cards in a platform's review channels are kept as the cases are in the database.
+"""The review board: keeps the cards in a platform's review channels up to date with the cases in the database.
 
-Owns which cards are shown, when, and what is done where a platform cannot show them. Decides nothing about a case, and
-calls its surface outside of every transaction. Any number of processes may run one: who holds the office shows.
+Owns which cards are shown, when, and what happens where a platform cannot show them. Decides nothing about a case, and
+calls its surface outside of any transaction. Any number of processes may run one; the one that holds the office shows
+the cards.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _SWEEP: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class _Outdated:
-    """A card that is to be shown, and how many changes it shows; ``place`` is where it stands, if anywhere."""
+    """A card to show, and how many changes it includes; ``place`` is where it is shown now, if anywhere."""
 
     card: Card
     digest: str
@@ -49,7 +50,7 @@ class _Outdated:
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """Until when something is left alone after it failed, and how often it did."""
+    """Until when something that failed is left alone, and how often it failed."""
 
     failures: int
     until: datetime
@@ -62,7 +63,7 @@ class ReviewBoard:
         platform: the ``PostRef.platform`` whose cases are shown.
         owner: names this process among all.
         batch: how many cards one step looks at.
-        kept_days: how long after it was shown last the card of a closed case is still brought up to date; one whose
+        kept_days: how long after its last showing the card of a closed case is still brought up to date; a card whose
             words were erased always is.
         timeout_seconds: how long one call of the surface may take; well below the lease.
     """
@@ -95,7 +96,7 @@ class ReviewBoard:
         self._busy_until: datetime | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Show what changed until ``stop`` is set; then give the office back."""
+        """Keep showing what changed until ``stop`` is set; then give the office back."""
         try:
             while not stop.is_set():
                 if await self._quiet_step() < self._batch:
@@ -104,10 +105,10 @@ class ReviewBoard:
             await self._office.resign()
 
     async def step(self) -> int:
-        """Look at the cards that may be outdated, at most ``batch``, and show those that are; how many were looked at.
+        """Look at up to ``batch`` cards that may be outdated, and show those that are; returns how many it looked at.
 
         Raises:
-            StoreUnavailable: the database does not answer; a later step makes up for this one.
+            StoreUnavailable: the database does not answer; a later step catches up.
         """
         found = await self._database.run("look for outdated cards", self._look)
         for case_id, community_id in found.items():
@@ -143,7 +144,7 @@ class ReviewBoard:
         return found
 
     async def _notice_changes(self, session: Session) -> None:
-        """Look again at the standing cards of each community that changed, as by a pause; at first, of every one."""
+        """Look again at the cards of each community that changed, as by a pause; the first time, of all communities."""
         boards = await review_cards.boards(session, self._platform)
         new = [community for community, board in boards.items() if self._boards.get(community) != board]
         for community in new:
@@ -158,7 +159,7 @@ class ReviewBoard:
             self._swept = session.moment
 
     async def _bring_up_to_date(self, case_id: str) -> None:
-        """Show one card if it is outdated; what goes wrong with it holds up no other."""
+        """Show one card if it is outdated; a failure with it does not hold up the others."""
         try:
             outdated = await self._database.run("read a card", lambda session: self._read(session, case_id))
         except StoreUnavailable:
@@ -171,7 +172,7 @@ class ReviewBoard:
             await self._show(outdated)
 
     async def _read(self, session: Session, case_id: str) -> _Outdated | None:
-        """The card as it is now, if that is not what is shown; what needs no card is counted as shown."""
+        """The card as it is now, if something else is shown; a case that needs no card counts as shown."""
         row = await session.get(CaseRow, case_id, populate_existing=True)
         board = None if row is None else self._boards.get(row.community_id)
         if row is None or board is None or not await self._office.is_held(session):
@@ -189,13 +190,13 @@ class ReviewBoard:
         return None
 
     def _is_due(self, row: CaseRow, place: CardPlace | None, moment: datetime) -> bool:
-        """Whether a case has a card, or gets one now; the last form of a closed one is shown where it has."""
+        """Whether a case has a card, or gets one now; a closed case gets no new card, but its old one shows its end."""
         if place is None:
             return row.state not in CLOSED and row.state not in CARDLESS
         return row.state not in CLOSED or row.erased_at is not None or moment < place.shown_at + self._kept
 
     async def _show(self, outdated: _Outdated) -> None:
-        """Make the call, once, and keep where the card stands. Without the latter it is shown again, in its place."""
+        """Call the surface once, and store the card's place. If that fails, the card is shown again in its place."""
         card, community = outdated.card, outdated.community_id
         self._again[card.case_id] = community  # until it is shown
         if community in self._rests and outdated.moment < self._rests[community].until:
@@ -222,14 +223,14 @@ class ReviewBoard:
             self._rests.pop(key, None)
 
     async def _tell(self, outdated: _Outdated, err: PlatformUnavailable) -> None:
-        """Let the community's managers know why they see no cards (``/antiphon status``)."""
+        """Tell the community's managers why they see no cards (``/antiphon status``)."""
         community, channel = outdated.community_id, outdated.channel
         await self._database.run(
             "keep why cards cannot be shown", lambda s: keep_trouble(s, community, channel, err.message, err.remedy)
         )
 
     def _leave(self, key: str, moment: datetime, kind: str) -> None:
-        """Leave the cards of a community, or one card, alone for a while, each time longer."""
+        """Leave the cards of a community, or one card, alone for a while; longer each time."""
         _LOG.warning("cards on %s cannot be shown (%s): %s", self._platform, kind, key)
         failures = self._rests[key].failures + 1 if key in self._rests else 1
         self._rests[key] = _Rest(failures, moment + min(_LONGEST_PAUSE, _LEAST_PAUSE * 2.0**failures))

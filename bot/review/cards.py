@@ -1,7 +1,7 @@
 """The card of a case, built from the rows of one transaction.
 
-Owns which rows a card is made of, and what of it a person sees who only flagged the post. Changes nothing, and must
-never show a word of a case that was erased.
+Owns which rows a card is made of, and how much of it is shown to a person who only flagged the post. Changes nothing,
+and must never show a word of an erased case.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ async def seen_by(session: Session, case_id: str, by: Person) -> Card:
 
     Raises:
         BadInput: there is no such case.
-        NotAllowed: the person may read no case there, and did not flag this one.
+        NotAllowed: the person may not read cases there, and did not flag this one.
     """
     case = await store.load(session, case_id)
     who = await require_on_case(session, case.community_id, by, OnCase.READ, flagged_by=case.post.flagged_by)
@@ -51,7 +51,7 @@ async def seen_by(session: Session, case_id: str, by: Person) -> Card:
 
 
 async def seen_after_flagging(session: Session, case_id: str, platform: str, user: str) -> Card:
-    """A case as somebody sees it who flagged its post just now, perhaps after another one."""
+    """A case as shown to a person who flagged its post just now, perhaps after somebody else did."""
     case = await store.load(session, case_id)
     return await _seen(session, case, await pseudonym(session, platform, user))
 
@@ -65,7 +65,7 @@ async def _seen(session: Session, case: Case, who: str) -> Card:
 
 
 def for_flagger(card: Card, *, has_asked: bool) -> Card:
-    """The card without what only the desk is told: who holds the case or reviewed a reply, and what others said.
+    """The card without what is only for the desk: who holds the case or reviewed a reply, and what others said.
 
     Args:
         has_asked: they asked for a draft, and so see the drafts and what these rest on.
@@ -80,7 +80,7 @@ def for_flagger(card: Card, *, has_asked: bool) -> Card:
 
 
 async def build(session: Session, case_id: str) -> Card:
-    """All of a case, for moderators, and for the review channel, where only they read.
+    """The whole card of a case, for moderators and for the review channel.
 
     Raises:
         BadInput: there is no such case.
@@ -117,7 +117,7 @@ async def build(session: Session, case_id: str) -> Card:
 
 
 def digest_of(card: Card) -> str:
-    """What tells a card from another one, without the estimates that change while nothing does."""
+    """A digest by which two cards differ; it leaves out estimates that change although the case did not."""
     if card.waiting is not None:
         card = replace(card, waiting=replace(card.waiting, ahead=0, expected_seconds=None))
     document = json.dumps(asdict(card), default=str, sort_keys=True, ensure_ascii=False)
@@ -125,7 +125,7 @@ def digest_of(card: Card) -> str:
 
 
 async def _with_drafts(session: Session, card: Card) -> Card:
-    """The card with what was said of its post, by the newest suggestion or before it is there."""
+    """The card with what is said about its post, by the newest suggestion or, before there is one, by its preview."""
     if not card.post.text:  # erased
         return card
     try:
@@ -152,7 +152,7 @@ def _suggested(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
 
 
 def _previewed(before: Card, preview: Preview) -> Card:
-    """What is there so far of other drafts, in place of those that there were."""
+    """What there is so far of new drafts, in place of the earlier ones."""
     found = _with_reading(before, preview.reading)
     if preview.draft is None:
         return found
@@ -176,7 +176,7 @@ def _with_reading(card: Card, reading: Reading | None) -> Card:
 
 
 async def _first_approvals(session: Session, case: Case) -> list[tuple[str, str]]:
-    """Who approved a text already, and their part of it, oldest first; only what a second person can still join."""
+    """Who already approved a text, and their part of it, oldest first; only what a second person can still join."""
     if case.state is not CaseState.IN_REVIEW:
         return []
     said: list[tuple[str, str]] = []
@@ -201,7 +201,7 @@ async def _campaign_posts(session: Session, case: Case) -> int:
 
 
 async def _send(session: Session, case: Case) -> tuple[datetime | None, PostRef | None]:
-    """When the approved reply is sent, and where the posted one stands."""
+    """When the approved reply is sent, and where the posted one is."""
     if case.state not in (CaseState.APPROVED, CaseState.POSTED):
         return None, None
     row = await sending.newest(session, case.id)

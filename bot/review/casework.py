@@ -1,7 +1,7 @@
-"""The desk as chat platforms see it: every decision of a person, answered with the case's card.
+"""The desk as chat platforms see it: every decision a person makes is answered with the case's card.
 
-Owns how ``core.moderation.desk_ports.Casework`` is carried out: the platform is asked what the person is there at this
-moment, the desk decides, and the card is read anew. Must never decide anything itself, and never post.
+Owns how ``core.moderation.desk_ports.Casework`` is carried out: it asks the platform for the person's roles at this
+moment, lets the desk decide, and reads the card again. Must never decide anything itself, and never post.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _MISSING: Final = "somebody looked: it does not stand there"
 class FrontDesk:
     """``core.moderation.desk_ports.Casework`` over one database.
 
-    A decision asks the platform once what its person is there, and takes four transactions: whose case it is, what the
-    platform said, the decision, and the card. An approval needs the first for its own reading, and a retraction, which
-    talks to the platform, takes more.
+    A decision asks the platform once for its person's roles, and takes four transactions: whose case it is, what the
+    platform said, the decision, and the card. An approval uses the first one for its own reading; a retraction talks to
+    the platform and takes more.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class FrontDesk:
     # Cases
 
     async def flag(self, post: FlaggedPost) -> Card:
-        """Open the case of a post; committed when it returns. One flagged before keeps its case."""
+        """Open the case of a post; committed when it returns. A post that was flagged before keeps its case."""
         case = await self._intake.flag(post)
         platform, user = post.ref.platform, post.flagged_by
         return await self._database.run(
@@ -87,11 +87,11 @@ class FrontDesk:
         return None if case_id is None else await self.card(case_id, by)
 
     async def hold(self, case_id: str, by: Person) -> Card:
-        """Hold a case; ``Conflict`` says who else does, and until when."""
+        """Hold a case; ``Conflict`` says who else holds it, and until when."""
         return await self._decided(case_id, by, lambda: self._decisions.hold(case_id, by))
 
     async def release(self, case_id: str, by: Person) -> Card:
-        """Hold it no more."""
+        """Give up holding it."""
         return await self._decided(case_id, by, lambda: self._decisions.release(case_id, by))
 
     # Approvals
@@ -99,7 +99,7 @@ class FrontDesk:
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
     ) -> ProposedReply:
-        """Keep one exact text to approve: a draft by ``rank``, or an edited ``text`` (with the rank it began as).
+        """Keep one exact text to approve: a draft by ``rank``, or an edited ``text`` (with its draft's rank).
 
         Raises:
             BadInput: there is no such draft, the text is empty, or too long for the platform.
@@ -108,7 +108,7 @@ class FrontDesk:
         return await self._proposals.propose(case_id, version, by, rank=rank, text=text)
 
     async def approve(self, proposal_id: str, by: Person) -> Approval:
-        """Approve what ``propose`` kept and the person was shown; sent when the undo window is over."""
+        """Approve what ``propose`` kept and the person was shown; it is sent once the undo window is over."""
         outcome = await self._approvals.approve_shown(proposal_id, by)
         card = await self._seen(outcome.case_id, by)
         if isinstance(outcome, AwaitsSecond):
@@ -146,7 +146,7 @@ class FrontDesk:
         return await self._decided(case_id, by, lambda: self._decisions.reopen(case_id, version, by))
 
     async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
-        """Say of a send that nobody could read back whether it stands on the platform."""
+        """Say whether a reply that could not be read back is on the platform."""
         return await self._decided(
             case_id,
             by,
@@ -158,7 +158,7 @@ class FrontDesk:
         return await self._decided(case_id, by, lambda: self._intake.split_out(case_id, version, by))
 
     async def retract(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        """Take a posted reply away; where it still stands, the card's notes say why."""
+        """Take a posted reply away; if it is still there, the card's notes say why."""
         await self._ask_for_roles(case_id, by)
         delivery = await self._outbox.retract_reply(case_id, version, by, note)
         card = await self._seen(case_id, by)
@@ -176,13 +176,13 @@ class FrontDesk:
         )
 
     async def _decided(self, case_id: str, by: Person, decide: Callable[[], Awaitable[object]]) -> Card:
-        """The card after a decision, before which the platform is asked what the person is there."""
+        """Ask the platform for the person's roles, let the desk decide, and return the card."""
         await self._ask_for_roles(case_id, by)
         await decide()
         return await self._seen(case_id, by)
 
     async def _ask_for_roles(self, case_id: str, by: Person) -> None:
-        """Keep what the platform says that the person is, so that the desk goes by it."""
+        """Store the roles that the platform says the person has, so that the desk goes by them."""
 
         async def look(session: Session) -> Community:
             return await communities.load(session, (await store.load(session, case_id)).community_id)

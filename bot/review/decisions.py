@@ -1,12 +1,12 @@
 """What people can do with a case.
 
-Owns the decisions of one transaction: take, release, redraft, undo, decline, stay silent, withdraw, reopen. Each is
-committed before the call returns, and the person's role is read anew in it. Flags are ``bot.intake``'s, approvals
-``bot.review.approvals``'s. Must never post anything.
+Owns the decisions that take one transaction: hold, release, redraft, undo, decline, stay silent, withdraw, reopen. Each
+is committed before the call returns, and reads the person's role again in its transaction. Flags are ``bot.intake``'s,
+approvals ``bot.review.approvals``'s. Must never post anything.
 
-Every decision names the version of the case that the person saw. ``Conflict`` says that somebody was faster, or holds
-the case, ``NotAllowed`` that the rules forbid it, ``BadInput`` that the call is wrong, ``StoreUnavailable`` that the
-database does not answer; after each of them nothing has changed.
+Every decision names the version of the case that the person saw. ``Conflict`` says that somebody was faster or holds
+the case, ``NotAllowed`` that the rules forbid it, ``BadInput`` that the call is wrong, and ``StoreUnavailable`` that
+the database does not answer; after the first three nothing has changed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from core.moderation.input_checks import check_note, check_text
 from core.moderation.roles import OnCase, Person
 
 _HELD = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
-"""The states in which a case waits for a person, who can take it."""
+"""The states in which a case waits for a person, who can hold it."""
 
 
 class Decisions:
@@ -46,11 +46,11 @@ class Decisions:
         self._hold = timedelta(minutes=hold_minutes)
 
     async def hold(self, case_id: str, by: Person) -> Case:
-        """Hold a case for ``hold_minutes``: nobody else decides about it then. Held again, it is held longer.
+        """Hold a case for ``hold_minutes``: nobody else can decide about it then. Holding it again extends the time.
 
         Raises:
             Conflict: somebody else holds it; the message says who, and until when.
-            NotAllowed: the person may not review here, or the case waits for nobody.
+            NotAllowed: the person may not review here, or the case does not wait for a person.
         """
 
         async def work(session: Session) -> Case:
@@ -58,7 +58,7 @@ class Decisions:
             await holds.require_free(session, case, who)
             if case.state not in _HELD:
                 raise NotAllowed(
-                    sentence("The case is {state}: it waits for no person.", state=state_words(case.state)),
+                    sentence("The case is {state}: it does not wait for a person.", state=state_words(case.state)),
                     remedy=sentence("Choose another case."),
                 )
             return await holds.start(session, case, who, self._hold)
@@ -66,7 +66,7 @@ class Decisions:
         return await self._database.run("hold a case", work)
 
     async def release(self, case_id: str, by: Person) -> Case:
-        """Hold a case no more. Who does not hold it changes nothing."""
+        """Give up holding a case. Changes nothing if the person does not hold it."""
 
         async def work(session: Session) -> Case:
             case, who = await self._reviewer(session, case_id, by)
@@ -81,18 +81,18 @@ class Decisions:
     async def redraft(
         self, case_id: str, version: int, claim: str | None, by: Person, *, intent: Intent | None = None
     ) -> Case:
-        """Put a case in review back into the queue for other drafts; if nothing new comes, those of before stand.
+        """Put a case in review back into the queue for other drafts; if nothing new comes, the earlier drafts stay.
 
         Args:
             case_id: the case, which must be in review.
             version: the case's version that the moderator saw.
-            claim: another of the case's claims, or one of the moderator's own, 300 characters at most; ``None`` to
-                argue the same one.
-            by: who asks; recorded with the claim.
-            intent: the only one to draft; ``None`` for those that were wanted before.
+            claim: another of the case's claims, or one of the moderator's own, 300 characters at most; ``None`` to keep
+                the present one.
+            by: the person who asks; recorded with the claim.
+            intent: the only intent to draft; ``None`` for those that were wanted before.
 
         Raises:
-            BadInput: the claim is empty, too long, or the one that is argued already.
+            BadInput: the claim is empty, too long, or already the one that is argued.
         """
         check_text(claim or "")
         chosen = None if claim is None else checked_claim(claim)
@@ -160,20 +160,20 @@ class Decisions:
         return await self._close(case_id, version, CaseState.NO_REPLY, by, reason, note, OnCase.REVIEW)
 
     async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Case:
-        """Close a case that should not have been opened, with a reason; an approved reply is not sent any more."""
+        """Close a case that should not have been opened, with a reason; an approved reply is no longer sent."""
         check_note(note)
         return await self._close(
             case_id, version, CaseState.WITHDRAWN, by, sentence("withdrawn"), note, OnCase.WITHDRAW
         )
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Case:
-        """Put a case that needs a person, or whose send failed, in review again; into the queue if it has no draft."""
+        """Put a case that needs a person or whose send failed in review again, or in the queue if it has no draft."""
 
         async def work(session: Session) -> Case:
             case, who = await decider(session, case_id, version, by, OnCase.REVIEW)
             if case.state not in (CaseState.NEEDS_PERSON, CaseState.FAILED):
                 raise NotAllowed(
-                    sentence("The case is {state}; nothing is to be reopened.", state=state_words(case.state)),
+                    sentence("The case is {state}: it cannot be reopened.", state=state_words(case.state)),
                     remedy=sentence("Reload the case."),
                 )
             await require_settled(session, case_id)

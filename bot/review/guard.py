@@ -1,7 +1,7 @@
 """Who may decide about a case at this moment.
 
-Owns the order of the questions, the same for every decision: may this person do it here, did they see the case as it
-is, and does somebody else hold it? Nobody learns anything of a case before the first was answered.
+Owns the order of the questions, the same for every decision: may this person do it here, did they see the case as it is
+now, and does somebody else hold it? Nobody learns anything about a case before the first is answered.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.moderation.roles import OnCase, Person
 async def decider(
     session: Session, case_id: str, version: int, by: Person, action: OnCase, state: CaseState | None = None
 ) -> tuple[Case, str]:
-    """The case, locked until the transaction is over, and the pseudonym of who decides about it.
+    """The case, locked until the transaction is over, and the pseudonym of the person who decides about it.
 
     Args:
         version: the version of the case that the person saw.
@@ -26,7 +26,7 @@ async def decider(
 
     Raises:
         BadInput: there is no such case.
-        NotAllowed: the person may not do this here, or the case is in another state.
+        NotAllowed: the person may not do this here, or the case is in a different state.
         Conflict: the case has another version, or somebody else holds it.
     """
     case = await holds.lock(session, case_id)

@@ -1,4 +1,4 @@
-"""What a platform says of a flagged post since: it reads otherwise, it is gone, it reads as before again.
+"""What a platform later says about a flagged post: it was edited, it is gone, or it reads as before again.
 
 Owns ``cases.original``. Keeps no text: the hash of what was flagged is enough to compare. Works inside the caller's
 transaction and never commits.
@@ -25,10 +25,10 @@ _REASONS: Final = {
 
 
 async def note_original(session: Session, ref: PostRef, text: str | None, revision: str = "") -> None:
-    """Keep how a flagged post stands now, ``None`` for gone; one that has no case is ignored.
+    """Record what a flagged post says now, ``None`` if it is gone; a post that has no case is ignored.
 
-    The case keeps its version, since nobody decided anything; but an approved reply to a post that changed is not sent
-    any more, and a person is asked instead.
+    The case keeps its version, since nobody decided anything. But an approved reply to a post that changed is no longer
+    sent; a person is asked instead.
     """
     found = (await find_all(session, [ref])).get(ref)
     if found is None:

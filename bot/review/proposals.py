@@ -1,7 +1,7 @@
 """The first step of an approval: one exact text is kept and shown whole, so that its reader can approve these bytes.
 
-Owns what is proposed, and the check that who approves was shown these very bytes, at this version of the case. Must
-never approve anything: ``bot.review.approvals`` does.
+Owns what is proposed, and the check that the person who approves was shown exactly these bytes, at this version of the
+case. Must never approve anything; ``bot.review.approvals`` does that.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Proposals:
 
 
 def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tuple[str, Draft | None]:
-    """The person's part of the reply, and the draft that it is, or began as."""
+    """The person's part of the reply, and the draft that it is or began as."""
     begun = next((draft for draft in drafts if draft.rank == rank), None)
     if rank is not None and begun is None:
         raise BadInput(
@@ -159,7 +159,7 @@ def _proposed(kept: _Kept, checked: Sequence[CheckedSentence]) -> ProposedReply:
 
 
 async def kept_proposal(session: Session, proposal_id: str) -> Proposal:
-    """A text that waits to be approved; ``Conflict`` if it is kept no longer."""
+    """A text that waits to be approved; ``Conflict`` if it is no longer kept."""
     proposal = await proposal_of(session, proposal_id)
     if proposal is None:
         raise Conflict(sentence("This text is not waiting to be approved any more."), remedy=_LOOK_AGAIN)
@@ -167,11 +167,11 @@ async def kept_proposal(session: Session, proposal_id: str) -> Proposal:
 
 
 async def require_shown(session: Session, proposal: Proposal, by: Person) -> None:
-    """Refuse an approval by somebody who was not shown exactly what would be posted now, at this version of the case.
+    """Refuse an approval by a person who was not shown exactly what would be posted now, at this version of the case.
 
     Raises:
         NotAllowed: somebody else was shown it, or the person may not approve.
-        Conflict: the case changed since, or its community adds another sentence now.
+        Conflict: the case has changed since, or its community adds another sentence now.
     """
     case = await store.load(session, proposal.case_id)
     if await require_on_case(session, case.community_id, by, OnCase.APPROVE) != proposal.person_id:

@@ -1,7 +1,7 @@
-"""What can be read of cases.
+"""What can be read about cases.
 
-Owns no decision and changes nothing. ``view`` and ``listed`` answer a person, whose role is read in the same
-transaction; everything else is for Antiphon's own parts, and for what they show to whoever runs it.
+Decides nothing and changes nothing. ``view`` and ``listed`` answer a person, whose role is read in the same
+transaction; the rest is for Antiphon's own parts, and for what they show to the person who runs it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from core.wording.final_text import check_sendable
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """All that a person sees of a case: what was said of it, who holds it, and who approved a text first."""
+    """All that a person sees of a case: what was said about it, who holds it, and who approved a text first."""
 
     case: Case
     suggestion: StoredSuggestion | None
@@ -44,12 +44,12 @@ class CaseView:
 
 @dataclass(frozen=True, slots=True)
 class CheckedReply:
-    """What the evidence of a case says about a reply that somebody may approve.
+    """What the evidence of a case says about a reply that a person may approve.
 
     Attributes:
-        sentences: each, with what carries it.
+        sentences: each sentence, with the evidence that supports it.
         warnings: what to look at first, in sentences.
-        why_two: why a second person must approve it, too; empty where one will do.
+        why_two: why a second person must approve it too; empty where one is enough.
     """
 
     sentences: tuple[CheckedSentence, ...]
@@ -58,7 +58,7 @@ class CheckedReply:
 
 
 class CaseQueries:
-    """What stands in the database about cases."""
+    """What the database holds about cases."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -94,7 +94,7 @@ class CaseQueries:
         return await self._database.run("view cases", work)
 
     async def case(self, case_id: str) -> Case:
-        """The case as it stands now; ``BadInput`` if there is none."""
+        """The case as it is now; ``BadInput`` if there is none."""
         return await self._database.run("read a case", lambda session: store.load(session, case_id))
 
     async def cases(self, state: CaseState | None = None) -> list[Case]:
@@ -120,7 +120,7 @@ class CaseQueries:
         return await self._database.run("read a suggestion", work)
 
     async def claims(self, case_id: str) -> list[str]:
-        """Every counter-claim that was proposed or chosen for a case, the one argued now first."""
+        """Every counter-claim that was proposed or chosen for a case; the one that is argued now comes first."""
 
         async def work(session: Session) -> list[str]:
             await store.load(session, case_id)
@@ -129,16 +129,16 @@ class CaseQueries:
         return await self._database.run("read claims", work)
 
     async def chosen_claim(self, case_id: str) -> str | None:
-        """The counter-claim that a moderator chose for a case, or ``None`` to let the engine write some and vote."""
+        """The counter-claim that a moderator chose for a case; ``None`` lets the engine write some and vote."""
         return await self._database.run("read the claim", lambda session: suggestions.chosen_claim(session, case_id))
 
     async def reviews(self, community_id: str, drafts: Sequence[Draft]) -> dict[str, ReviewOfPrepared]:
-        """Who in a community stands for the prepared replies that some drafts are made of."""
+        """Who in a community reviewed the prepared replies that some drafts are made of."""
         ids = prepared_of(drafts)
         return await self._database.run("read reviews", lambda s: prepared.reviews_of(s, community_id, ids))
 
     async def rendered(self, case_id: str, reply: str) -> Rendered:
-        """All that would be posted for a reply, with what discloses Antiphon: what a moderator must be shown.
+        """All that would be posted for a reply, disclosure included: what a moderator must be shown.
 
         Raises:
             BadInput: it may not be posted: it holds hidden characters, or links to no source of the case.
@@ -155,7 +155,7 @@ class CaseQueries:
         return rendered
 
     async def checked(self, case_id: str, reply: str) -> CheckedReply:
-        """A reply, drafted or edited, held against the evidence of its case anew. Asks no model."""
+        """A reply, drafted or edited, checked again against the evidence of its case. Asks no model."""
         check_text(reply)
         stored = await self.suggestion(case_id)
         if stored is None:

@@ -1,4 +1,4 @@
-"""What the outbox is made of: the one gate to the platforms, the checks before a send, and what is written down.
+"""The outbox and its parts: the one gate to the platforms, the checks before a send, and what is written down.
 
-``bot.sending.outbox`` puts them in order. Must never be used by anything else: who wants something posted approves it.
+``bot.sending.outbox`` puts them in order. Nothing else may use them: a text is posted only after its approval.
 """

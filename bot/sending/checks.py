@@ -1,6 +1,6 @@
-"""What must hold at the moment of a send, read anew in the transaction that commits its intent (reliability, 1.2).
+"""What must hold at the moment of a send, read again in the transaction that commits its intent (reliability, 1.2).
 
-Owns the order of the checks and what becomes of a reply that fails one. Writes nothing, and must never trust what an
+Owns the order of the checks and what happens to a reply that fails one. Writes nothing, and must never trust what an
 earlier transaction found.
 """
 
@@ -28,9 +28,9 @@ _AUTHOR: Final = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class SendLimits:
-    """How many replies may be posted in one community; one for an author in 24 hours and one for a conversation stand.
+    """How many replies may be posted in one community; one per author in 24 hours and one per conversation are fixed.
 
-    They keep Antiphon from being turned into a flood, or against one person (reliability, T22).
+    They keep Antiphon from being used to flood a community, or against one person (reliability, T22).
     """
 
     per_hour: int = 10
@@ -39,7 +39,7 @@ class SendLimits:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a reply is not sent: its case goes to ``to``; or it waits, until ``until`` where that is known."""
+    """Why a reply is not sent. Either its case goes to ``to``, or it waits, until ``until`` where that is known."""
 
     reason: str
     to: CaseState | None = CaseState.NEEDS_PERSON
@@ -49,8 +49,8 @@ class Obstacle:
 async def obstacle(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
     """What keeps a reply from being sent now; ``None`` if nothing does.
 
-    The caller holds the lock of the community, so that two replies cannot both be the last that a limit allows. What
-    decides comes before what lets it wait.
+    The caller holds the lock of the community, so that two replies cannot both be the last that a limit allows. Checks
+    that end a send come before checks that let it wait.
     """
     approval = entry.approval
     if session.moment >= approval.expires_at:
@@ -75,7 +75,7 @@ async def obstacle(session: Session, entry: Entry, limits: SendLimits) -> Obstac
 
 
 async def _people(session: Session, entry: Entry) -> Obstacle | None:
-    """Whoever approved must still be allowed to, at this moment (invariant I7)."""
+    """Every person who approved must still be allowed to, at this moment (invariant I7)."""
     for who in filter(None, (entry.approval.moderator, entry.approval.seconded_by)):
         if not may_on_case(await roles_of(session, entry.case.community_id, who), OnCase.APPROVE):
             return Obstacle(sentence("A person who approved this reply may not approve any more."))
@@ -90,7 +90,7 @@ async def _other_reply(session: Session, entry: Entry) -> Obstacle | None:
 
 
 async def _author(session: Session, entry: Entry) -> Obstacle | None:
-    """One reply for an author in 24 hours, wherever they write."""
+    """One reply per author in 24 hours, wherever they write."""
     author = entry.case.post.author
     theirs = and_(CaseRow.author == author, ApprovalRow.id != entry.approval.id)
     if author and _within(session, await reached(session, theirs), _AUTHOR):
@@ -99,7 +99,7 @@ async def _author(session: Session, entry: Entry) -> Obstacle | None:
 
 
 async def _conversation(session: Session, entry: Entry) -> Obstacle | None:
-    """One reply for a conversation: the posts of a channel that go back to the same message."""
+    """One reply per conversation: the posts of a channel that go back to the same message."""
     post = entry.case.post
     same = and_(
         CaseRow.community_id == entry.case.community_id,
@@ -122,7 +122,7 @@ async def _paused(session: Session, community: Community) -> Obstacle | None:
 
 
 async def _rate(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
-    """The caps of a community; the reply waits until the oldest that counts is far enough back."""
+    """The caps of a community; the reply waits until the oldest counted one is old enough."""
     theirs = and_(CaseRow.community_id == entry.case.community_id, ApprovalRow.id != entry.approval.id)
     recent = await reached_since(session, theirs, session.moment - timedelta(days=1))
     for cap, window, said in (
@@ -137,6 +137,6 @@ async def _rate(session: Session, entry: Entry, limits: SendLimits) -> Obstacle 
 
 
 def _within(session: Session, sent: list[datetime | None], window: timedelta) -> list[datetime]:
-    """Those that were sent in the last ``window``; one of unknown time counts as sent just now."""
+    """The replies sent in the last ``window``; one whose time is unknown counts as sent just now."""
     moments = [session.moment if moment is None else moment for moment in sent]
     return [moment for moment in moments if moment > session.moment - window]

@@ -1,4 +1,4 @@
-"""The gate to the platforms: the only module that calls ``post`` and ``retract`` of one.
+"""The gate to the platforms: the only module that calls a platform's ``post`` and ``retract``.
 
 Owns the calls, each with its time limit and its two points of ``bot.runtime.faults``. Decides nothing and writes
 nothing: only ``bot.sending.outbox`` and ``bot.sending.retracting`` may use it, after the intent was committed (checked
@@ -25,7 +25,7 @@ OnFault = Callable[[str, Exception], object]
 
 
 def unheard(_platform: str, _fault: Exception) -> None:
-    """Nobody looks after the platforms."""
+    """Ignore the failure."""
 
 
 class Gate:
@@ -33,9 +33,9 @@ class Gate:
 
     Args:
         platforms: those that are connected at this moment, by ``PostRef.platform``.
-        role_sources: by ``PostRef.platform``; a platform without one has no rights of its own that count here.
+        role_sources: by ``PostRef.platform``; a platform without one has no roles of its own that count here.
         timeout_seconds: how long one call may take.
-        on_fault: hears of a call that ended in an error which is none of ours, or took too long.
+        on_fault: is told of a call that ended in an error that is not ours, or took too long.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class Gate:
         return 0.0 if platform is None else platform.resend_seconds
 
     async def read(self, ref: PostRef) -> str | None:
-        """The text of a post as it stands now; ``None`` if it is gone."""
+        """The text of a post as it reads now; ``None`` if it is gone."""
         return await self._call("read the original", ref, lambda: self._platform(ref).read(ref))
 
     async def send(self, reply: ApprovedReply, is_held: Callable[[], bool]) -> Posted:
-        """Post an approved reply whose intent is committed, unless the sender does not hold it any more."""
+        """Post an approved reply whose intent is committed, unless the sender no longer holds its lease."""
 
         async def call() -> Posted:
             if not is_held():
@@ -79,7 +79,7 @@ class Gate:
         return await self._call("post", reply.in_reply_to, call)
 
     async def find(self, reply: ApprovedReply) -> Posted | None:
-        """Our reply, read back; ``None`` if it does not stand there."""
+        """Our reply, read back; ``None`` if it is not there."""
         ref = reply.in_reply_to
         return await self._call("read back", ref, lambda: self._platform(ref).find_reply(reply))
 
@@ -88,11 +88,11 @@ class Gate:
         await self._call("retract", ref, lambda: self._platform(ref).retract(ref))
 
     def knows_roles(self, ref: PostRef) -> bool:
-        """Whether the platform of a post has rights of its own that count here."""
+        """Whether the platform of a post has roles of its own that count here."""
         return ref.platform in self._role_sources
 
     async def roles(self, ref: PostRef, user: str) -> frozenset[Role]:
-        """What somebody may do by the platform's own rights."""
+        """The roles that a person has by the platform's own rights."""
         return await self._call("read roles", ref, lambda: self._role_sources[ref.platform].roles(ref.community, user))
 
     def _platform(self, ref: PostRef) -> ChatPlatform:
@@ -103,7 +103,7 @@ class Gate:
         return self._platforms[ref.platform]
 
     async def _call(self, what: str, ref: PostRef, call: Callable[[], Awaitable[_T]]) -> _T:
-        """Make a call between its two points; the second one is passed whatever comes of it."""
+        """Make a call between its two points; the second one is passed however the call ends."""
         await reach(f"{what}: before the call")
         try:
             async with asyncio.timeout(self.timeout_seconds):
@@ -118,5 +118,5 @@ class Gate:
 
 
 def cause(err: Exception) -> Sentence:
-    """What a person may read about an error: our own message; of a stranger's only its kind, as it may quote text."""
+    """What a person may read about an error: our own message, or only the kind of another's, which may quote a post."""
     return err.said if isinstance(err, AntiphonError) else joined(f"{type(err).__name__}.")

@@ -1,9 +1,9 @@
 """The outbox: posts each approved reply exactly once, or asks a person.
 
 Owns the order of the send protocol (reliability, section 1.2): check, read the original, commit the intent, call,
-record, and read back what stayed without an answer. ``bot.sending`` holds its parts. Must never send without an
-approval that still holds, never twice, and never keep a transaction open across a network call. Any number of
-processes may run one over the same database.
+record, and read back a send that got no answer. ``bot.sending`` holds its parts. Must never send without an approval
+that still holds, never send twice, and never keep a transaction open across a network call. Any number of processes may
+run one over the same database.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class Outbox:
     Args:
         platforms: those that are connected to this process at this moment, by ``PostRef.platform``; replies for others
             wait.
-        role_sources: where the platform's own rights of who approved are read again before each send, by platform.
+        role_sources: by platform, where the roles of those who approved are read again before each send.
         limits: how many replies one community may get.
         timeout_seconds: how long one call of a platform may take; a send belongs to its process three times as long.
         retry_seconds: the longest pause between two attempts.
         max_attempts: how often anything is tried before a person is asked.
         poll_seconds: how long ``run`` waits before it looks again.
         ticks: seconds that only grow, also while the process is stopped.
-        on_fault: hears of a platform whose call failed in a way that its port does not allow.
+        on_fault: is told of a platform whose call failed in a way that its port does not allow.
     """
 
     def __init__(
@@ -83,11 +83,11 @@ class Outbox:
         self._ticks = ticks
 
     async def run(self, stop: asyncio.Event, of: Platforms = every) -> None:
-        """Send, recover and take back until ``stop`` is set; what is in hand is brought to its end first.
+        """Send, recover and take back until ``stop`` is set; work that has begun is finished first.
 
         Args:
-            of: selects platforms by their names. Each platform is served by a run of its own, so that none waits while
-                another one answers slowly.
+            of: selects platforms by their names. Each platform has a run of its own, so that none waits for another
+                that answers slowly.
         """
         while not stop.is_set():
             for step in (self.send_due, self.recover, self.carry_out_retractions):
@@ -98,18 +98,18 @@ class Outbox:
             await pause(stop, self._poll_seconds)
 
     async def send_due(self, of: Platforms = every) -> list[Delivery]:
-        """Send every reply whose undo window is over; say what became of each that was decided.
+        """Send every reply whose undo window is over; returns the outcome of each that was decided.
 
         A reply that must wait (the original cannot be read, posting is paused, a cap is reached, the platform is busy)
         is left for a later call.
 
         Raises:
-            StoreUnavailable: the database does not answer. What was being sent is left for ``recover``.
+            StoreUnavailable: the database does not answer. A send that had begun is left for ``recover``.
         """
         return await self._each(await self._ledger.due(), of, self._send)
 
     async def recover(self, of: Platforms = every) -> list[Delivery]:
-        """Settle the sends that were interrupted or stayed without an answer, once their sender's lease is over.
+        """Settle the sends that were interrupted or got no answer, once their sender's lease is over.
 
         The reply is read back; one that is not found is sent again under its key, inside the platform's window only.
         """
@@ -119,12 +119,12 @@ class Outbox:
         """Take a posted reply away from the platform; the intent is committed first, and survives a crash.
 
         Returns:
-            The case's state now: ``retracted``; or still ``posted``, with the reason why the reply stands, or why it
-            is tried again later.
+            The case's state now: ``retracted``, or still ``posted`` with the reason why the reply is still there or is
+            tried again later.
 
         Raises:
             BadInput: there is no reason.
-            NotAllowed: the person may not, or there is no reply that stands.
+            NotAllowed: the person may not, or the case has no posted reply.
             Conflict: the case has another version.
         """
         check_note(note)
@@ -133,11 +133,12 @@ class Outbox:
     async def settle(
         self, case_id: str, version: int, stands: bool, by: Person, note: str, *, message: str | None = None
     ) -> Delivery:
-        """Record what a person saw on the platform of a send of unknown fate.
+        """Record what a person found on the platform after a send of unknown fate.
 
         Args:
-            stands: whether the reply stands there: the case is ``posted`` then, and else has ``failed``.
-            message: the platform's id of the reply, where the person knows it; without, it cannot be retracted here.
+            stands: whether the reply is there; the case is then ``posted``, and otherwise ``failed``.
+            message: the platform's id of the reply, where the person knows it; without it, the reply cannot be
+                retracted here.
 
         Raises:
             BadInput: there is no reason.
@@ -148,13 +149,13 @@ class Outbox:
         return await self._unknown.settle(case_id, version, stands=stands, by=by, note=note, message=message or None)
 
     async def carry_out_retractions(self, of: Platforms = every) -> None:
-        """Try the retractions that wait: asked for in another process, interrupted, or without an answer."""
+        """Try the retractions that wait: requested in another process, interrupted, or without an answer."""
         await self._retractions.carry_out(of)
 
     async def _each(
         self, found: dict[str, str], of: Platforms, bring_to_its_end: Callable[[str], Awaitable[Delivery | None]]
     ) -> list[Delivery]:
-        """Bring each reply to its end; one that cannot be does not hold up the others."""
+        """Bring each reply to its end; one that fails does not hold up the others."""
         deliveries = list[Delivery]()
         for approval_id in (approval_id for approval_id, platform in found.items() if of(platform)):
             try:
@@ -170,7 +171,7 @@ class Outbox:
         return deliveries
 
     async def _send(self, approval_id: str) -> Delivery | None:
-        """Take one reply from ``queued`` to its end; ``None`` if it is left, or was taken by another."""
+        """Take one reply from ``queued`` to its end; ``None`` if it must wait, or another process took it."""
         seen = await self._ledger.look(approval_id)
         if not isinstance(seen, Entry) or not self._gate.serves(seen.case.post.ref):
             return None if isinstance(seen, Entry) else seen
@@ -188,7 +189,7 @@ class Outbox:
         return await self._post(lease, started) if isinstance(lease, SendLease) else lease
 
     async def _changed(self, seen: Entry) -> str | None:
-        """What the platform says against this reply, or ``None``; keeps the rights of who approved in step with it.
+        """What the platform says against this reply, or ``None``; also stores the roles that the approvers have now.
 
         Raises whatever the platform raises.
         """
@@ -207,7 +208,7 @@ class Outbox:
         return None if text_hash(original) == seen.approval.target_sha256 else _CHANGED
 
     async def _post(self, lease: SendLease, started: float) -> Delivery | None:
-        """Make the network call, once, and record what came of it.
+        """Make the network call, once, and record its outcome.
 
         A cancellation passes through: the row stays in ``sending``, and ``recover`` reads back.
         """
@@ -222,7 +223,7 @@ class Outbox:
                 return await self._ledger.failed(lease, err.said)
             return await self._ledger.unknown(lease, _not_again(err))
         except Exception as err:
-            # Whatever else went wrong, the reply may stand on the platform.
+            # Whatever else went wrong, the reply may be on the platform.
             why = sentence("The send ended without an answer: {why}", why=cause(err))
             delivery = await self._ledger.unknown(lease, why)
             return await self._resolve(lease, why) if delivery is not None and lease.is_first else delivery
@@ -235,7 +236,7 @@ class Outbox:
         return await self._resolve(taken, sentence("The send was interrupted, or had no answer."))
 
     async def _resolve(self, lease: SendLease, why: str) -> Delivery | None:
-        """Settle a send of unknown fate: found on the platform, sent again under its key, or left to a person."""
+        """Settle a send of unknown fate: it is found on the platform, sent again under its key, or left to a person."""
         window = self._gate.resend_seconds(lease.reply.in_reply_to)
         try:
             found = await self._gate.find(lease.reply)

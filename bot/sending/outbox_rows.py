@@ -1,4 +1,4 @@
-"""One row of the outbox inside a transaction: may it be sent, and how it is moved together with its case.
+"""One row of the outbox inside a transaction: whether it may be sent, and how it moves together with its case.
 
 Owns what every transaction of the send protocol shares. Never commits. Rows are locked in one order: community, case,
 outbox.
@@ -38,7 +38,7 @@ class Rules:
 
     Args:
         call_seconds: how long one call of a platform may take.
-        retry_seconds: the longest pause between two attempts; the first ones follow each other faster.
+        retry_seconds: the longest pause between two attempts; the first pauses are shorter.
         max_attempts: how often anything is tried before a person is asked.
     """
 
@@ -49,7 +49,7 @@ class Rules:
 
     @property
     def hold_seconds(self) -> float:
-        """How long after its lease a call may still begin, so that it ends within the lease."""
+        """How long after the lease began a call may still begin, so that it ends within the lease."""
         return 2 * self.call_seconds
 
     @property
@@ -58,13 +58,13 @@ class Rules:
         return timedelta(seconds=3 * self.call_seconds)
 
     def pause(self, attempts: int) -> timedelta:
-        """How long to wait after so many attempts: 2 seconds, then twice as long each time."""
+        """How long to wait after this many attempts: 2 seconds, then twice as long each time."""
         return timedelta(seconds=min(self.retry_seconds, 2.0 ** min(attempts, 16)))
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of one approved reply: the state that its case has now, and why."""
+    """The outcome of one approved reply: the state that its case has now, and why."""
 
     case_id: str
     approval_id: str
@@ -76,8 +76,8 @@ class Delivery:
 class SendLease:
     """The right to bring one send to its end, until its lease is over.
 
-    ``attempt`` is the fence. Only within ``hold_seconds`` of the lease may the call begin. Of one that is not
-    ``is_first``, an earlier call may have arrived.
+    ``attempt`` is the fence. The call may begin only within ``hold_seconds`` of the lease's beginning. If the lease is
+    not ``is_first``, an earlier call may have arrived.
     """
 
     reply: ApprovedReply
@@ -87,7 +87,7 @@ class SendLease:
 
 
 async def checked(session: Session, rules: Rules, seen: Entry) -> Entry | Delivery | None:
-    """The reply as it stands, locked, if it may be sent; else what became of it, ``None`` if it waits or was moved."""
+    """The reply, locked, if it may be sent; otherwise its outcome, or ``None`` if it waits or was moved."""
     await communities.load(session, seen.case.community_id, lock=True)
     entry = await entry_of(session, seen.approval.id, lock=True)
     row = entry.row
@@ -116,7 +116,7 @@ async def held(session: Session, rules: Rules, entry: Entry, found: Obstacle) ->
 
 
 async def intend(session: Session, rules: Rules, entry: Entry, hold_seconds: float, *, is_first: bool) -> SendLease:
-    """Write down that the reply is being sent, by whom this attempt is made."""
+    """Record that the reply is being sent, and who makes this attempt."""
     reply = entry.reply()
     entry.row.attempts += 1
     entry.row.lease_until = session.moment + rules.lease
@@ -125,7 +125,7 @@ async def intend(session: Session, rules: Rules, entry: Entry, hold_seconds: flo
 
 
 async def mine(session: Session, lease: SendLease, state: OutboxState) -> Entry | None:
-    """The row of a lease, locked; ``None`` if it belongs to somebody else by now."""
+    """The row of a lease, locked; ``None`` if another process holds it by now."""
     entry = await entry_of(session, lease.reply.approval_id, lock=True)
     return entry if entry.row.attempts == lease.attempt and entry.row.state is state else None
 
@@ -133,7 +133,7 @@ async def mine(session: Session, lease: SendLease, state: OutboxState) -> Entry 
 async def end(
     session: Session, entry: Entry, to: CaseState, reason: str, *, actor: str = "outbox", note: str = ""
 ) -> Delivery:
-    """Move the row and its case to ``to``; the row alone, if the case went elsewhere meanwhile."""
+    """Move the row and its case to ``to``; only the row, if the case was moved meanwhile."""
     row = entry.row
     row.state, row.updated_at = _ROW_STATES[to], session.moment
     row.error = None if to in (CaseState.SENDING, CaseState.POSTED, CaseState.RETRACTED) else reason

@@ -1,8 +1,8 @@
 """Taking a posted reply back, within the limits of its platform.
 
 Owns a retraction from the committed intent, a job under a lease, to its end: the reply is gone and the case
-``retracted``, or the platform refuses and the case stays ``posted``. A removal may be repeated, so one without an
-answer is looked at and tried again.
+``retracted``, or the platform refuses and the case stays ``posted``. A removal may be repeated, so one that got no
+answer is checked and tried again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Retractions:
         self._owner = uuid4().hex
 
     async def retract(self, case_id: str, version: int, by: Person, note: str) -> Delivery:
-        """Commit the intent, carry out what waits on that platform, and say how this case stands now."""
+        """Commit the intent, carry out what waits on that platform, and return the state of this case."""
         platform = await self._ask(case_id, version, by, note)
         await self.carry_out(platform.__eq__)
         return await self._database.run("look at a retraction", lambda session: _standing(session, case_id))
@@ -58,7 +58,7 @@ class Retractions:
             await self._try(job)
 
     async def _ask(self, case_id: str, version: int, by: Person, note: str) -> str:
-        """Commit the intent; the platform that the reply stands on."""
+        """Commit the intent; returns the platform that the reply is on."""
 
         async def work(session: Session) -> str:
             case = await load(session, case_id)
@@ -92,7 +92,7 @@ class Retractions:
         return await self._database.run("take a retraction", work)
 
     async def _try(self, job: Job) -> None:
-        """Make the call once, look where it has no answer, and record what came of it."""
+        """Make the call once, look at the platform if it got no answer, and record the outcome."""
         ref = await self._database.run("read a retraction", lambda session: _ref(session, job))
         if ref is None:
             await self._give_up(job, sentence("The reply does not count as posted any more."))
@@ -147,7 +147,7 @@ class Retractions:
         await self._recorded("put a retraction back", lambda session: jobs.retry(session, job, after, reason))
 
     async def _recorded(self, name: str, work: Any) -> None:
-        """Write down what came of an attempt, unless another process took the retraction over meanwhile."""
+        """Record the outcome of an attempt, unless another process took the retraction over meanwhile."""
         try:
             await self._database.run(name, work)
         except Conflict:
@@ -155,7 +155,7 @@ class Retractions:
 
 
 async def _ref(session: Session, job: Job) -> PostRef | None:
-    """Where the reply stands; ``None`` if it does not count as posted."""
+    """Where the reply is; ``None`` if it does not count as posted."""
     entry = await entry_of(session, job.payload["approval"])
     return entry.posted_ref() if entry.case.state is CaseState.POSTED else None
 
@@ -180,7 +180,7 @@ async def _standing(session: Session, case_id: str) -> Delivery:
 
 
 async def _forget_note(session: Session, job: Job) -> None:
-    """Take what the person typed out of the job: it stands in the audit log from here on, where it can be erased."""
+    """Remove what the person typed from the job: from here on it is in the audit log, where it can be erased."""
     payload = {**job.payload, "note": ""}
     await session.execute(
         update(JobRow).filter_by(id=job.id).values(payload=payload).execution_options(synchronize_session="fetch")

@@ -1,7 +1,7 @@
-"""What the outbox writes down of a send: the intent before the call, and what came of it.
+"""What the outbox records of a send: the intent before the call, and the outcome after it.
 
-Owns the transactions of a first send. Knows no platform. Each change names the attempt that it belongs to, so that a
-sender who lost its lease can write nothing but that a reply certainly stands.
+Owns the transactions of a first send. Does not know any platform. Each change names the attempt that it belongs to. A
+sender that lost its lease can therefore only record that a reply is certainly on the platform.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Ledger:
     # Before the call
 
     async def look(self, approval_id: str) -> Entry | Delivery | None:
-        """A reply that may be sent as far as the database knows; else what became of it, ``None`` if it waits."""
+        """A reply that may be sent as far as the database knows; otherwise its outcome, or ``None`` if it waits."""
 
         async def work(session: Session) -> Entry | Delivery | None:
             return await checked(session, self._rules, await entry_of(session, approval_id))
@@ -50,7 +50,7 @@ class Ledger:
         return await self._database.run("look at a reply", work)
 
     async def approvers(self, seen: Entry) -> list[Person]:
-        """Those who approved and have a role here, as the platform knows them."""
+        """The people who approved and have a role here, by their ids on the platform."""
 
         async def work(session: Session) -> list[Person]:
             who = filter(None, (seen.approval.moderator, seen.approval.seconded_by))
@@ -61,11 +61,11 @@ class Ledger:
         return await self._database.run("look up who approved", work)
 
     async def keep_roles(self, seen: Entry, person: Person, roles: frozenset[Role]) -> None:
-        """Keep what somebody may do by the platform's own rights."""
+        """Store the roles that a person has by the platform's own rights."""
         await keep_native(self._database, seen.case.community_id, person, roles)
 
     async def refuse(self, seen: Entry, reason: str) -> Delivery | None:
-        """Ask a person because of what the platform showed; ``None`` if the case was moved meanwhile."""
+        """Hand the case to a person because of what the platform showed; ``None`` if the case was moved meanwhile."""
 
         async def work(session: Session) -> Delivery | None:
             entry = await checked(session, self._rules, seen)
@@ -103,7 +103,7 @@ class Ledger:
     # After the call
 
     async def posted(self, lease: SendLease, posted: Posted, reason: str = sentence("posted")) -> Delivery | None:
-        """Record that the reply stands; all that a sender may still say when its lease is over."""
+        """Record that the reply is on the platform; the only thing a sender may still record after its lease."""
 
         async def work(session: Session) -> Delivery | None:
             entry = await entry_of(session, lease.reply.approval_id, lock=True)
@@ -117,7 +117,7 @@ class Ledger:
         return await self._database.run("record a posted reply", work)
 
     async def failed(self, lease: SendLease, reason: str) -> Delivery | None:
-        """Record that the platform refused the reply, and will again."""
+        """Record that the platform refused the reply, and would refuse it again."""
 
         async def work(session: Session) -> Delivery | None:
             entry = await mine(session, lease, OutboxState.SENDING)
@@ -143,7 +143,7 @@ class Ledger:
         return await self._database.run("put a reply back", work)
 
     async def unknown(self, lease: SendLease, reason: str) -> Delivery | None:
-        """Record that nobody knows what became of a send; ``None`` if somebody else looks after it by now."""
+        """Record that the outcome of a send is unknown; ``None`` if another process looks after it by now."""
 
         async def work(session: Session) -> Delivery | None:
             entry = await mine(session, lease, OutboxState.SENDING)

@@ -1,7 +1,7 @@
 """Sends of unknown fate: taken over when their sender is gone, sent again inside the platform's window, or settled.
 
-Owns the transactions of a send that stayed without an answer. Knows no platform. Must never let a reply be sent again
-that does not pass every check of a first send.
+Owns the transactions of a send that got no answer. Does not know any platform. Must never let a reply be sent again
+unless it passes every check of a first send.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from core.moderation.roles import OnCase, Person
 
 
 class UnknownSends:
-    """The transactions of sends that nobody knows the end of, over one database."""
+    """The transactions of sends whose outcome is unknown, over one database."""
 
     def __init__(self, database: Database, rules: Rules) -> None:
         self._database = database
         self._rules = rules
 
     async def interrupted(self) -> dict[str, str]:
-        """The approvals whose sends nobody brought to an end, and nobody looks after, with their platforms."""
+        """The approvals whose sends were not finished and that no process looks after, with their platforms."""
         return await self._database.run("look for interrupted sends", store.interrupted)
 
     async def take_over(self, approval_id: str, serves: Callable[[PostRef], bool]) -> SendLease | Delivery | None:
-        """Take a send whose sender is gone; ``None`` if another process was faster, or should.
+        """Take over a send whose sender is gone; ``None`` if another process took it, or should.
 
-        One of a platform that no process serves is left to a person when its approval is too old.
+        If no process serves its platform and its approval is too old, the send is left to a person.
         """
 
         async def work(session: Session) -> SendLease | Delivery | None:
@@ -73,7 +73,7 @@ class UnknownSends:
         return await self._database.run("take over a send", work)
 
     async def in_window(self, lease: SendLease, resend_seconds: float) -> Entry | None:
-        """The send, if its reply may be sent again under its key now; ``None`` if not, or if it was moved."""
+        """The send, if its reply may be sent again under its key now; ``None`` if it may not, or was moved."""
 
         async def work(session: Session) -> Entry | None:
             entry = await mine(session, lease, OutboxState.UNKNOWN)
@@ -82,7 +82,7 @@ class UnknownSends:
         return await self._database.run("look at the window of a send", work)
 
     async def again(self, lease: SendLease, resend_seconds: float, why: str) -> SendLease | Delivery | None:
-        """Commit the intent to send once more under the same key, if all holds that must hold for a first send."""
+        """Commit the intent to send again under the same key, if every condition of a first send holds."""
 
         async def work(session: Session) -> SendLease | Delivery | None:
             seen = await entry_of(session, lease.reply.approval_id)
@@ -100,7 +100,7 @@ class UnknownSends:
         return await self._database.run("commit the intent again", work)
 
     async def wait(self, lease: SendLease, reason: str, resend_seconds: float) -> Delivery | None:
-        """Leave a send for a while if it may still be sent again then; else ask a person."""
+        """Leave a send for a while if it may still be sent again then; otherwise ask a person."""
 
         async def work(session: Session) -> Delivery | None:
             entry = await mine(session, lease, OutboxState.UNKNOWN)
@@ -116,7 +116,7 @@ class UnknownSends:
         return await self._database.run("leave an unknown send", work)
 
     async def park(self, lease: SendLease, reason: str) -> Delivery | None:
-        """Ask a person what became of a send."""
+        """Ask a person how a send ended."""
 
         async def work(session: Session) -> Delivery | None:
             entry = await mine(session, lease, OutboxState.UNKNOWN)
@@ -127,7 +127,7 @@ class UnknownSends:
     async def settle(
         self, case_id: str, version: int, *, stands: bool, by: Person, note: str, message: str | None = None
     ) -> Delivery:
-        """Record what a person saw on the platform; the case is ``posted``, or has ``failed``."""
+        """Record what a person found on the platform; the case is then ``posted`` or ``failed``."""
 
         async def work(session: Session) -> Delivery:
             case = await load(session, case_id)
@@ -150,7 +150,7 @@ class UnknownSends:
         return await self._database.run("settle a send", work)
 
     def _seconds_left(self, session: Session, entry: Entry, resend_seconds: float) -> float:
-        """How long the reply may still be sent again; 0 when it was tried often enough."""
+        """How many seconds the reply may still be sent again; 0 once it was tried often enough."""
         first = entry.row.first_sent_at
         if first is None or entry.row.attempts >= self._rules.max_attempts:
             return 0.0

@@ -61,7 +61,7 @@ class MemoryCasework:
         card = self._require(case_id, by, OnCase.REVIEW)
         self._require_free(card, by)
         if card.state not in _HELD:
-            raise NotAllowed(f"The case is {card.state}: it waits for no person.", remedy="Choose another case.")
+            raise NotAllowed(f"The case is {card.state}: it does not wait for a person.", remedy="Choose another case.")
         self.decided.append(("hold", by.user, None))
         return self.put(replace(card, holder=Holder(by.name, NOW + timedelta(minutes=5))))
 

@@ -224,8 +224,8 @@ def test_an_error_is_one_sentence_with_its_remedy() -> None:
 
 def test_a_sentence_is_its_english_text_wherever_nobody_asks_for_another() -> None:
     """In a log, in a terminal, in a database, and after it went through another process."""
-    said = sentence("The case is {state}: it waits for no person.", state=state_words(CaseState.IN_REVIEW))
-    assert said == "The case is in review: it waits for no person."
+    said = sentence("The case is {state}: it does not wait for a person.", state=state_words(CaseState.IN_REVIEW))
+    assert said == "The case is in review: it does not wait for a person."
     assert str(Conflict(said, remedy=sentence("Choose another case."))) == f"{said} Choose another case."
     assert (type(str(said)), sentence("A {brace} that nothing fills.")) == (str, "A {brace} that nothing fills.")
     for made in (copy.copy(said), pickle.loads(pickle.dumps(said)), from_json(json.loads(json.dumps(to_json(said))))):
@@ -235,17 +235,17 @@ def test_a_sentence_is_its_english_text_wherever_nobody_asks_for_another() -> No
 @pytest.mark.parametrize(
     ("locale", "expected"),
     [
-        ("en-GB", "The case is in review: it waits for no person."),
+        ("en-GB", "The case is in review: it does not wait for a person."),
         ("es-ES", "El caso está «en revisión»: no espera a nadie."),
         ("it", "Il caso è nello stato «in revisione»: non aspetta nessuno."),
         ("eu", "Kasua honela dago: berrikusten. Ez dago inoren zain."),
-        ("fi", "The case is in review: it waits for no person."),
-        (None, "The case is in review: it waits for no person."),
+        ("fi", "The case is in review: it does not wait for a person."),
+        (None, "The case is in review: it does not wait for a person."),
     ],
 )
 def test_a_sentence_is_translated_with_the_sentences_in_it(locale: str | None, expected: str) -> None:
     """By whoever shows it, in the reader's language."""
-    said = sentence("The case is {state}: it waits for no person.", state=state_words(CaseState.IN_REVIEW))
+    said = sentence("The case is {state}: it does not wait for a person.", state=state_words(CaseState.IN_REVIEW))
     assert translated(said, locale) == expected
 
 

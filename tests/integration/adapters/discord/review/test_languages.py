@@ -122,7 +122,7 @@ async def test_what_goes_wrong_under_a_button_is_said_in_the_persons_language(
         remedy=sentence("Choose another case, or wait until then."),
     )
     closed = NotAllowed(
-        sentence("The case is {state}: it waits for no person.", state=state_words(CaseState.NO_REPLY)),
+        sentence("The case is {state}: it does not wait for a person.", state=state_words(CaseState.NO_REPLY)),
         remedy=sentence("Choose another case."),
     )
     raised: list[Exception] = [taken, closed]
