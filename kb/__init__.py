@@ -1,4 +1,4 @@
 """The knowledge base: documents in, sourced passages out.
 
-Knows ``core`` and nothing else of Antiphon: no chat platform, no database, no web page.
+Of Antiphon it imports only ``core``. The library keeps its documents in its own SQLite file (``kb.library``).
 """

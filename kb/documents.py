@@ -1,7 +1,7 @@
 """The nouns of the library: what a source lists, what is fetched, the text of its pages, and paragraphs of it.
 
-Owns their form. A paragraph is a span of a page: its words are never stored twice and never changed, so that a quote
-can be shown in its place.
+Owns their form. A paragraph is a span of a page, and its words are never changed, so that a quote can be shown in its
+place.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ class Listed:
     """A document as its source lists it, before it is fetched.
 
     Attributes:
-        id: the same at every listing, with the source in front: ``un:A/RES/76/227``, ``eurlex:32008F0913``.
+        id: the same in every listing, with the source in front: ``un:A/RES/76/227``, ``eurlex:32008F0913``.
         source: the name of the source: ``un``, ``eurlex``, ``fra``, ``folder``.
-        url: where the file is fetched.
+        url: where the file is fetched from.
         page: where people can read about the document; shown with every receipt.
         type: the kind of document, in the source's words: resolution, report, directive.
         language: ISO 639-1, or ``None`` where the source does not say.
         target_groups: the groups whose keywords found it.
         document: the document's own number: a symbol, a CELEX number, an ISBN.
         licence: the terms under which the source lets it be used, or ``None`` where it does not say.
-        jurisdiction: where it holds: ``UN``, ``EU``, an ISO 3166 code; ``None`` where that says nothing.
+        jurisdiction: where it applies: ``UN``, ``EU``, an ISO 3166 code; ``None`` where that has no meaning.
         expires: the last day on which it may be used; ``None`` for ever.
     """
 
@@ -50,10 +50,10 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file as it came: its bytes, its media type as the server or the file's name says, and when it came.
+    """A file as it was fetched: its bytes, its media type by the server or the file's name, and the time.
 
     Attributes:
-        url: where it came from, after all redirects, where that is known better than from the listing.
+        url: where it came from, after all redirects, where that is more exact than the listing.
         charset: the encoding that the server names beside the media type, by Python's name for it.
     """
 
@@ -121,7 +121,7 @@ class DocumentSource(Protocol):
 
     @property
     def name(self) -> str:
-        """How people and ids call it."""
+        """Its name, for people and in ids."""
         ...
 
     def listings(self, wanted: Wanted) -> list[str]:

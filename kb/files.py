@@ -1,6 +1,6 @@
 """Checksums of stored files, and writing that survives a power cut.
 
-Owns how a file is proved to be what was written. It knows nothing of what the files hold.
+Owns how a file is shown to be what was written. It does not know what the files hold.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-_THREADS = 4  # hashing leaves Python's lock alone, so large files are read side by side
+_THREADS = 4  # hashing does not hold Python's lock, so large files are read side by side
 
 
 def sha256_of(path: Path) -> str:
@@ -45,7 +45,7 @@ def faults(folder: Path, wanted: Mapping[str, tuple[int, str]]) -> list[str]:
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Put the bytes in place at once: a reader, or the next start, sees the old file or the new one, never a part."""
+    """Write the bytes so that a reader, or the next start, sees the old file or the new one, never a part."""
     beside = path.with_name(f".{path.name}.writing")
     with beside.open("wb") as file:
         file.write(data)
@@ -56,7 +56,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have a file's bytes, or a folder's list of names, on the disk."""
+    """Force a file's bytes, or a folder's list of names, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,8 +1,8 @@
 """From a source's listings to paragraphs in the library: fetch, read, cut, keep; resumable after a kill at any moment.
 
-Owns the order of the steps and what becomes of each document. The walk is one document after the other, in the order of
-the listings, and each is kept whole or not at all: so a build that was killed and resumed keeps what one that was not
-keeps, under the same numbers.
+Owns the order of the steps and what becomes of each document. The build takes one document after the other, in the
+order of the listings, and keeps each whole or not at all. So a build that was killed and resumed has the same result,
+with the same numbers, as one that was not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kb.documents import DocumentSource, Fetched, Listed, Page, Parsed, Span, Wa
 from kb.library.library import Library, State, Trust
 
 MAX_PARAGRAPHS = 2000
-"""The most paragraphs of one document: no document may answer everything."""
+"""The most paragraphs of one document, so that no document answers everything."""
 _READ_FOR_LANGUAGE = 5000
 
 Parse = Callable[[Fetched, str | None], Awaitable[Parsed]]
@@ -39,7 +39,7 @@ class DocumentOutcome(StrEnum):
 
 @dataclass
 class Built:
-    """What a build did so far: how many documents had each outcome, and which of them waits for acceptance."""
+    """What a build did so far: how many documents had each outcome, and which of them wait for acceptance."""
 
     outcomes: Counter[DocumentOutcome] = field(default_factory=Counter)
     waiting: int = 0
@@ -56,10 +56,10 @@ class Ingest:
     """Takes documents of one source into the library.
 
     Args:
-        parse: reads a file's pages, in a sandbox (``kb.parsing``); scans in the language given.
+        parse: reads a file's pages, in a sandbox (``kb.parsing``), and scans in the given language.
         cut: finds the paragraphs of pages in a language (``kb.parsing.paragraphs``).
         expected_language: what short texts are taken for that could be of several languages.
-        refetch: ask for files again that were fetched before, to find what has changed.
+        refetch: whether files that were fetched before are asked for again, to find what has changed.
     """
 
     source: DocumentSource
@@ -73,7 +73,7 @@ class Ingest:
         """Walk through all listings of what is wanted, from where the last build stopped.
 
         Raises:
-            SourceUnavailable: the source does not answer any more; what was kept stays, the next build goes on there.
+            SourceUnavailable: the source no longer answers; what was kept stays, and the next build continues there.
             IndexUnavailable: the library cannot be written.
         """
         walk, built = _walk_name(self.source.name, wanted), Built()
@@ -94,7 +94,7 @@ class Ingest:
         return built
 
     async def take(self, listed: Listed, built: Built) -> DocumentOutcome:
-        """One document: fetched, read and kept, or refused with the reason noted."""
+        """Fetch, read and keep one document, or refuse it and note the reason."""
         await asyncio.to_thread(self.library.note, listed)
         if not self.refetch and await asyncio.to_thread(self.library.is_settled, listed.id):
             return DocumentOutcome.KNOWN
@@ -140,7 +140,7 @@ class Ingest:
         return replace(parsed, notes=tuple(notes)), spans
 
     def _is_trusted(self, listed: Listed, parsed: Parsed) -> bool:
-        """A trusted source needs no acceptance, but for what speaks to a language model."""
+        """Whether a new document is accepted at once: from a trusted source, unless it speaks to a language model."""
         if any(note.startswith(_ORDERS) for note in parsed.notes):
             return False
         return self.library.trust_in(listed.source) is Trust.HIGH

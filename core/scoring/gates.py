@@ -35,7 +35,7 @@ _LEAK = 8
 _NEARLY_SAME = 0.6
 _CREDITED = 0.7
 _SAID, _SAID_SHARE = 3, 0.7
-"""Two texts are rewordings if they share this part of all their words of meaning."""
+"""Two sentences say the same if they share this many words of meaning, and this part of the shorter one's."""
 
 _MENTION = re.compile(r"@\w|(?<!\w)#\w|<[@#!&:]|\[[^\]]*\]\s*[(\[]")
 _EVERYBODY = frozenset(

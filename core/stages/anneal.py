@@ -1,8 +1,8 @@
 """Stage 4, second half: the reduced simulated annealing that improves the drafts (CODEOFCONDUCT, section 3).
 
-Owns the loop: raise T, pick drafts with a probability proportional to T^E, have the model rewrite them under sampled
-words, score, keep the best. The paper appends the words to the answer, which attacks the judge: here they are hints to
-the rewriter and are never shown.
+Owns the loop: raise T, pick drafts with a probability proportional to T^E, have the model rewrite them with sampled
+words as hints, score, keep the best. The paper appends the words to the answer, which misleads the judge. Here they are
+only hints to the rewriter and are never shown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ async def unshown(_: Sequence[Candidate]) -> None:
 
 
 def weights_of(energies: Sequence[float], temperature: float) -> list[float]:
-    """Numbers proportional to T^E (Algorithm 2), the greatest 1, so that no T and E are too large for a float."""
+    """Numbers proportional to T^E (Algorithm 2), scaled so that the greatest is 1 and none overflows a float."""
     top = max(energies)
     return [temperature ** (energy - top) for energy in energies]
 
@@ -44,7 +44,7 @@ def pick(candidates: Sequence[Candidate], temperature: float, count: int, chance
     """``count`` different candidates, drawn with P proportional to T^E; better ones are likelier since T > 1.
 
     Raises:
-        ValueError: T is not above 1, where the draw would prefer the worse.
+        ValueError: T is not above 1; the draw would prefer the worse candidates.
     """
     if temperature <= 1:
         raise ValueError(f"T must be above 1, but is {temperature}")
@@ -59,7 +59,7 @@ def pick(candidates: Sequence[Candidate], temperature: float, count: int, chance
 def vocabulary(brief: Brief, themes: Sequence[Theme]) -> list[str]:
     """The words to sample from: the prepared sentences', the evidence's, and the post's without slurs or blame.
 
-    Of the post only words are taken that the prepared sentences or the evidence use too: the others are its insults.
+    A word of the post is taken only if the prepared sentences or the evidence use it too: the others may be insults.
     """
     own = [text for theme in themes[:2] for texts in theme.replies.values() for text in texts]
     good = [word for text in [*own, *(p.summary for p in brief.evidence)] for word in words(text)]

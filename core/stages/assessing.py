@@ -1,7 +1,7 @@
 """What becomes of a candidate: the gates, the rewards, the receipts, and who may enter the tournament.
 
-Owns the order in which a text is held against them, from free to dear: the wording, the rewards that ask no model, the
-scores, and only for the best what costs a call. Knows no stage of the search.
+Owns the order of these checks, the cheap ones first: the wording, the rewards that ask no model, the scores, and only
+for the best candidates the checks that cost a call. It does not know the stages of the search.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
 MAX_DRAFTS = 4
-"""What a moderator is shown at most."""
+"""The most drafts that a moderator is shown."""
 
 
 @dataclass
 class Assessor:
-    """Holds candidates against one brief.
+    """Assesses the candidates for one brief.
 
     Attributes:
         themes: what the post is about, with the prepared sentences for it.
@@ -38,11 +38,11 @@ class Assessor:
         recent: replies posted lately.
         scorers: the rewards that ask no language model.
         least_stance: below this a draft does not oppose the post.
-        model: who is asked for receipts and argument quality.
-        inference: who checks facts instead, in the languages that it knows.
-        weights: what each reward counts for.
+        model: asked for receipts and argument quality.
+        inference: checks facts instead, in the languages that it knows.
+        weights: the weight of each reward.
         faults: how many candidates each gate refused.
-        notes: what could not be told, and why.
+        notes: what could not be found out, and why.
     """
 
     brief: Brief
@@ -90,7 +90,7 @@ class Assessor:
             candidate.text, self.brief, self.prepared, model, self.embedder, inference=self.inference
         )
         self.notes += whole
-        quality = candidate.scores.argument_quality  # of a scorer of its own, or of an earlier call
+        quality = candidate.scores.argument_quality  # from a configured scorer, or an earlier call
         if quality is None and model:
             quality = await argument_quality(self.brief, candidate.text, model)
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
@@ -98,7 +98,7 @@ class Assessor:
         return replace(candidate, scores=with_total(scores, self.weights), receipts=receipts, warnings=warnings)
 
     async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
-        """The ``count`` best candidates, finished; one with an unsupported sentence lets another enter beside it."""
+        """The ``count`` best candidates, finished; for each with an unsupported sentence another one is added."""
         finished = list[Candidate]()
         for candidate in seeded(pool, 2 * count):
             done = await self.finish(candidate)
@@ -124,14 +124,14 @@ class Assessor:
         )
 
     async def _drift_fault(self, candidate: Candidate) -> str | None:
-        """A rewrite says the same in other words; a small model may lose the thread and say something else."""
+        """Find a rewrite that says something else, as a small model's sometimes does."""
         if not candidate.rewrites or self.brief.language not in self.embedder.languages:
             return None
         first, second = await asyncio.to_thread(self.embedder.encode, [candidate.text, candidate.rewrites])
         return sentence("strays from what it rewrites") if float(first @ second) < _LEAST_LIKENESS else None
 
     def _ungrounded_fault(self, candidate: Candidate) -> str | None:
-        """Without evidence a draft states no facts."""
+        """Find a fact in a draft that has no evidence."""
         return sentence("a fact without any evidence") if candidate.is_unsupported and not self.brief.evidence else None
 
     def _passes(self, fault: str | None) -> bool:

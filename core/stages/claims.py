@@ -1,7 +1,7 @@
 """Stage 2: counter-claims, and the vote that picks one (F2RL, section 3.1).
 
-Owns how claims are written, which lose before the vote (those that restate, presuppose or mirror the stereotype,
-or overstate) and how the vote is read from one-token log-probabilities with rotated order.
+Owns how claims are written, which are dropped before the vote (those that restate, presuppose or mirror the stereotype,
+or overstate), and how the vote is read from one-token log-probabilities with rotated order.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 
 
 def fault_of(claim: str, post: str, language: str | None) -> str | None:
-    """Why a claim loses before the vote, in words, or ``None`` if it may stand.
+    """Why a claim is dropped before the vote, in words, or ``None`` if it is kept.
 
     A claim restates the stereotype if it shares a word of meaning with the post and negates, hedges or merely repeats
-    it; it mirrors it if it calls one group better than another; it overstates if it speaks of all, of none or of most.
+    it. It mirrors the stereotype if it calls one group better than another. It overstates if it speaks of all, of none
+    or of most.
     """
     if len(words(claim)) < 4 or len(sentences(claim)) > 1:
         return sentence("not one plain sentence")
@@ -89,7 +90,7 @@ async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: i
 
 
 def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> Noted[list[str]]:
-    """The claims that may stand, and for each of the others why it may not."""
+    """The claims that are kept, and for each of the others why it is dropped."""
     standing, lost = list[str](), list[str]()
     for claim in claims:
         fault = fault_of(claim, post, language)
@@ -108,8 +109,9 @@ def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> 
 async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> Noted[list[Claim]]:
     """The claims with their share of the vote, the winner first, and why the vote is missing if it is.
 
-    Each ballot shows the claims in another order and reads one letter's log-probabilities. What a letter owes to its
-    place is fitted beside what it owes to its claim and left out, so two ballots do. Without all there is no vote.
+    Each ballot shows the claims in another order and reads the log-probabilities of one letter. A fit separates the
+    effect of a claim's place from the effect of the claim, so that two ballots are enough. If a ballot is missing,
+    there is no vote.
     """
     if len(claims) < 2:
         return Noted([Claim(text, 1.0) for text in claims], [])
@@ -132,7 +134,7 @@ async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) ->
 
 
 def _without_places(logits: NDArray[np.float64]) -> list[float]:
-    """The claims' shares, of logits of shape (ballots, places); ballot t shows claim (t + p) mod n at place p."""
+    """The claims' shares, from logits of shape (ballots, places); ballot t shows claim (t + p) mod n at place p."""
     ballots, count = logits.shape
     design = np.zeros((ballots * count, 2 * count + ballots))
     for turn in range(ballots):

@@ -1,9 +1,9 @@
-"""The search of CODEOFCONDUCT as it was published (section 3 and Algorithms 1 and 2), to measure ours against.
+"""The search of CODEOFCONDUCT as it was published (section 3 and Algorithms 1 and 2), to compare ours with.
 
 Owns the loop over c0, the background knowledge: append sampled words, judge, draw k with P proportional to T^E, have
 the model rewrite them, judge again, keep the best k. What the paper leaves open is decided here: each candidate gets k
 strings; strings are judged in pairs, in both orders, as its public code does; k are drawn with replacement; C holds k
-candidates, as its estimate of the cost assumes. A string with appended words is judged, but never a draft.
+candidates, as its estimate of the cost assumes. A string with appended words is judged, but never becomes a draft.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from core.wording.targets.slurs import is_slur
 from core.wording.text import words
 
 APPENDED_WORDS = 20
-"""As in the public code; the paper gives no number."""
+"""The number in the public code; the paper gives none."""
 _MAX_TOKENS = 150
 Answered = TypeVar("Answered")
 
@@ -100,7 +100,7 @@ class _Loop:
         return Search(_best_first(found.values()), profile.rounds, budget.exhausted() or sentence("round limit"))
 
     async def _grow(self, text: str, temperature: float) -> list[Scored]:
-        """What one candidate grows into: the best k answers of those that its k drawn strings lead to."""
+        """The next candidates from one candidate: the best k of the answers that its k drawn strings lead to."""
         count = self.writer.budget.profile.proposals
         sampled = [self.chance.sample(self.bag, min(APPENDED_WORDS, len(self.bag))) for _ in range(count)]
         hint_of = {" ".join([text, *hint]): hint for hint in sampled}
@@ -113,7 +113,7 @@ class _Loop:
         return _best_first(await self._judge(answers))[:count]
 
     async def _rewrite(self, text: str, hints: Sequence[Sequence[str]]) -> list[str]:
-        """The rewriter reads the candidate and its words apart: a model of today repeats words that stand in a text."""
+        """Ask for rewrites, with the words apart from the candidate: a model repeats words that are in the text."""
         profile, brief = self.writer.budget.profile, self.brief
         jobs = []
         for hint in hints:
@@ -127,7 +127,7 @@ class _Loop:
         return list(dict.fromkeys(text for answer in answers if (text := tidy(answer.texts[0]))))
 
     async def _judge(self, texts: Sequence[str]) -> list[Scored]:
-        """Each text with the mean of its scores; one that no readable comparison is about is left out."""
+        """Each text with the mean of its scores; a text without a readable comparison is left out."""
         rivals = [*texts, self.background] if len(texts) == 1 else list(texts)
         pairs = list(zip(rivals[::2], rivals[1::2], strict=False))
         if len(rivals) % 2:
@@ -145,7 +145,7 @@ class _Loop:
 
 
 def _answered(answers: Sequence[Answered | BaseException]) -> list[Answered]:
-    """The answers that came; a spent budget or a lost server ends the loop with the best so far, nothing else does."""
+    """The answers that came. Only a spent budget or a lost server ends the loop early, with the best so far."""
     came = []
     for answer in answers:
         if isinstance(answer, BaseException):

@@ -1,8 +1,8 @@
 """Stage 4, first half: the drafts that the search starts from, one or more for each intent.
 
 Owns how prepared sentences and evidence are put together, and how the model is asked for drafts of its own (CoARL,
-Table 5; F2RL, Appendix C.4; RAG paper, Appendix B). Few examples help small models most; approved replies of the
-community join them as exemplars.
+Table 5; F2RL, Appendix C.4; RAG paper, Appendix B). A few examples help small models most; approved replies of the
+community are added to them.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A draft on its way through the search.
+    """A draft during the search.
 
-    ``is_prepared``: it was put together of prepared sentences and evidence; the model may have summarised a long
-    passage. ``rewrites`` is the text that it was to say in other words; "" where it is not a rewrite.
+    ``is_prepared``: it was put together from prepared sentences and evidence; the model may have summarised a long
+    passage. ``rewrites`` is the text that it rewords; "" where it is not a rewrite.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Candidate:
 
     @property
     def is_unsupported(self) -> bool:
-        """Whether a sentence of it states a fact that no evidence is known to carry: such drafts come last."""
+        """Whether one of its sentences states a fact without known evidence: such drafts come last."""
         return any(receipt.verdict is not Verdict.SUPPORTED for receipt in self.receipts)
 
     @property
@@ -64,11 +64,11 @@ class Candidate:
 
 
 def compose(brief: Brief, theme: Theme, intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
-    """Drafts of prepared sentences and evidence for a theme, two for each intent, without any model.
+    """Drafts from prepared sentences and evidence for a theme, two for each intent, without any model.
 
     Informative drafts join a claim and a passage, one for each of the first two passages in the draft's language. The
-    others are whole replies; one sentence alone is joined by the theme's claim, unless it is a question, which should
-    stay open.
+    others are whole replies. A reply of one sentence gets the theme's claim as a second one, unless it is a question,
+    which should stay open.
     """
     facts = [p.summary for p in brief.evidence[:2] if detect(p.summary, brief.language) == brief.language]
     found: dict[str, Candidate] = {}
@@ -97,7 +97,7 @@ def _texts(intent: Intent, opening: str, claim: str, facts: Sequence[str]) -> li
 
 
 def weakest(intents: Sequence[Intent], candidates: Sequence[Candidate]) -> list[Intent]:
-    """The intents, those first whose best candidate has the lowest reward or that have none."""
+    """The intents, sorted so that those with no candidate, or with the weakest best candidate, come first."""
     best = {intent: max((c.energy for c in candidates if c.intent is intent), default=0.0) for intent in intents}
     return sorted(intents, key=lambda intent: best[intent])
 
@@ -112,7 +112,7 @@ async def write(
     exemplars: Sequence[str],
     variant: int = 0,
 ) -> Noted[list[Candidate]]:
-    """One draft of the model for each intent, all asked for at once, each text once, and why some are missing."""
+    """One draft by the model for each intent, all asked for at once, without duplicates, and why some are missing."""
     seeds = [list(Intent).index(intent) + variant * len(Intent) for intent in intents]
     answers = await asyncio.gather(
         *(

@@ -1,6 +1,6 @@
 """Stage 3: queries, coarse-to-fine retrieval, and summaries of at most two sentences.
 
-Owns what is asked of an ``EvidenceSource`` and what is kept (F2RL, section 3.2; RAG paper, section 3.2).
+Owns what an ``EvidenceSource`` is asked for and what is kept of it (F2RL, section 3.2; RAG paper, section 3.2).
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from core.wording.text import sentences
 QUERIES = 5
 KEPT = 3
 NEAR = 0.42
-"""The closeness to claim and post from which on a passage may lead. Measured on 231 English posts whose stereotype some
-shipped fact answers (``bench/retrieval/relevance.py``): of the first facts nearer than this 80 of 100 answer the post,
-of the
-others 46."""
+"""A passage may come first if its closeness to claim and post is at least this.
+
+Measured on 231 English posts with a stereotype that a shipped fact answers (``bench/retrieval/relevance.py``): of the
+first facts that are this close, 80 of 100 answer the post, of the others 46.
+"""
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*|[\"“”]")
 
 
@@ -36,8 +37,8 @@ async def write_queries(
 ) -> Noted[list[str]]:
     """Queries from post and claim (F2RL, Appendix C.3), and why they are fewer if the model wrote none.
 
-    The post itself comes first, then its implied meaning and the claim that won, so that a search is never empty; then
-    at most five that the model writes, or, in a profile that saves the call, the other claims.
+    The post itself comes first, then its implied meaning and the claim that won, so that a search is never empty. Then
+    come at most five queries that the model writes, or the other claims in a profile that saves the call.
     """
     claim = claims[0] if claims else ""
     own = [text for text in (post.text, reading.implied_meaning, claim) if text]
@@ -60,7 +61,7 @@ async def write_queries(
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Which evidence a community wants: by these publishers before any other, and none published before ``since``."""
+    """The evidence that a community wants: these publishers before all others, and nothing from before ``since``."""
 
     publishers: tuple[str, ...] = ()
     since: int | None = None
@@ -72,10 +73,10 @@ ANY_SOURCES: Final = Sources()
 async def find_evidence(
     queries: Sequence[str], reading: Reading, claim: str, source: EvidenceSource, wanted: Sources = ANY_SOURCES
 ) -> Noted[list[Evidence]]:
-    """At most three passages that bear on the claim, best first, and what was lost on the way.
+    """At most three passages that bear on the claim, best first, and notes on what was dropped.
 
-    Where nothing by the preferred publishers bears on the claim, all are looked at, and that is said. A passage that
-    speaks to a language model instead of to people is dropped: whoever wrote it was not informing.
+    If nothing by the preferred publishers bears on the claim, all publishers are searched and a note says so. A passage
+    that speaks to a language model instead of to people is dropped: its author did not mean to inform.
     """
     query = EvidenceQuery(tuple(queries), claim, reading.target_group, KEPT, since=wanted.since)
     try:
@@ -96,12 +97,12 @@ async def find_evidence(
 
 
 def far_from(evidence: Sequence[Evidence]) -> frozenset[str]:
-    """The ids of passages that may be beside the point; one of unmeasured closeness, such as a norm, is none."""
+    """The ids of passages that may be beside the point; a passage without a closeness, such as a norm, is not."""
     return frozenset(passage.id for passage in evidence if passage.scores.get("claim", NEAR) < NEAR)
 
 
 async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], source: EvidenceSource) -> Found:
-    """What the preferred publishers say, or else what any does."""
+    """The passages of the preferred publishers; if there are none, those of any publisher."""
     if not publishers:
         return await source.search(query)
     found = await source.search(replace(query, publishers=publishers))
@@ -116,9 +117,9 @@ async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], sour
 
 
 async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> Noted[list[Evidence]]:
-    """The passages, each longer one summarised in two sentences (RAG paper, Appendix B).
+    """The passages, with each long one summarised in two sentences (RAG paper, Appendix B).
 
-    A summary that loses or adds a figure is dropped for the passage's first two sentences.
+    A summary that loses or adds a figure is replaced by the passage's first two sentences.
     """
     kept, degraded = list[Evidence](), list[str]()
     for passage in evidence:

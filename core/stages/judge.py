@@ -1,6 +1,6 @@
 """Stage 5: which drafts are compared, and the order that follows.
 
-Owns the tournament among the best drafts and their final order. Without an answer there is no score, never full marks.
+Owns the tournament among the best drafts and their final order. Without an answer a draft gets no score.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.stages.outcomes import Noted
 from core.stages.ranking import Tournament
 
 VERDICTS_EACH = 2
-"""The most verdicts, for each candidate, that an adaptive tournament asks for; a round robin of n asks for n - 1."""
+"""The most verdicts for each candidate in an adaptive tournament; a round robin of n asks for n - 1."""
 _UNREADABLE = sentence("judge: a pair got no readable answer")
 
 
@@ -43,7 +43,7 @@ async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Not
     """The candidates with the judge's score in [0, 10], and why some have none.
 
     The profile says whether every pair is compared in both orders, as published, or only as many as settle the first
-    places. A candidate that no comparison is about has no score.
+    places. A candidate without a comparison has no score.
     """
     if len(candidates) < 2:
         alone = [sentence("judge: one draft alone cannot be compared")] if candidates else []
@@ -54,7 +54,7 @@ async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Not
 
 
 async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
-    """The score is ten times the chance of being better than another candidate."""
+    """Score each candidate by ten times its chance of being better than another one."""
     tournament = Tournament([candidate.energy for candidate in candidates])
     limit = len(candidates) * VERDICTS_EACH
     degraded: list[str] = []
@@ -80,7 +80,7 @@ async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) 
 
 
 async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
-    """The score is the mean over all comparisons (CODEOFCONDUCT, Algorithm 3), of those that could be read."""
+    """Score each candidate by its mean over all readable comparisons (CODEOFCONDUCT, Algorithm 3)."""
     texts = [candidate.text for candidate in candidates]
     pairs = list(permutations(range(len(texts)), 2))
     said = await asyncio.gather(*(by.compare(brief, texts[a], texts[b]) for a, b in pairs), return_exceptions=True)
@@ -121,11 +121,10 @@ def ranked(
 ) -> list[Candidate]:
     """Best first: drafts with an unsupported sentence come last, then by the mean of reward and judge.
 
-    A draft that rests on a passage of ``far``, which may be beside the point, comes after those that do without.
-
-    The mean, since the verdicts of a small judge carry little: where it is unsure the rewards decide. They decide alone
+    A draft that rests on a passage of ``far``, which may be beside the point, comes after the others. The mean is used
+    because the verdicts of a small judge say little: where it is unsure the rewards decide. Only the rewards decide
     where the judge did not score every candidate, since its marks are lower than the rewards. In the published
-    algorithm the judge decides alone.
+    algorithm only the judge decides.
     """
     all_judged = all(candidate.scores.judge is not None for candidate in candidates)
 

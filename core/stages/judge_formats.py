@@ -1,7 +1,7 @@
-"""How a pair of replies is put to a judge, and how its answer is read.
+"""How a judge is asked about a pair of replies, and how its answer is read.
 
-Owns the two formats: one letter, read as the logit of its probability (hard letters of a small model only tell the
-place), and JudgeLM's two scores. An answer that cannot be read is no score, never full marks.
+Owns the two formats: one letter, read as the logit of its probability (a small model's bare letters mostly follow the
+place), and JudgeLM's two scores. An answer that cannot be read gives no score.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _SCORES = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*[,; ]\s*(\d+(?:\.\d+)?)\s*$")
 
 
 class JudgeFormat(StrEnum):
-    """What a judge answers: a letter (any chat model) or two scores (JudgeLM and the judges made after it)."""
+    """What a judge answers: a letter (any chat model) or two scores (JudgeLM and judges modelled on it)."""
 
     LETTERS = "letters"
     SCORES = "scores"
 
 
 class Rubric(StrEnum):
-    """What a judge of letters is asked, by the name of its prompt; a judge of scores knows JudgeLM's rubric only."""
+    """The prompts for judges that answer with letters; a judge that answers with scores knows only JudgeLM's rubric."""
 
     FINAL = "judge"
     LOOP = "judge_loop"
@@ -57,7 +57,7 @@ class Judge:
     seed: int = 0
 
     async def compare(self, brief: Brief, first: str, second: str, rubric: Rubric = Rubric.FINAL) -> Comparison | None:
-        """What the judge says when it reads ``first`` first; ``None`` for an answer that cannot be read.
+        """The judge's verdict when it reads ``first`` first; ``None`` for an answer that cannot be read.
 
         Raises:
             ModelUnavailable: the budget is spent or the model is gone.
@@ -67,7 +67,7 @@ class Judge:
         return await self._by_letters(brief, first, second, rubric)
 
     async def _by_letters(self, brief: Brief, first: str, second: str, rubric: Rubric) -> Comparison | None:
-        """One token. The names stay the same within a post, so that its comparisons share their beginning."""
+        """Ask for one token. The names stay the same within a post, so that its comparisons share their beginning."""
         chance = random.Random(f"{self.seed}:{brief.post.text}")  # noqa: S311 - repeatable, no secret
         one, other = chance.choice(NAMES)
         prompt = load_prompt(rubric).fill(

@@ -1,4 +1,4 @@
-"""What stages give back beside their result: what was lost on the way, or how a search ended."""
+"""What stages return beside their result: what was dropped, or how a search ended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Noted(NamedTuple, Generic[T]):
-    """What a stage found, and what a person should know of how it came about, in sentences."""
+    """The result of a stage, and notes for people on how it was reached, in sentences."""
 
     value: T
     notes: Sequence[str]
@@ -18,7 +18,7 @@ class Noted(NamedTuple, Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Search(Generic[T]):
-    """What a search found, best first; the rounds that were run, and what ended it."""
+    """The result of a search, best first; the number of rounds, and why the search ended."""
 
     found: list[T]
     rounds: int

@@ -1,7 +1,8 @@
-"""Stage 1: what does the post say and do, and should anybody reply at all?
+"""Stage 1: what the post says and does, and whether a reply is advised.
 
-Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice. Threats, calls
-for violence and attacks on a person by name are never debated; a post that is not hateful gets no reply.
+Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice. It advises
+against a reply to threats, calls for violence, attacks on a person by name, and posts that are not hateful. Drafts
+against that advice are made only if the caller forces them or, within limits, asks for them (``core.engine.Request``).
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _ASKED_AS = {
     "severity": "severity",
     "advice": "recommended_action",
 }
-"""Our names by the keys of the structured answer, which are short: a small model writes 25 tokens a second."""
+"""Our names by the keys of the structured answer. The keys are short: a small model writes 25 tokens a second."""
 
 _FIXED: dict[str, dict[str, Any]] = {
     "group": {"type": "string", "enum": [group.value for group in TargetGroup]},
@@ -97,7 +98,7 @@ _WISH_OF_DEATH = re.compile(
 _PERSON = re.compile(
     r"\b[A-ZÀ-Þ][a-zß-ÿ]+(?: (?:de|del|da|la|las|los|della|di|von|van|el|al))* [A-ZÀ-Þ][a-zß-ÿ]+\b|(?<!\w)@\w+"
 )
-"""A first and a last name, or an account; many a place looks the same, so it is only a reason to ask."""
+"""A first and a last name, or an account. Many places look the same, so a match is only a reason to ask."""
 _NO_PERSON = frozenset(
     "east west north south middle far eastern western northern southern central saudi arabia africa asia europe america"
     " states kingdom union nations world war syndrome lives matter rights movement party street city jim crow god"
@@ -117,7 +118,8 @@ _ADDRESS = re.compile(
 class Signals:
     """What is known of a post before the language model is asked.
 
-    ``hateful`` is ``None`` where no head knows. ``unlikely_groups``: neither the head nor a word hints at them.
+    ``hateful`` is ``None`` where no head knows the language. ``unlikely_groups``: neither the head nor a word hints at
+    them.
     """
 
     language: str | None
@@ -131,12 +133,12 @@ class Signals:
 
     @property
     def calls_for_reply(self) -> bool:
-        """Whether the heads alone say that a reply will be advised, so that a draft may be shown before the reading."""
+        """Whether the heads alone show that a reply will be advised, so a draft may be shown before the reading."""
         return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not self.may_name_person
 
 
 def check_text(text: str) -> Noted[str]:
-    """The post's text as the engine reads it, and what had to be taken out or noticed.
+    """The post's text as the engine reads it, and notes on what was removed or noticed.
 
     Raises:
         BadInput: nothing to read is left, or the text is longer than 5,000 characters.
@@ -165,7 +167,7 @@ async def read_signals(post: FlaggedPost, heads: Heads, *, expected: str, langua
     """Language, hatefulness, target group and calls for violence, within a fraction of a second.
 
     Args:
-        expected: the community's language, taken for short posts that could be of several.
+        expected: the community's language, assumed for short posts that could be in several.
         language: the language that a person named, which needs no detection.
     """
     return await asyncio.to_thread(_signals, post.text, heads, expected, language)
@@ -198,9 +200,9 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
 
 
 def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
-    """The group that a post attacks, of the head's shares and the words for groups; ``None`` where neither is sure.
+    """The group that a post attacks, by the head's shares and the words for groups; ``None`` where neither is sure.
 
-    The head decides where it is sure of a group; a post that names just one group attacks that one.
+    The head decides where it is sure of a group. Otherwise a post that names exactly one group is taken to attack it.
     """
     likeliest = max(shares, key=lambda group: shares[group], default=None)
     if likeliest is not None and likeliest is not TargetGroup.OTHER and shares[likeliest] >= _GROUP_IS_CLEAR:
@@ -212,7 +214,7 @@ def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float
 
 
 def people_named(text: str, language: str | None) -> list[str]:
-    """What may be people's names or accounts in a text; a word that merely opens a sentence is no first name."""
+    """What may be people's names or accounts in a text; a word that only opens a sentence is not a first name."""
     ordinary = stop_words(language or "en")
     found = [match.group() for match in _PERSON.finditer(text)]
     return [
@@ -228,10 +230,10 @@ _UNASKED: Final = Noted[float | None](None, [])
 
 
 async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> Noted[Reading]:
-    """The reading of a post, and what of it is missing and why.
+    """The reading of a post, and notes on what is missing and why.
 
-    One structured call gives the explanations; a bad answer is asked for once more, with another prompt. What the
-    model cannot give stays ``None``. Where the head is sure that the post is hateful, the model is not asked that.
+    One structured call gives the explanations; after a bad answer a second call uses another prompt. What the model
+    cannot give stays ``None``. Where the head is sure that the post is hateful, the model is not asked about it.
 
     Raises:
         ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
@@ -291,7 +293,7 @@ def parse_explanations(answer: str) -> dict[str, Any]:
 
 
 async def _ask(prompt: str, text: str, model: MeteredModel) -> Noted[float | None]:
-    """The model's share of Yes in one token, and why there is none if so."""
+    """The model's share of Yes in one token; if there is none, the reason."""
     try:
         shares = await model.choose(load_prompt(prompt).fill(post=quoted(text)), ("yes", "no"))
     except ModelUnavailable as err:
@@ -306,18 +308,18 @@ async def _ask(prompt: str, text: str, model: MeteredModel) -> Noted[float | Non
 
 
 def _asked(prompt: str) -> str:
-    """What a prompt asks of the post."""
+    """What a prompt asks about the post."""
     return {"hateful": sentence("hateful"), "violent": sentence("violent"), "personal": sentence("personal")}[prompt]
 
 
 def _raise_unless_answered(model: MeteredModel, err: ModelUnavailable) -> None:
-    """A model that never answered is not there: that is an error, not a poorer reading."""
+    """Raise the error of a model that never answered: this is not just a poorer reading."""
     if model.budget.prompt_tokens == 0 and not isinstance(err, BudgetExhausted):
         raise err
 
 
 def pooled(head: float | None, model: float | None) -> float | None:
-    """One probability of two opinions, their odds multiplied; ``None`` if there is neither."""
+    """One probability from two opinions, by multiplying their odds; ``None`` if there is neither."""
     odds = [p / (1 - p) for p in (_inside(head), _inside(model)) if p is not None]
     return math.prod(odds) / (1 + math.prod(odds)) if odds else None
 
@@ -330,8 +332,9 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False
     """The reading from what the heads, the rules and the model say.
 
     Whether the post is hateful is not taken from the structured answer: a small model writes "hateful" of nearly every
-    text, while the odds of its one-token answer and of the trained head tell them apart. Its target group counts where
-    they know none, unless it is one that they hold unlikely: none is better than the wrong one.
+    text, while the odds of its one-token answer and of the trained head tell hateful posts apart. The model's target
+    group counts where the head and the words know none, unless they find it unlikely: no group is better than a wrong
+    one.
     """
     advised = Action(answer["recommended_action"]) if answer else None
     action, reason = _advice(signals, advised, violent=violent, personal=personal)
@@ -349,10 +352,10 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False
 
 
 def is_debatable(reading: Reading, signals: Signals) -> bool:
-    """Whether somebody who asks for drafts gets them, though silence is advised.
+    """Whether somebody who asks for drafts gets them although silence is advised.
 
-    Never to a threat, nor where the post is about one person or may name one, nor in a language in which nobody here
-    could tell either.
+    They do not for a threat, for a post that is about one person or may name one, or for a post in a language in which
+    neither can be checked.
     """
     is_of_persons = signals.may_name_person or reading.recommended_action is Action.SUPPORT_TARGET
     return reading.recommended_action is not Action.REPORT and not is_of_persons and reading.language in NAMES

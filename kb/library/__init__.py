@@ -1,1 +1,1 @@
-"""Documents, revisions, pages and paragraphs in SQLite; what waits and what is served."""
+"""Documents, revisions, pages and paragraphs in SQLite: what waits for acceptance and what is served."""

@@ -1,4 +1,4 @@
-"""What a new revision of a document says otherwise than the one that is served.
+"""What a new revision of a document says differently from the one that is served.
 
 Owns the comparison that a manager reads before accepting it.
 """
@@ -11,9 +11,9 @@ from kb.library.library import Library, State
 
 
 def changes(library: Library, document: str) -> list[str]:
-    """The paragraphs that the waiting revision of a document adds ("+ ") and drops ("- "), with one around each change.
+    """The paragraphs that a document's waiting revision adds ("+ ") and drops ("- "), with a neighbour of each change.
 
-    Of a new document every paragraph is added. Nothing waits: nothing changes.
+    For a new document every paragraph is added. If no revision waits, there are no changes.
     """
     revisions = library.revisions(document)
     waiting = next((one for one in revisions if one.state is State.QUARANTINED), None)

@@ -1,8 +1,8 @@
 """The library: every document with its revisions, the text of their pages, and the place of every paragraph.
 
-Owns what is kept and what is served, and the files as they came. Served is what a person accepted: a new or changed
-document waits in quarantine, and the revision before it is served until then. A paragraph's words are cut from its page
-and checked against their hash each time they are read.
+Owns what is kept and what is served, and the files as they came. A new or changed document waits in quarantine until a
+person accepts it, and the revision before it is served until then. Documents of a trusted source need no acceptance
+(``kb.ingest``). A paragraph's words are cut from its page and checked against their hash each time they are read.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Library:
         self.walks = Walks(self._store)
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         self._store.close()
 
     # What a build writes
 
     def note(self, listed: Listed) -> None:
-        """Keep how a source lists a document; the groups of an earlier listing stay."""
+        """Store how a source lists a document; the groups of an earlier listing stay."""
         with self._store.writing() as database:
             row = database.execute("SELECT target_groups FROM documents WHERE id = ?", (listed.id,)).fetchone()
             groups = listed.target_groups | (groups_in(row[0]) if row else frozenset())
@@ -120,7 +120,7 @@ class Library:
         return revision
 
     def _keep(self, fetched: Fetched) -> str:
-        """The file, named by its hash; written beside its place and moved there, so that no half file ever stands."""
+        """Store the file under its hash; written beside its place and then moved, so that no half file appears."""
         name = f"{_FILES}/{fetched.sha256[:2]}/{fetched.sha256}"
         place = self.folder / name
         if place.exists():
@@ -165,7 +165,7 @@ class Library:
         return [revision_in(row) for row in rows]
 
     def remove(self, document: str) -> None:
-        """Forget a document, its text and the file that no other document needs.
+        """Remove a document, its text and the files that no other document needs.
 
         Raises:
             BadInput: there is no such document.
@@ -180,7 +180,7 @@ class Library:
                 (self.folder / file).unlink(missing_ok=True)
 
     def set_trust(self, source: str, level: Trust) -> None:
-        """How far a source is trusted from now on; what was accepted stays accepted."""
+        """Set how far a source is trusted from now on; what was accepted stays accepted."""
         with self._store.writing() as database:
             database.execute("INSERT OR REPLACE INTO trust VALUES (?, ?)", (source, level))
 
@@ -234,7 +234,7 @@ class Library:
             return database.execute("SELECT 1 FROM revisions WHERE state = 'accepted' LIMIT 1").fetchone() is not None
 
     def indexed(self) -> dict[int, str]:
-        """What the index keeps of each revision beside its words, as ``note_indexed`` was told."""
+        """What the index keeps of each revision beside its words, as given to ``note_indexed``."""
         with self._store.reading() as database:
             return {row[0]: row[1] for row in database.execute("SELECT revision, kept FROM indexed")}
 
@@ -317,7 +317,7 @@ class Library:
         return counted
 
     def faults(self) -> list[str]:
-        """What is wrong with the library, in words: the database's own check, every span's hash, every file's."""
+        """What is wrong with the library, by the database's own check and the hashes of all spans and files."""
         with self._store.reading() as database:
             try:
                 wrong = [str(row[0]) for row in database.execute("PRAGMA integrity_check") if row[0] != "ok"]

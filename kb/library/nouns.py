@@ -1,4 +1,4 @@
-"""What the library hands out: revisions, paragraphs, and how they are read from its rows.
+"""What the library returns: revisions, paragraphs, and how they are read from its rows.
 
 Owns the states of a revision and how far a source is trusted.
 """
@@ -16,7 +16,7 @@ from kb.documents import Listed
 
 
 class Trust(StrEnum):
-    """How far a source is trusted: documents of ``HIGH`` need no acceptance, passages of ``LOW`` come last."""
+    """How far a source is trusted: documents of ``HIGH`` need no acceptance, passages of ``LOW`` rank lower."""
 
     LOW = "low"
     NORMAL = "normal"
@@ -34,9 +34,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One state of a document's file, which lies at ``file`` below the folder.
+    """One version of a document's file, which is at ``file`` below the folder.
 
-    ``decided_by`` names who accepted or rejected it; ``None`` where its source is trusted, or nobody did yet.
+    ``decided_by`` names the person who accepted or rejected it; ``None`` where its source is trusted, or nobody decided
+    yet.
     """
 
     revision: int

@@ -1,7 +1,7 @@
 """The tables of the library, and the opening of its SQLite file.
 
 Owns the schema and its version. One file holds what was listed, what was fetched, the text of every page and the place
-of every paragraph; the files as they came lie beside it.
+of every paragraph; the files as they came are beside it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The library's one connection, and its transactions.
 
-Owns who may speak to the database when: one thread at a time, and what is written is written whole or not at all.
+Owns the access to the database: one thread at a time, and every write is whole or not made at all.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Store:
         self._lock = RLock()
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         with self._lock:
             self._database.close()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection, alone; its errors become ``IndexUnavailable``."""
+        """The connection, for this thread only; its errors become ``IndexUnavailable``."""
         with self._lock:
             try:
                 yield self._database

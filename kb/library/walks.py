@@ -1,4 +1,4 @@
-"""Where a build stands, so that one that was killed goes on where it was.
+"""How far a build has come, so that one that was killed continues from there.
 
 Owns the cursors of the listings that a build walks through.
 """
@@ -15,7 +15,7 @@ class Walks:
         self._store = store
 
     def cursor(self, walk: str, listing: str) -> tuple[str | None, bool]:
-        """Where a walk goes on in a listing, and whether it is through with it."""
+        """Where a walk continues in a listing, and whether it has finished it."""
         with self._store.reading() as database:
             row = database.execute(
                 "SELECT cursor, is_done FROM walks WHERE walk = ? AND listing = ?", (walk, listing)
@@ -30,6 +30,6 @@ class Walks:
             )
 
     def forget(self, walk: str) -> None:
-        """The walk is over: the next one begins at the beginning."""
+        """End the walk: the next one starts at the beginning."""
         with self._store.writing() as database:
             database.execute("DELETE FROM walks WHERE walk = ?", (walk,))

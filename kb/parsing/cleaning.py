@@ -1,9 +1,10 @@
-"""Page text made clean, once, before any offset into it is taken.
+"""Cleans the text of pages, once, before any offset into it is taken.
 
-Owns what is taken out and joined: characters that show nothing, letters of other alphabets inside words, lines that
-repeat at the head or foot of pages, page numbers, hyphens at line ends, line breaks inside paragraphs.
+Owns what is removed and joined: invisible characters, letters of other alphabets inside words, lines that repeat at the
+head or foot of pages, page numbers, hyphens at line ends, line breaks inside paragraphs.
 
-Characters are folded to NFKC but for superscripts, subscripts and fractions: "20191" is not "2019¹", nor "21/2" "2½".
+Characters are folded to NFKC except superscripts, subscripts and fractions: "2019¹" must not become "20191", nor "2½"
+"21/2".
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ _SOFT_HYPHEN_BREAK = re.compile(r"\u00ad[ \t]*\n[ \t]*")
 _HYPHEN_BREAK = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]\n([^\W\d_]+)")
 _WORD, _HYPHENATED = re.compile(r"[^\W\d_]+"), re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:-[^\W\d_]+)+")
 _COMPOUNDING = frozenset({"self", "non", "well", "cross"})
-"""What English writes with a hyphen before a whole word, and divides there too."""
+"""Prefixes that English joins to whole words by a hyphen, at which it also divides words."""
 
 _EDGE = 3  # lines at the head and foot of a page that may be a running header or footer
-_LEAST_PAGES, _LEAST_SHARE = 3, 0.4  # a header of left-hand pages stands on half of them, less the first
+_LEAST_PAGES, _LEAST_SHARE = 3, 0.4  # a header of left-hand pages is on half of them, less the first
 _PAGE_NUMBER = re.compile(
     r"(?:page|p\.|página|pág\.|pagina|pag\.|orrialdea|seite)?\s*[-–—\[(|]?\s*(?:\d{1,4}|x{0,3}(?:ix|iv|v?i{1,3}|v|x))"
     r"\s*(?:(?:/|of|de|di|von|sur)\s*\d{1,4})?\s*[-–—\])|]?",
@@ -41,7 +42,7 @@ _SHORT = 0.75
 def cleaned(raw: Raw) -> tuple[list[str], list[str]]:
     """The clean text of each page, and a sentence for each kind of thing that was taken out or changed.
 
-    In the text every line is a paragraph, a heading, an item or a row; an empty line stands where the file has one.
+    In the text every line is a paragraph, a heading, an item or a row; empty lines of the file stay.
     """
     pages, notes = [_BREAK.sub("\n", page) for page in raw.pages], []
     if raw.hidden:
@@ -75,9 +76,9 @@ def _count(number: int, noun: str) -> str:
 
 
 def _without_unseen(pages: Sequence[str]) -> tuple[list[str], int]:
-    """The pages in NFKC, less all that shows nothing, and how many characters that were.
+    """The pages in NFKC without invisible characters, and how many these were.
 
-    Not counted are soft hyphens, joiners and byte order marks, which ordinary documents hold.
+    Soft hyphens, joiners and byte order marks are not counted: ordinary documents hold them.
     """
     seen = set().union(*pages)
     unseen = {character for character in seen if character not in "\n\t" and is_unseen(character)}
@@ -95,9 +96,9 @@ def _folded(character: str) -> str:
 
 
 def _without_running_lines(pages: Sequence[Sequence[str]]) -> tuple[list[list[str]], int]:
-    """The pages without page numbers and without lines that most pages repeat at their edge, numbers apart.
+    """The pages without page numbers and without lines that most pages repeat at their edge, whatever their numbers.
 
-    Lines are taken from the edge inwards, as far as each of them repeats, and never all of a page.
+    Lines are removed from the edge inwards, as long as they repeat, but never all lines of a page.
     """
     rows = [[row for row, line in enumerate(page) if line] for page in pages]
     on_pages = Counter(
@@ -130,7 +131,7 @@ def _key(line: str) -> str:
 
 
 def _dehyphenated(pages: Sequence[str]) -> list[str]:
-    """The pages with words joined that a line end divides.
+    """The pages with words rejoined that were divided at line ends.
 
     The hyphen stays where the document writes the word with one elsewhere, before a capital, and where both parts are
     words of the document and the joined word is not.

@@ -1,7 +1,7 @@
 """The process that reads one document, answers, and ends.
 
-Owns the order: give up all that is not needed (kb.parsing.apart.sandbox), only then take the first byte of the
-document. The document comes in by standard input; the answer, or the reason why there is none, leaves by standard
+Owns the order: first give up all rights that are not needed (``kb.parsing.apart.sandbox``), then read the first byte of
+the document. The document comes from standard input; the answer, or the reason why there is none, goes to standard
 output as one JSON object.
 """
 
@@ -33,7 +33,7 @@ def main(root: str, request: str) -> None:
     limits = ParsingLimits(**asked["limits"])
     deadline = monotonic() + limits.seconds
     answer_to = os.dup(sys.stdout.fileno())
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no part of the answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is not part of the answer
     readable = [str(Path(root) / "core"), str(Path(root) / "kb"), os.environ.get("TESSDATA_PREFIX", "")]
     missing = sandbox.enter(limits, readable=filter(None, readable), programs=ocr.program() is not None)
     answer = _answer(asked["media_type"], asked["language"], limits, deadline) | {"missing": missing}
@@ -48,5 +48,5 @@ def _answer(media_type: str, language: str | None, limits: ParsingLimits, deadli
         return {"refused": refused.message, "remedy": refused.remedy}
     except MemoryError:
         return {"refused": "Reading it takes more memory than a document may.", "remedy": _DAMAGED}
-    except Exception as err:  # a hostile file finds any hole in any library; the document ends, nothing else does
+    except Exception as err:  # a hostile file may break any library: only this document fails
         return {"refused": f"It cannot be read ({type(err).__name__}).", "remedy": _DAMAGED}

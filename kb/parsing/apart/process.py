@@ -1,7 +1,7 @@
-"""The process that reads a document, seen from outside: started, fed, listened to, and ended whatever happens.
+"""The process that reads a document, seen from outside: it is started, fed, read from, and always ended.
 
-Owns the time limit, the limit of what is taken from the process, and the words for each way it can end. It must never
-look into a document itself.
+Owns the time limit, the limit on the length of the answer, and the words for each way the process can end. It must
+never look into a document itself.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _Sentence = Annotated[str, StringConstraints(max_length=500)]
 
 
 class _Answer(BaseModel):
-    """What the reading process may say; anything else is refused."""
+    """The answers that the reading process may give; anything else is refused."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -79,7 +79,7 @@ async def read_apart(fetched: Fetched, limits: ParsingLimits, *, language: str |
 
 
 async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
-    """Give the process the document, a piece at a time, so that no copy of it is kept here."""
+    """Send the document to the process, a piece at a time, so that no copy of it is kept here."""
     stdin = cast("asyncio.StreamWriter", process.stdin)
     view = memoryview(data)
     with contextlib.suppress(ConnectionError):  # it may end before it read everything; its exit code says why
@@ -90,7 +90,7 @@ async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
 
 
 async def _listen(process: asyncio.subprocess.Process, limits: ParsingLimits) -> bytes | None:
-    """What the process says, or ``None`` where it is more than it may be; the process is ended then."""
+    """What the process says, or ``None`` where it is too long; the process is ended then."""
     stdout = cast("asyncio.StreamReader", process.stdout)
     said, most = bytearray(), limits.characters * _BYTES_PER_CHARACTER + _SPARE_BYTES
     while piece := await stdout.read(_CHUNK):
@@ -102,7 +102,7 @@ async def _listen(process: asyncio.subprocess.Process, limits: ParsingLimits) ->
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the process and all that it started, and take what still lies in the pipe, so that both ends are closed."""
+    """End the process and all that it started, and empty the pipe, so that both ends are closed."""
     _kill(process)
     cast("asyncio.StreamWriter", process.stdin).close()
     while await cast("asyncio.StreamReader", process.stdout).read(_CHUNK):

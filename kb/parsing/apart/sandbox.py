@@ -1,15 +1,14 @@
 """What a process gives up before it reads a document that may be hostile.
 
-Owns the limits and the locks of the reading process, each by the operating system, not by Python:
+Owns the limits and the locks of the reading process. The operating system enforces them, not Python:
 
-- resource limits (every Unix): memory, processor time, no file longer than 0 bytes, few open files, no core dump.
-- seccomp (Linux on x86-64 and ARM64, containers included): no socket of any kind, and no way round it; no look into
-  other processes; no leaving the process group that is killed at the end; no new program unless one is asked for.
-- Landlock (Linux 5.13 and later): files are readable only where Python, the libraries and OCR live, none is writable;
-  since 6.7 no TCP, since 6.12 no signal to a process outside.
-- a network namespace (Linux), where seccomp is not to be had.
+- resource limits (every Unix): memory, processor time, no file longer than 0 bytes, few open files, no core dump. -
+seccomp (Linux on x86-64 and ARM64, containers included): no sockets of any kind; no access to other processes; no way
+out of the process group that is killed at the end; no new program unless one is asked for. - Landlock (Linux 5.13 and
+later): only the files of Python, the libraries and OCR are readable, none is writable; since 6.7 no TCP, since 6.12 no
+signal to a process outside. - a network namespace (Linux), where seccomp is not available.
 
-What a system does not offer is named, never passed over: macOS offers none but the resource limits, without memory.
+What a system does not offer is named. macOS offers only the resource limits, without the one on memory.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ _READABLE = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/fonts",
 
 
 def enter(limits: ParsingLimits, *, readable: Iterable[str], programs: bool) -> list[str]:
-    """Give up, for good, whatever reading a document does not need.
+    """Give up, for good, the rights that reading a document does not need.
 
     Args:
         readable: folders whose files may be read besides those of the system and of Python.
@@ -157,7 +156,7 @@ def _forbid_calls(libc: ctypes.CDLL, *, programs: bool) -> bool:
 
 
 def _lock_files(libc: ctypes.CDLL, readable: Iterable[str]) -> bool:
-    """Close all files to this process but the readable ones, by Landlock; whether the kernel did so."""
+    """Deny this process all files except the readable ones, by Landlock; whether the kernel did so."""
     version = libc.syscall(_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return False
