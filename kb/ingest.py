@@ -58,7 +58,7 @@ class Ingest:
     Args:
         parse: reads a file's pages, in a sandbox (``kb.parsing``), and scans in the given language.
         cut: finds the paragraphs of pages in a language (``kb.parsing.paragraphs``).
-        expected_language: what short texts are taken for that could be of several languages.
+        expected_language: the language assumed for short texts that could be in several.
         refetch: whether files that were fetched before are asked for again, to find what has changed.
     """
 

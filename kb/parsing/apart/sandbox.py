@@ -2,11 +2,12 @@
 
 Owns the limits and the locks of the reading process. The operating system enforces them, not Python:
 
-- resource limits (every Unix): memory, processor time, no file longer than 0 bytes, few open files, no core dump. -
-seccomp (Linux on x86-64 and ARM64, containers included): no sockets of any kind; no access to other processes; no way
-out of the process group that is killed at the end; no new program unless one is asked for. - Landlock (Linux 5.13 and
-later): only the files of Python, the libraries and OCR are readable, none is writable; since 6.7 no TCP, since 6.12 no
-signal to a process outside. - a network namespace (Linux), where seccomp is not available.
+- resource limits (every Unix): memory, processor time, no file longer than 0 bytes, few open files, no core dump.
+- seccomp (Linux on x86-64 and ARM64, containers included): no sockets of any kind; no access to other processes; no way
+  out of the process group that is killed at the end; no new program unless one is asked for.
+- Landlock (Linux 5.13 and later): only the files of Python, the libraries and OCR are readable, none is writable; since
+  6.7 no TCP, since 6.12 no signal to a process outside.
+- a network namespace (Linux), where seccomp is not available.
 
 What a system does not offer is named. macOS offers only the resource limits, without the one on memory.
 """
