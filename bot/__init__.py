@@ -1,4 +1,4 @@
 """The application: the desk, its database, and the commands that start it. ``bot.compose`` puts the parts together.
 
-It may import every other package except ``bench`` and ``tests``; of the others only ``bench`` imports it.
+It may import ``adapters``, ``kb`` and ``core``; only ``bench``, ``tools`` and the tests may import it.
 """

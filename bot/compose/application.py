@@ -1,6 +1,6 @@
-"""The composition root of the desk: settings and an engine in, running objects out, and everything given back.
+"""The composition root of the desk: settings and an engine in, an application out, and everything closed at the end.
 
-Beside ``bot.compose.engine``, which builds the engine, the only place where objects are built. Owns no rule of its own.
+Puts together what lives as long as the process; the parts build their own small helpers. Decides nothing about a case.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from core.wording import language
 _FIRST_PAUSE_SECONDS: Final = 2.0
 _LONGEST_PAUSE_SECONDS: Final = 300.0
 _SHORTEST_POST = 500
-"""The longest reply that every platform takes: a process that only drafts does so for all of them."""
+"""A length of reply that every platform takes; used by a process that only drafts, and so drafts for all platforms."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class HeadsDetector:
 
 
 def worker_name() -> str:
-    """What tells this process, or one of its workers, from all others on any machine."""
+    """A name for this process, or for one of its workers, that no other one has on any machine."""
     return f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
 
 
@@ -107,13 +107,13 @@ async def open_application(
     on_standing: OnStanding = unwatched,
     patience: Patience | None = None,
 ) -> AsyncIterator[Application]:
-    """The application over platforms, none of which is connected yet: ``bot.serving.running`` does that.
+    """The application over its platforms, which ``bot.serving.running`` connects later.
 
     Args:
         attempts: how often to try a draft before a person is asked; the configured number by default, 1 where somebody
             waits for the answer.
-        on_standing: hears how each platform stands.
-        patience: how the platforms are waited for.
+        on_standing: is told of each change of a platform's state.
+        patience: how long to wait for the platforms.
 
     Raises:
         StoreUnavailable: the database cannot be opened.
@@ -174,7 +174,7 @@ async def open_application(
 async def open_workers(
     settings: Settings, profile: str, slots: int, on_preparing: OnPreparing | None = None
 ) -> AsyncIterator[Sequence[Worker]]:
-    """As many workers as are wanted over one engine and the configured database, and nothing else.
+    """Workers, as many as asked for, over one engine and the configured database, and nothing else.
 
     Raises:
         StoreUnavailable: the database cannot be opened.

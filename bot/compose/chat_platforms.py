@@ -1,6 +1,6 @@
-"""The chat platforms that ``antiphon serve`` can serve: whoever writes an adapter adds one entry to ``KINDS``.
+"""The chat platforms that ``antiphon serve`` can serve; a new adapter adds one entry to ``KINDS``.
 
-Owns which of them the settings configure, and what is said where they configure none, or one by half. A platform's
+Owns which of them the settings configure, and what is said where they configure none, or one only in part. A platform's
 library is imported only where it is served.
 """
 
@@ -15,9 +15,9 @@ from bot.serving.platforms import ServedPlatform
 from core.errors import BadSettings
 
 Builder = Callable[[Settings], Sequence[ServedPlatform]]
-"""Gives what is to be served of one kind of platform: nothing where it is not configured. Connects nothing.
+"""Gives what to serve of one kind of platform: nothing where it is not configured. Connects nothing.
 
-Raises ``BadSettings`` where it is configured by half; the message says what is set, and the remedy what is missing.
+Raises ``BadSettings`` where it is only partly configured; the message says what is set, the remedy what is missing.
 """
 
 
@@ -38,7 +38,7 @@ def _discord(settings: Settings) -> Sequence[ServedPlatform]:
 
 @dataclass(frozen=True, slots=True)
 class PlatformKind:
-    """A kind of platform; ``how`` says to who runs Antiphon how it is configured."""
+    """A kind of platform; ``how`` tells the person who runs Antiphon how to configure it."""
 
     name: str
     build: Builder
@@ -56,13 +56,13 @@ def configured_platforms(settings: Settings) -> list[ServedPlatform]:
     """Every platform that the settings configure.
 
     Raises:
-        BadSettings: one is configured by half.
+        BadSettings: one is only partly configured.
     """
     return [platform for kind in KINDS for platform in kind.build(settings)]
 
 
 def platforms_to_serve(settings: Settings) -> list[ServedPlatform]:
-    """As ``configured_platforms``; ``BadSettings`` says what to do where there is none."""
+    """As ``configured_platforms``, but raises ``BadSettings``, with what to do, where there is none."""
     served = configured_platforms(settings)
     if not served:
         ways = " ".join(f"{kind.name}: {kind.how}." for kind in KINDS)

@@ -1,6 +1,6 @@
 """All chores, as the settings want them.
 
-Owns how often each is due, and which are left out where a part is missing.
+Owns how often each one is due, and which are left out where a part is missing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bot.upkeep.erasure import ERASURE, Erasure
 from core.moderation.platforms import ChatPlatform
 
 SCHEDULED: Final = "scheduled"
-"""The folder for backups that are deleted when they are old, beside those that somebody made by hand."""
+"""The folder for automatic backups, which are deleted when they are old; those made by hand lie beside it."""
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
@@ -38,13 +38,13 @@ def all_chores(
     make_backup: Callable[[Path], Awaitable[Path]] | None = None,
     admit: Callable[[], Awaitable[int]] | None = None,
 ) -> list[Chore]:
-    """What this process can do.
+    """The chores that this process can do.
 
     Args:
-        platforms: the connected ones; without any nothing is followed up.
-        put_back_lost: queues cases whose workers were lost, and says how many; without it they wait for a worker.
-        make_backup: makes a backup in a folder and says where; without it none is made.
-        admit: queues cases that wait for room, and says how many; without it they wait for another process.
+        platforms: the connected platforms; without any, nothing is followed up.
+        put_back_lost: queues cases whose workers were lost, and returns how many; without it they wait for a worker.
+        make_backup: makes a backup in a folder and returns its place; without it none is made.
+        admit: queues cases that wait for room, and returns how many; without it they wait for another process.
     """
     desk = settings.desk
     expiry = Expiry(database, draft_hours=desk.draft_hours, person_days=desk.retention_days)

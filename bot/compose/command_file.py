@@ -1,6 +1,6 @@
-"""What a chat platform was told of our commands, kept beside the database: a small file.
+"""A small file beside the database with what a chat platform was told about our commands.
 
-Implements ``adapters.discord.manage.CommandMemory``. Losing the file costs one more telling at the next start.
+Implements ``adapters.discord.manage.CommandMemory``. If the file is lost, the platform is told again at the next start.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class CommandFile:
         self._path = path
 
     def get(self, key: str) -> str | None:
-        """What was kept under a key; ``None`` if nothing was, or the file cannot be read."""
+        """The text kept under a key; ``None`` if there is none, or the file cannot be read."""
         return self._read().get(key)
 
     def set(self, key: str, value: str) -> None:
@@ -27,11 +27,11 @@ class CommandFile:
         self._write(self._read() | {key: value})
 
     def known(self) -> Collection[str]:
-        """Under what anything is kept."""
+        """The keys of all texts that are kept."""
         return self._read().keys()
 
     def forget(self, key: str) -> None:
-        """Keep a text no longer; ``StoreUnavailable`` if the file cannot be written."""
+        """Delete a text; ``StoreUnavailable`` if the file cannot be written."""
         self._write({known: value for known, value in self._read().items() if known != key})
 
     def _write(self, kept: dict[str, str]) -> None:

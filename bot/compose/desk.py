@@ -1,6 +1,6 @@
-"""The desk put together: the parts through which people work on the cases of one database.
+"""Puts the desk together: the parts through which people work on the cases of one database.
 
-Owns which object each part is given. Owns no rule.
+Owns which object each part is given. Decides nothing about a case.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def build_desk(
     """A desk over a database.
 
     Args:
-        role_sources: by ``PostRef.platform``, who can say which roles somebody has there at this moment.
+        role_sources: by ``PostRef.platform``, where to ask for the roles that a person has there at this moment.
         undo_seconds: how long an approved reply waits before it is sent.
         approval_hours: how long an approval holds, if its reply cannot be sent before.
-        hold_minutes: how long a case that somebody took is closed to others.
+        hold_minutes: how long a case that somebody holds is closed to others.
         max_queued: how many cases of a community may wait for a draft.
         campaign_hours: how long near-identical posts fold into the first one's case; 0 folds none.
         flags_per_hour: how many posts one person may flag in an hour; ``None`` for any number.

@@ -1,7 +1,6 @@
-"""What Discord is made of: settings in, a platform that can be served out.
+"""Puts the Discord platform together: settings in, a platform that can be served out.
 
-Beside ``bot.compose.engine`` and ``bot.compose.application`` the only place where objects are built. Owns no rule of
-its own.
+Decides nothing about a case.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ PERMISSIONS: Final = discord.Permissions(
     attach_files=True,
     read_message_history=True,
 )
-"""What the bot asks for in a server; it needs no more in any channel."""
+"""The permissions that the bot asks for in a server; it needs no others in any channel."""
 
 MakeClient = Callable[[DiscordOptions, Sequence[Installer], Casework, Governance], AntiphonClient]
 

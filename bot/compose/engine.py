@@ -1,6 +1,6 @@
-"""The composition root: settings in, running objects out, and everything given back at the end.
+"""The composition root of the engine: settings in, an engine out, and everything closed at the end.
 
-The only place where objects are built. Owns no rule of its own.
+Owns which models, scorers and indexes the engine is given. Decides nothing about a draft.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OnPreparing = Callable[[str, int, int], None]
-"""Called with "weights" and bytes, or with "prompts" and their number: what is done, and of how much."""
+"""Called with "weights" and bytes, or with "prompts" and their number: how much is done, and of how much."""
 EMBEDDED_AT_ONCE = 2
-"""Calls that the embedded model gets at once: on two cores two answers take a sixth less than one after the other. More
-would not fit its context where posts are long."""
+"""How many calls the embedded model gets at once. On two cores, two at once take a sixth less time than one after the
+other. More would not fit its context where posts are long."""
 Loadable = TypeVar("Loadable", DetoxifyScorer, QualityCrossEncoder, NliCrossEncoder)
 _WARMED = (
     "reading", "claims", "vote", "draft", "rewrite", "judge", "quality", "entailment", "hateful", "queries", "violent",
@@ -80,7 +80,7 @@ def open_knowledge(settings: Settings, embedder: SentenceEmbedder) -> HybridSear
 
 
 def _open_library_part(settings: Settings, embedder: SentenceEmbedder) -> list[Part]:
-    """The library's part of a search, none where nothing is served yet; one that cannot be opened says so in each."""
+    """The library's part of a search; none if nothing is served yet. If it cannot be opened, each search says so."""
     try:
         if settings.kb.index == "qdrant":
             return [LibrarySearch(open_qdrant(settings, embedder), embedder)]
@@ -116,7 +116,7 @@ def wanted_weights(settings: Settings) -> WeightsWanted:
 
 
 async def open_scorers(settings: Settings) -> Scorers:
-    """The configured classifiers, loaded; one that cannot be is left out and named in ``notes``."""
+    """The configured classifiers, loaded; one that cannot be loaded is left out and named in ``notes``."""
     wanted, notes = settings.scorers, list[str]()
     toxicity = DetoxifyScorer(wanted.toxicity, settings.cache_folder) if wanted.toxicity else None
     quality = QualityCrossEncoder(wanted.argument_quality, wanted.languages) if wanted.argument_quality else None
@@ -145,7 +145,7 @@ async def open_scorers(settings: Settings) -> Scorers:
 
 
 async def _loaded(part: Loadable | None, otherwise: Sentence, notes: list[str]) -> Loadable | None:
-    """The part, once it is loaded; ``None``, with a note that says what is used ``otherwise``, if it cannot be."""
+    """The part, loaded; if that fails, ``None``, with the note ``otherwise``, which says what is used instead."""
     if part is None:
         return None
     try:
@@ -223,14 +223,14 @@ async def open_judge(settings: Settings) -> AsyncIterator[LanguageModel | None]:
 
 
 def _beginnings(settings: Settings) -> list[list[Message]]:
-    """What every prompt begins with in this community, the most used first, before any post is known."""
+    """The beginnings that prompts have in this community before any post is known, the most used first."""
     community = settings.community
     known = {"language": name_of(community.language), "style": community.style, "exemplars": ""}
     return [load_prompt(name).beginning(**known) for name in _WARMED]
 
 
 def _tell_nobody(what: str, done: int, total: int) -> None:
-    """Nobody watches."""
+    """Ignore the progress."""
 
 
 @asynccontextmanager
@@ -243,17 +243,17 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
     """
     embedder = open_embedder(settings)
     knowledge, heads = open_knowledge(settings, embedder), Heads.load(embedder)
-    await asyncio.to_thread(knowledge.warm)  # a missing model must show before anything is asked
+    await asyncio.to_thread(knowledge.warm)  # a missing model must be noticed before anything is asked
     scorers = await open_scorers(settings)
     async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
         yield Engine(model, knowledge, heads, scorers=scorers, judge=judge, judge_format=settings.judge.format)
 
 
 def make_folder(folder: Path, setting: str) -> None:
-    """Make a folder, with those above it; ``setting`` is the key that places it.
+    """Make a folder and its parents; ``setting`` is the key that sets its place.
 
     Raises:
-        StoreUnavailable: the disk is full, or the folder may not be made.
+        StoreUnavailable: the disk is full, or there is no right to make the folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """The library as the application opens it: its folder, its sources, its index.
 
-Owns which part is made with which setting. What a command does with them is for the command.
+Owns which part is made with which setting. The commands decide what to do with the parts.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a person says about a document of their own."""
+    """What a person says about their own document."""
 
     title: str
     publisher: str
@@ -57,7 +57,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage in its place: some characters of its page before and after it."""
+    """A passage with its surroundings: some characters of its page before and after it."""
 
     page: int
     before: str
@@ -75,13 +75,13 @@ class OpenLibrary:
         self._shelf = LocalShelf(self.library, open_embedder(settings))
 
     def close(self) -> None:
-        """Let the files go."""
+        """Close the files."""
         self.library.close()
 
     async def build(
         self, source: DocumentSource, wanted: Wanted, on_built: OnBuilt = lambda _, __: None, *, refetch: bool = False
     ) -> Built:
-        """Collect what is wanted. Raises ``SourceUnavailable`` and ``IndexUnavailable``."""
+        """Collect the wanted documents. Raises ``SourceUnavailable`` and ``IndexUnavailable``."""
         ingest = Ingest(
             source,
             self.library,
@@ -97,7 +97,7 @@ class OpenLibrary:
         return await asyncio.to_thread(self._shelf.follow)
 
     async def embed(self, on_progress: OnProgress) -> int:
-        """Embed all that is not embedded yet; how many paragraphs are then. Raises ``IndexUnavailable``."""
+        """Embed all paragraphs that are not embedded yet; returns how many are now. Raises ``IndexUnavailable``."""
 
         def work() -> int:
             self._shelf.index.embed(on_progress=lambda _, done, total: on_progress(done, total))
@@ -106,7 +106,7 @@ class OpenLibrary:
         return await asyncio.to_thread(work)
 
     async def push(self, settings: Settings, on_progress: OnProgress) -> int:
-        """Copy all that is served to the Qdrant server; how many paragraphs it holds. Raises ``IndexUnavailable``."""
+        """Copy all that is served to the Qdrant server; returns how many paragraphs. Raises ``IndexUnavailable``."""
         if not settings.kb.qdrant_url:
             raise BadInput("No Qdrant server is named.", remedy="Set qdrant_url in [kb].")
         shelf = open_qdrant(settings, open_embedder(settings))
@@ -119,7 +119,7 @@ class OpenLibrary:
         return await asyncio.to_thread(work)
 
     async def faults(self, *, repair: bool) -> list[str]:
-        """What is damaged, in words; a damaged index is built again where that is asked for."""
+        """What is damaged, in words; a damaged index is built again if asked."""
         in_library = await asyncio.to_thread(self.library.faults)
         in_index = await asyncio.to_thread(self._shelf.index.verify)
         if in_index and repair and not in_library:
@@ -128,7 +128,7 @@ class OpenLibrary:
         return [*in_library, *in_index]
 
     def passage(self, document: str, number: str) -> Passage:
-        """A passage in its place. Raises ``BadInput`` where there is none of this number."""
+        """A passage with its surroundings. Raises ``BadInput`` if there is none with this number."""
         found = self.library.paragraphs([int(number)] if number.isdecimal() else [])
         paragraph = next((one for one in found.values() if one.document.id == document), None)
         if paragraph is None:
@@ -139,7 +139,7 @@ class OpenLibrary:
         return Passage(page.number, before, paragraph.text, after)
 
     def waiting_revision(self, document: str) -> Revision:
-        """The revision of a document that waits. Raises ``BadInput`` where none does."""
+        """The revision of a document that waits to be accepted. Raises ``BadInput`` if none waits."""
         self.library.document(document)
         for revision in self.library.revisions(document):
             if revision.state is State.QUARANTINED:
@@ -149,7 +149,7 @@ class OpenLibrary:
 
 @asynccontextmanager
 async def open_library(settings: Settings) -> AsyncIterator[OpenLibrary]:
-    """The library of the settings, made if it is not there. Raises ``IndexUnavailable``."""
+    """The library that the settings name, made if it is not there. Raises ``IndexUnavailable``."""
     opened = await asyncio.to_thread(OpenLibrary, settings)
     try:
         yield opened
@@ -162,8 +162,8 @@ async def open_source(settings: Settings, name: str, folder: Path | None) -> Asy
     """A source by its name.
 
     Raises:
-        BadInput: there is none of this name, or a folder is missing or needless.
-        BadSettings: there is no contact that its site could reach.
+        BadInput: there is no source with this name, or a folder is missing or not needed.
+        BadSettings: there is no contact address for its site.
     """
     if name not in SOURCES:
         raise BadInput(f"There is no source {name!r}.", remedy=f"There are: {', '.join(SOURCES)}.")
@@ -182,7 +182,7 @@ async def open_source(settings: Settings, name: str, folder: Path | None) -> Asy
 
 
 def keep_file(settings: Settings, file: Path, about: Metadata) -> Path:
-    """Copy a file with what is said about it into the library's own folder of documents; that folder.
+    """Copy a file, with what is said about it, into the library's own folder of documents; returns that folder.
 
     Raises:
         BadInput: there is no such file.

@@ -1,8 +1,8 @@
 """Settings: config.toml and the environment, read once into frozen values.
 
 Owns every key, its default and its range. An unknown key is an error with the nearest valid one, in the environment
-too, where pydantic-settings would ignore it. Secrets come from the environment only, and no message shows a value
-of one. Nothing else in Antiphon reads the environment for settings.
+too, where pydantic-settings would ignore it. Secrets come from the environment only, and no message shows their values.
+Nothing else in Antiphon reads settings from the environment.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 
 
 def _words(value: object) -> object:
-    """A variable of the environment holds a list as words with commas between them."""
+    """Split a list, which a variable of the environment holds as words separated by commas."""
     return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
 
 
@@ -66,7 +66,7 @@ class LlmSettings(_Section):
 
 
 class JudgeSettings(_Section):
-    """A model of its own that compares the drafts; without an address the model of ``llm`` does."""
+    """A separate model that compares the drafts; without an address the model of ``llm`` compares them."""
 
     base_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
     model: str = ""
@@ -136,7 +136,7 @@ class DeskSettings(_Section):
 
 
 class DiscordSettings(_Section):
-    """The bot account on Discord; without a token nothing is served there."""
+    """The bot account on Discord; without a token Discord is not served."""
 
     token: SecretStr = SecretStr("")
     reads_messages: bool = False
@@ -203,7 +203,7 @@ class Settings(_Section):
         """Where every case is: the PostgreSQL database of the environment, or the SQLite file.
 
         Raises:
-            BadSettings: the address is none of a PostgreSQL database.
+            BadSettings: the address is not that of a PostgreSQL database.
         """
         address = self.desk.database_url.get_secret_value()
         if not address:
@@ -243,7 +243,7 @@ def load_settings(config: Path | None = None, environment: Mapping[str, str] | N
         environment: the variables to read; the process's own by default.
 
     Raises:
-        BadSettings: a named file is missing, a file is no TOML, a key is unknown, or a value is not allowed.
+        BadSettings: a named file is missing, a file is not TOML, a key is unknown, or a value is not allowed.
     """
     variables = os.environ if environment is None else environment
     file = find_file(config, variables)

@@ -1,7 +1,7 @@
 """Where settings come from, and how a wrong one is named: file, full key, and what to write instead.
 
-Owns the places of config.toml, the names of the environment's variables, and the check of keys. It knows no key of
-its own: ``bot.compose.settings`` declares them.
+Owns the places of config.toml, the names of the environment's variables, and the check of keys.
+``bot.compose.settings`` declares the keys.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class SettingsSource:
-    """Values as nested tables, and what people call the place that they come from."""
+    """Values as nested tables, and the name of the place that they come from, for people."""
 
     name: str
     values: Mapping[str, Any]
@@ -54,7 +54,7 @@ class SettingsFile(SettingsSource):
         """Parse a file.
 
         Raises:
-            BadSettings: it cannot be read, or it is no TOML; line and column are named.
+            BadSettings: it cannot be read, or is not TOML; the message names line and column.
         """
         try:
             text = path.read_text("utf-8")
@@ -86,7 +86,7 @@ def find_file(config: Path | None, variables: Mapping[str, str]) -> Path | None:
     """The file to read: ``config``, $ANTIPHON_CONFIG, the user's own, the one beside the code, or none.
 
     Raises:
-        BadSettings: a file that somebody names is not there.
+        BadSettings: a named file is not there.
     """
     named = config or (Path(variables[CONFIG_VARIABLE]) if variables.get(CONFIG_VARIABLE) else None)
     if named is not None:
@@ -163,7 +163,7 @@ def refusal(key: Key, reason: str, sources: Sequence[SettingsSource]) -> BadSett
 
 
 def _unknown(source: SettingsSource, key: Key, siblings: Mapping[str, Any], valid: Mapping[str, Any]) -> BadSettings:
-    """Guess at a misspelt name first, then at a right name in the wrong table."""
+    """Name what was probably meant: first a misspelt name, then a right name in the wrong table."""
     last = difflib.get_close_matches(key[-1], siblings, n=1)
     elsewhere = [known for known in _leaves(valid) if known[-1] == key[-1]]
     if last:

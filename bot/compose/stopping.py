@@ -1,6 +1,6 @@
-"""How a process that runs until it is stopped hears that it is.
+"""How a process that runs until it is stopped learns that it must stop.
 
-Owns the reaction to SIGINT and SIGTERM: the first asks for an end in good order, the second ends at once.
+Owns the reaction to SIGINT and SIGTERM: the first signal asks for an orderly end, the second ends at once.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 
 @contextmanager
 def ending_at_once() -> Iterator[None]:
-    """Within, a signal cancels this task, as Ctrl-C always does; and so it does after the block."""
+    """Within the block and after it, a signal cancels this task, as Ctrl-C always does."""
     _react(_this_task().cancel)
     yield
 
 
 @contextmanager
 def ending_in_order(stop: asyncio.Event, say: Callable[[], object]) -> Iterator[None]:
-    """Within, a first signal sets ``stop`` and calls ``say``; a second one cancels this task, and so does one after."""
+    """In the block the first signal sets ``stop`` and calls ``say``; a second or later one cancels this task."""
     this = _this_task()
 
     def on_first() -> None:

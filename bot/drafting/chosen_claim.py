@@ -1,7 +1,7 @@
 """The counter-claim that a person chooses instead of the one that won the vote.
 
-Owns what may be given as one, and what the person is told about it. A claim that would lose before the vote is
-argued all the same: the person decides.
+Owns what may be given as a claim, and what the person is told about it. A claim that would have lost before the vote is
+still argued: the person decides.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MAX_CHARACTERS = 300
 
 
 def checked_claim(text: str) -> str:
-    """The claim on one line, without characters that cannot be seen.
+    """The claim on one line, without invisible characters.
 
     Raises:
         BadInput: it is empty or longer than 300 characters.

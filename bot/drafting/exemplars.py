@@ -1,7 +1,7 @@
 """What a community's own posted replies give to its next draft: examples of its voice, and what not to say again.
 
-Owns which replies are shown to the model and which a draft must differ from. Knows no table and no engine, and must
-never change the words of a reply: what is shown is what a moderator approved, line breaks aside.
+Owns which replies are shown to the model, and which a draft must differ from. Does not know the tables or the engine.
+Must never change the words of a reply: apart from line breaks, what is shown is what a moderator approved.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_REPLIES = 200
 _MAX_EXEMPLARS = 3  # CoARL, Appendix D
 _MAX_RECENT = 20
 _MAX_CHARACTERS = 400  # the model is asked for two short sentences; a longer reply would teach it otherwise
-_WRITER_BYTES = 15_000_000  # the least that tantivy's writer takes
+_WRITER_BYTES = 15_000_000  # the minimum of tantivy's writer
 _SCHEMA = (
     tantivy.SchemaBuilder()
     .add_text_field("stems", stored=False, tokenizer_name="whitespace")
@@ -39,14 +39,14 @@ class Memory:
 
 
 def remember(post: str, posted: Sequence[PostedReply], community_language: str) -> Memory:
-    """What the next draft, for ``post``, learns from replies that were posted before; blocking.
+    """What the next draft, for ``post``, learns from replies that were posted earlier; blocking.
 
-    Exemplars are replies to the posts closest to this one by BM25, three at most, in the language that the drafts will
-    have as far as can be told. They count as recent too, since a small model may copy what it is shown.
+    Exemplars are replies to the posts closest to this one by BM25, three at most, and as far as can be told in the
+    language of the drafts. They count as recent too, since a small model may copy what it is shown.
 
     Args:
         posted: the replies of the same community, latest first.
-        community_language: an ISO 639-1 code, for a post whose own language is not written by Antiphon.
+        community_language: an ISO 639-1 code, used if Antiphon does not write in the post's own language.
     """
     if not posted:
         return Memory()
@@ -59,7 +59,7 @@ def remember(post: str, posted: Sequence[PostedReply], community_language: str) 
 
 
 def closest(post: str, answered: Sequence[str], language: str) -> list[int]:
-    """The rows of ``answered`` that share a word of meaning with ``post``, best BM25 score first, ties in order."""
+    """The rows of ``answered`` that share a content word with ``post``, best BM25 score first, ties in their order."""
     terms = [tantivy.Query.term_query(_SCHEMA, "stems", stem) for stem in dict.fromkeys(content_stems(post, language))]
     if not (terms and answered):
         return []
@@ -81,7 +81,7 @@ def closest(post: str, answered: Sequence[str], language: str) -> list[int]:
 
 
 def _fitting(replies: Iterator[str], language: str) -> Iterator[str]:
-    """Each reply once, without those that are too long or in another language; told only as far as they are needed."""
+    """Each reply once, without those that are too long or in another language; each is checked only when asked for."""
     seen = set[str]()
     for reply in replies:
         if reply not in seen and len(reply) <= _MAX_CHARACTERS and detect(reply, language) in {language, None}:

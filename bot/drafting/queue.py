@@ -1,6 +1,6 @@
-"""The worker's side of a case: taken under a lease, kept alive, and given to a moderator or a person.
+"""The worker's side of a case: take it under a lease, keep the lease alive, and hand the case to a person.
 
-Owns what a worker may write. A worker that lost its lease, or whose case was moved by somebody else, can keep nothing:
+Owns what a worker may write. A worker that lost its lease, or whose case was moved by somebody else, can store nothing:
 every call names the job's attempt and the case's version (reliability, I5 and I6).
 """
 
@@ -43,20 +43,20 @@ class _Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A case that a worker drafts, and the job under whose lease it does."""
+    """A case that a worker drafts, and the job whose lease the worker holds."""
 
     case: Case
     job: Job
 
 
 class Backoff:
-    """How long to wait before the next attempt: twice as long after each, and of that at least half.
+    """How long to wait before the next attempt: up to twice as long after each one, and at least half of that.
 
     Args:
-        seed: what the rest is drawn by; another for each worker, so that those which failed together do not come back
+        seed: of the random part; it differs for each worker, so that workers that failed together do not return
             together.
-        first_seconds: the most after the first attempt.
-        most_seconds: the most after any.
+        first_seconds: the longest pause after the first attempt.
+        most_seconds: the longest pause after any attempt.
     """
 
     def __init__(self, seed: str, first_seconds: float = 10.0, most_seconds: float = 600.0) -> None:
@@ -65,7 +65,7 @@ class Backoff:
         self._chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
 
     def seconds(self, attempts: int) -> float:
-        """The pause after so many attempts (1 or more)."""
+        """The pause after this many attempts (1 or more)."""
         whole = min(self._most_seconds, self._first_seconds * 2.0 ** min(attempts - 1, 32))
         return whole * (0.5 + 0.5 * self._chance.random())
 
@@ -102,7 +102,7 @@ class DraftQueue:
     async def take(self) -> Taken | None:
         """Take the next case, for drafting; ``None`` when none waits.
 
-        First the cases whose workers were lost go back into the queue (``put_back_lost``).
+        Before that, cases whose workers were lost go back into the queue (``put_back_lost``).
         """
         await self.put_back_lost()
         for _ in range(_TURNS):
@@ -133,7 +133,7 @@ class DraftQueue:
         return _Outcome.TAKE_AGAIN if case is None else Taken(case, job)
 
     async def _open(self, session: Session, job: Job, case_id: str) -> Case | None:
-        """The job's case, in ``drafting``; ``None`` if it is not to be drafted any more."""
+        """The job's case, in ``drafting``; ``None`` if it no longer needs a draft."""
         if not await _hold(session, case_id):
             raise Conflict("Somebody decides about this case just now.", remedy="Take again.")
         case = await store.load(session, case_id)
@@ -143,7 +143,7 @@ class DraftQueue:
         return None
 
     async def _set_aside(self, session: Session, job: Job, err: Exception) -> None:
-        """Let a case that cannot even be read block no other: it is read again later, and then no more."""
+        """Put off a case that cannot be read, so that it blocks no others; after enough attempts, drop its job."""
         reason = sentence("The case cannot be read ({kind}).", kind=type(err).__name__)
         _LOG.error("case %s cannot be read: %s", job.case_id, type(err).__name__)
         if job.tries >= self._max_attempts:
@@ -152,9 +152,10 @@ class DraftQueue:
             await jobs.retry(session, job, timedelta(seconds=self._backoff.seconds(job.tries)), reason)
 
     async def put_back_lost(self) -> int:
-        """Queue the cases whose workers let the lease run out, each after a pause; how many were found.
+        """Queue the cases whose workers let the lease run out, each after a pause; returns how many there were.
 
-        One that was tried too often is given to a person instead. Any worker does this for all.
+        A case that was tried too often is given to a person instead. Each worker does this for the cases of all
+        workers.
         """
 
         async def work(session: Session) -> int:
@@ -181,7 +182,7 @@ class DraftQueue:
             await jobs.finish(session, job, JobState.CANCELLED)
 
     async def keep(self, taken: Taken, progress: str | None = None, preview: Preview | None = None) -> bool:
-        """Renew the lease, and say how far the work is; ``False`` if it was lost or the case was moved.
+        """Renew the lease, and record how far the work is; ``False`` if it was lost or the case was moved.
 
         Args:
             progress: the stage of the engine, where that is new.
@@ -207,13 +208,13 @@ class DraftQueue:
         return await self._database.run("keep a lease", work)
 
     async def store(self, taken: Taken, suggestion: Suggestion) -> Case:
-        """Keep what the engine said, and put the case before a moderator.
+        """Store what the engine said, and put the case before a moderator.
 
-        An earlier suggestion is kept, and is no longer shown. Without a draft the case needs a person, and the reason
-        says what the engine found; if a moderator had asked for other drafts, those that there were stand instead.
+        An earlier suggestion is kept, but no longer shown. Without a draft the case needs a person, and the reason says
+        what the engine found; if a moderator had asked for other drafts, the earlier ones stay instead.
 
         Raises:
-            Conflict: another worker has the case by now, or somebody moved it; nothing was kept.
+            Conflict: another worker has the case by now, or somebody moved it; nothing was stored.
         """
         document = suggestion_to_json(suggestion)
 
@@ -234,7 +235,7 @@ class DraftQueue:
         return await self._database.run("store a suggestion", work)
 
     async def give_up(self, taken: Taken, reason: str) -> Case:
-        """Hand a case that could not be drafted to a person, with the reason; drafts of before stand."""
+        """Hand a case that could not be drafted to a person, with the reason; earlier drafts stay."""
 
         async def work(session: Session) -> Case:
             return await self._give_up(session, await self._expected(session, taken), taken.job, reason)
@@ -242,9 +243,9 @@ class DraftQueue:
         return await self._database.run("give a case up", work)
 
     async def fail(self, taken: Taken, reason: str) -> Case:
-        """Say that an attempt failed for want of something: the case is tried again after a pause.
+        """Record that an attempt failed because something was unavailable: the case is tried again after a pause.
 
-        One that was tried too often is given to a person, as by ``give_up``.
+        A case that was tried too often is given to a person, as by ``give_up``.
         """
 
         async def work(session: Session) -> Case:
@@ -253,7 +254,7 @@ class DraftQueue:
         return await self._database.run("put a case off", work)
 
     async def release(self, taken: Taken, reason: str) -> Case:
-        """Put a case whose worker is stopped back into the queue; the attempt does not count."""
+        """Put a case back into the queue because its worker stops; the attempt does not count."""
 
         async def work(session: Session) -> Case:
             moved = await self._move(session, await self._expected(session, taken), CaseState.QUEUED, reason)
@@ -286,15 +287,15 @@ class DraftQueue:
 
 
 async def _hold(session: Session, case_id: str) -> bool:
-    """Let nobody else decide about the case until the end of the transaction; ``False`` if somebody just does."""
+    """Lock the case against other decisions until the end of the transaction; ``False`` if somebody is deciding now."""
     query = select(CaseRow.id).where(CaseRow.id == case_id).with_for_update(skip_locked=True)
     return await session.scalar(query) is not None
 
 
 async def _without_drafts(session: Session, case_id: str, reason: str) -> tuple[CaseState, str]:
-    """Where a case goes for which there is no new draft, and why.
+    """Where a case without a new draft goes, and why.
 
-    One that was in review before has drafts, which a moderator must not lose by asking for others.
+    A case that was in review has drafts, which a moderator must not lose by asking for others.
     """
     if await store.was_reviewed(session, case_id):
         return CaseState.IN_REVIEW, joined(reason, sentence("The earlier drafts are still there."))

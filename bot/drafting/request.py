@@ -1,8 +1,8 @@
-"""What the engine is asked about a case: the post, in the voice of its community, and with what was said before.
+"""What the engine is asked about a case: the post, the voice of its community, and what was said before.
 
 Owns which of a community's rules, replies, prepared replies and earlier drafts go into a request, all read in one
-transaction, and the order in which wishes count: what is asked for one draft, then what the community set, then the
-settings of the installation. Changes nothing, and knows no lease: the worker holds the case meanwhile.
+transaction. Owns also the order in which wishes count: what is asked for one draft, then what the community set, then
+the settings of the installation. Changes nothing, and takes no lease: the worker holds the case meanwhile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from core.stages.evidence import Sources
 from core.wording.prepared.bank import Changes
 
 _MOST_EARLIER: Final = 12
-"""How many earlier drafts the next ones must not sound like; they come four at a time."""
+"""How many earlier drafts the next ones must differ from; they come four at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class DraftingRequest:
 
     Args:
         profile: what one suggestion may cost.
-        voice: how a community speaks that set nothing of its own.
-        voices: the same by platform, where one takes replies of another length.
+        voice: how a community speaks if it set nothing of its own.
+        voices: the same by platform, where a platform takes replies of a different length.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class DraftingRequest:
         """What the engine says of a case; it raises as ``Engine.suggest`` does.
 
         Raises:
-            StoreUnavailable: the database does not answer, or the community's rules are of another version.
+            StoreUnavailable: the database does not answer, or a different version wrote the community's rules.
         """
         known = await self._database.run("read what a draft needs", lambda session: _known(session, case))
         return await self._engine.suggest(await self._request(case, known), on_progress)
@@ -104,7 +104,7 @@ async def _known(session: Session, case: Case) -> _Known:
 
 
 def voice_for(configured: Voice, policy: CommunityPolicy, wish: Wish) -> Voice:
-    """How a draft is to sound: as it is wished, else as the community wants it, else as it is configured."""
+    """How a draft should sound: as this draft's wish says, else as the community set it, else as configured."""
     return replace(
         configured,
         language=policy.language or configured.language,
@@ -114,5 +114,5 @@ def voice_for(configured: Voice, policy: CommunityPolicy, wish: Wish) -> Voice:
 
 
 def is_asked(post: FlaggedPost) -> bool:
-    """Whether a person asked for this draft, when the post was flagged or later by what they wish of it."""
+    """Whether a person asked for this draft, either when flagging the post or later by a wish."""
     return post.priority is Priority.ASKED or post.wish != Wish()

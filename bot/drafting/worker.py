@@ -1,8 +1,8 @@
-"""The worker: takes queued cases, runs the engine, stores what it says.
+"""The worker: takes queued cases, runs the engine, and stores its answers.
 
 Owns each case from ``queued`` to a moderator or a person, the heartbeat that keeps its lease, and the bounded end of a
-process that drafts. Must never approve or post, and must not leave a case in ``drafting``: whatever ends the engine,
-the case goes on, or goes back into the queue.
+process that drafts. Must never approve or post, and must not leave a case in ``drafting``: however the engine ends, the
+case goes on or back into the queue.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from core.models import Progress
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _PROGRESS_SECONDS: Final = 1.0
-"""How often at most the engine's steps, and its best draft so far, are written where moderators see them."""
+"""The shortest time between two updates of the engine's stage and best draft so far, which moderators see."""
 
 
 def unheard(_: Progress) -> None:
-    """Nobody watches here: moderators see the progress through the database."""
+    """Ignore the step: moderators see the progress through the database."""
 
 
 class Worker:
@@ -39,7 +39,7 @@ class Worker:
 
     Args:
         drafting: asks the engine.
-        on_progress: hears each step of the engine.
+        on_progress: is told each step of the engine.
         poll_seconds: how long to wait before looking again when no case is queued.
         heartbeat_seconds: how often the lease is renewed; a quarter of the lease by default.
         rest: how long to take no case after the engine lacked something, so that an outage does not use up the
@@ -69,7 +69,7 @@ class Worker:
         """Work on one case to its end; ``False`` if none was queued.
 
         Raises:
-            StoreUnavailable: the database does not answer, and so no case could be taken.
+            StoreUnavailable: the database does not answer, so no case could be taken.
         """
         taking = asyncio.create_task(self._queue.take())
         try:
@@ -86,7 +86,7 @@ class Worker:
         return True
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set; the case in hand is finished first."""
+        """Work until ``stop`` is set; a case that was begun is finished first."""
         while not stop.is_set():
             try:
                 busy = await self.step()
@@ -99,7 +99,7 @@ class Worker:
                 await pause(stop, self._poll_seconds)
 
     async def _held(self, taken: Taken) -> None:
-        """Draft while the lease is renewed beside it, earlier than it must be where there is progress to show."""
+        """Draft while the lease is renewed beside it, and earlier than necessary when there is progress to show."""
         said = _Said()
 
         async def renew() -> bool:
@@ -119,7 +119,7 @@ class Worker:
         await while_held(self._draft(taken, said), renew, wait)
 
     async def _draft(self, taken: Taken, said: _Said) -> None:
-        """Run the engine on a case and keep its answer, or the reason why there is none."""
+        """Run the engine on a case and store its answer, or the reason why there is none."""
 
         def on_progress(step: Progress) -> None:
             said.hear(step)
@@ -147,9 +147,9 @@ class Worker:
         self._failures = 0
 
     async def _insist(self, write: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        """Write, again and again while the database is away: a draft is worth more than the wait.
+        """Write, and try again while the database is away: a draft is worth the wait.
 
-        It ends at the latest when the database is back, by the answer or because the lease was lost.
+        It ends at the latest when the database is back: either the answer is written, or the lease was lost.
         """
         while True:
             try:
@@ -159,14 +159,14 @@ class Worker:
                 await asyncio.sleep(self._poll_seconds)
 
     async def _give_back(self, taking: asyncio.Task[Taken | None]) -> None:
-        """Queue a case again, unless its work was just done."""
+        """Queue a case again, unless its work is already done."""
         taken = await taking
         if taken is not None:
             await self._queue.release(taken, STOPPED)
 
 
 class _Said:
-    """What the engine said last: its stage, without the words of the post beside it, and its best draft so far."""
+    """The engine's latest stage, without the words of the post that come with it, and its best draft so far."""
 
     def __init__(self) -> None:
         self._stage: str | None = None
@@ -185,7 +185,7 @@ class _Said:
             self._is_new.set()
 
     def news(self) -> tuple[str | None, Preview | None]:
-        """The stage and the preview, each only where it was not kept yet."""
+        """The stage and the preview, each only if it was not stored yet."""
         return (
             None if self._stage == self._kept_stage else self._stage,
             None if self._preview == self._kept_preview else self._preview,
@@ -196,7 +196,7 @@ class _Said:
         self._kept_preview = preview or self._kept_preview
 
     async def wait(self, seconds: float) -> None:
-        """Until there is something new, but no longer than that."""
+        """Wait until there is something new, but not longer than ``seconds``."""
         await pause(self._is_new, seconds)
         self._is_new.clear()
 
@@ -204,13 +204,13 @@ class _Said:
 async def work(workers: Sequence[Worker], stop: asyncio.Event, drain_seconds: float) -> None:
     """Let all workers draft until ``stop`` is set, and end within ``drain_seconds`` and one transaction from then.
 
-    No case is taken any more. What is in hand is finished in that time, or else goes back into the queue, where the
-    interrupted attempt does not count.
+    From then on no new case is taken. A case that was begun is finished in that time or goes back into the queue, where
+    the interrupted attempt does not count.
     """
     running = [asyncio.create_task(worker.run(stop)) for worker in workers]
     stopping = asyncio.create_task(stop.wait())
     try:
-        # A worker that ends before the stop was broken by an error that nobody expected: it is raised below.
+        # A worker that ends before the stop was broken by an unexpected error, which is raised below.
         await asyncio.wait({*running, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if stop.is_set():
             await asyncio.wait(running, timeout=drain_seconds)

@@ -1,4 +1,4 @@
 """The outbox and its parts: the one gate to the platforms, the checks before a send, and what is written down.
 
-``bot.sending.outbox`` puts them in order. Nothing else may use them: a text is posted only after its approval.
+``bot.sending.outbox`` puts the parts in order, and is the way in for everybody else.
 """

@@ -1,1 +1,1 @@
-"""What runs: the platforms of this process, kept connected each by itself, and all parts beside them until the end."""
+"""What runs: the platforms of this process, each with its own supervision, and all other parts, until the end."""

@@ -1,7 +1,7 @@
 """The chat platforms of one process: which it serves, and which of them are connected at this moment.
 
-Owns what the rest of Antiphon reaches a platform by: its name. Must never post; ``bot.sending.gate`` does. What a
-platform is made of, and how it is connected, is written in ``bot.compose``.
+Owns the names by which the rest of Antiphon reaches a platform. Must never post; ``bot.sending.gate`` does that.
+``bot.compose`` says what a platform is made of and how it is connected.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Services:
 
 
 async def never() -> None:
-    """A connection that is not lost: of a platform that lives in this process."""
+    """Wait for ever: a platform inside this process never loses its connection."""
     await asyncio.Event().wait()
 
 
@@ -39,10 +39,10 @@ class Connection:
     """A platform while it is connected.
 
     Attributes:
-        roles: who may do what by the platform's own rights; ``None`` where only the roles count that are given here.
+        roles: who may do what by the platform's own rights; ``None`` where only roles given in Antiphon count.
         surface: where cases are reviewed; ``None`` where they are not reviewed on this platform.
-        until_lost: returns, or raises why, once the connection has ended for good. May be called more than once.
-        note: a line for who runs Antiphon, such as the address that adds a bot to a server.
+        until_lost: returns, or raises the reason, once the connection has ended for good. May be called more than once.
+        note: a line for the person who runs Antiphon, such as the address that adds a bot to a server.
     """
 
     platform: ChatPlatform
@@ -60,9 +60,9 @@ class ServedPlatform:
         name: the ``PostRef.platform`` of its posts.
         max_characters: the longest reply that it takes.
         open: connects, and closes everything at the end of the block. It is called again after a connection was lost,
-            and makes everything anew. ``BadSettings`` says that somebody must change the settings first: it is not
-            called again then.
-        has_roles: whether the platform has rights of its own that count here (``Connection.roles``).
+            and then makes everything again. After ``BadSettings``, which means that somebody must change the settings,
+            it is not called again.
+        has_roles: whether the platform has roles of its own that count here (``Connection.roles``).
     """
 
     name: str
@@ -72,7 +72,7 @@ class ServedPlatform:
 
 
 def in_process(platform: ChatPlatform, *, roles: RoleSource | None = None) -> ServedPlatform:
-    """A platform that lives in this process, such as the sample community; it needs no connection."""
+    """A platform inside this process, such as the sample community; it needs no connection."""
     opened = partial(_always, Connection(platform, roles))
     return ServedPlatform(platform.name, platform.max_characters, opened, has_roles=roles is not None)
 
@@ -83,7 +83,7 @@ async def _always(connection: Connection, _: Services) -> AsyncIterator[Connecti
 
 
 class Platforms(Mapping[str, ChatPlatform]):
-    """The platforms that are connected at this moment, by name, out of those that this process serves.
+    """Of the platforms that this process serves, those that are connected at this moment, by name.
 
     Raises:
         BadSettings: two have the same name.
@@ -113,7 +113,7 @@ class Platforms(Mapping[str, ChatPlatform]):
 
     @contextmanager
     def connected(self, name: str, connection: Connection) -> Iterator[asyncio.Future[None]]:
-        """Let everybody reach a platform within the block; the future fails if a call shows that it is broken."""
+        """Make a platform reachable within the block; the future fails if a call shows that the platform is broken."""
         broken = asyncio.get_running_loop().create_future()
         self._connections[name], self._faults[name] = connection, broken
         try:
@@ -122,20 +122,20 @@ class Platforms(Mapping[str, ChatPlatform]):
             self.drop(name)
             del self._faults[name]
             if not broken.cancel() and not broken.cancelled():
-                broken.exception()  # heard of too late to matter
+                broken.exception()  # reported too late to matter
 
     def drop(self, name: str) -> None:
-        """Say that a connection is lost: from now on nobody calls the platform."""
+        """Record that a connection is lost: from now on nobody calls the platform."""
         self._connections.pop(name, None)
 
     def report(self, name: str, fault: Exception) -> None:
-        """Say that a call of a platform failed in a way that its port does not allow: it must be connected anew."""
+        """Report that a call of a platform failed in a way that its port does not allow: it must be connected again."""
         broken = self._faults.get(name)
         if broken is not None and not broken.done():
             broken.set_exception(fault)
 
     async def roles(self, name: str, community: str, user: str) -> frozenset[Role]:
-        """What somebody may do by a platform's own rights; ``PlatformUnavailable`` while it is not connected."""
+        """The roles that a person has by a platform's own rights; ``PlatformUnavailable`` while it is not connected."""
         connection = self._connections.get(name)
         if connection is None or connection.roles is None:
             raise PlatformUnavailable(
@@ -145,7 +145,7 @@ class Platforms(Mapping[str, ChatPlatform]):
 
 
 class _Roles:
-    """The ``RoleSource`` of one platform, whichever connection it has at the moment of the question."""
+    """The ``RoleSource`` of one platform, over the connection that it has when it is asked."""
 
     def __init__(self, platforms: Platforms, name: str) -> None:
         self._platforms, self._name = platforms, name

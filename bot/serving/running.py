@@ -1,6 +1,6 @@
 """Running what was built: all parts of an application at once, until it is stopped.
 
-Owns the order in which they end: nothing new is begun, what is in hand is finished, and the connections to the
+Owns the order in which they end: nothing new begins, work that has begun is finished, and the connections to the
 platforms are closed last. Builds nothing.
 """
 
@@ -22,7 +22,7 @@ from bot.upkeep.schedule import Schedule
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """What runs until it is stopped: drafts, sends, platforms, and what is done from time to time."""
+    """What runs until it is stopped: drafting, sending, the platforms, and the chores."""
 
     worker: Worker
     outbox: Outbox
@@ -35,9 +35,9 @@ class Running:
 
 @asynccontextmanager
 async def connected(application: Running, *connections: Connection) -> AsyncIterator[None]:
-    """Let platforms of this process be reached while nobody runs it: each part is stepped by hand.
+    """Make platforms of this process reachable without running it: the caller steps each part.
 
-    Sends that an earlier process was interrupted in are settled first.
+    Sends in which an earlier process was interrupted are settled first.
     """
     with ExitStack() as stack:
         for connection in connections:
@@ -49,7 +49,7 @@ async def connected(application: Running, *connections: Connection) -> AsyncIter
 async def serve(application: Running, stop: asyncio.Event, drain_seconds: float) -> None:
     """Keep the platforms connected, take in what is flagged, draft, send and do all chores, until ``stop`` is set.
 
-    Then end within a bounded time. A platform that fails ends nothing else; whatever else goes wrong ends all.
+    Then end within a bounded time. A platform that fails ends nothing else; any other error ends everything.
 
     Raises:
         BadSettings: every platform refuses the settings.
@@ -63,7 +63,7 @@ async def serve(application: Running, stop: asyncio.Event, drain_seconds: float)
 async def _serve_all_platforms(
     application: Running, stop: asyncio.Event, ended: asyncio.Event, drain_seconds: float
 ) -> None:
-    """What no platform has for itself; ``ended`` is set when it is over."""
+    """Run the parts that all platforms share; sets ``ended`` when they are over."""
     parts = [
         work([application.worker], stop, drain_seconds),
         application.outbox.run(stop, application.platforms.is_away),

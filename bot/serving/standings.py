@@ -1,7 +1,7 @@
-"""How the platforms of this process stand, kept where every process of this installation can read it.
+"""The state of each platform of this process, stored where every process of this installation can read it.
 
-Owns what this process says of its platforms: to who started it, at once, and to the database, again and again while it
-lives, so that a process that is gone is known by its silence.
+Owns what this process says about its platforms. It tells the person who started it at once, and the database again and
+again while it lives, so that a process that is gone is known by its silence.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ OnStanding = Callable[[Standing], object]
 
 
 def unwatched(_: Standing) -> None:
-    """Nobody watches."""
+    """Ignore the change."""
 
 
 class Standings:
-    """How the platforms of one process stand.
+    """The states of the platforms of one process.
 
     Args:
         names: the platforms that it serves.
         owner: names this process among all.
-        say: hears of every change.
+        say: is told of every change.
         lease_seconds: how long the process may be silent before it counts as gone; it says all again four times as
             often.
     """
@@ -56,7 +56,7 @@ class Standings:
         self._changed = asyncio.Event()
 
     def tell(self, standing: Standing) -> None:
-        """Say how a platform stands from now on."""
+        """Set the state that a platform has from now on."""
         self._now[standing.platform] = standing
         self._changed.set()
         self._say(standing)
@@ -66,7 +66,7 @@ class Standings:
         return all(standing.state is PlatformState.REFUSED for standing in self._now.values())
 
     async def run(self, ended: asyncio.Event) -> None:
-        """Keep what is said until ``ended`` is set; then take it back."""
+        """Keep the states in the database until ``ended`` is set; then remove them."""
         ending = asyncio.create_task(self._wake(ended))
         try:
             while not ended.is_set():

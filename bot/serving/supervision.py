@@ -1,7 +1,7 @@
-"""Platforms that are kept connected, each by itself: one that dies is connected again, and no other one waits for it.
+"""Keeps platforms connected, each by itself: one that dies is connected again, and the others do not wait for it.
 
 Owns the order in which one connection is opened, used and closed, the pauses between two attempts, and how things that
-run at once end together. Knows no platform by name, and decides nothing about a case.
+run at once end together. Does not know any platform by name, and decides nothing about a case.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from core.i18n.sentences import sentence
 _LOG = logging.getLogger(__name__)
 _AGAIN: Final = sentence("It is tried again later by itself.")
 CLOSING_SECONDS: Final = 10.0
-"""How long what runs over a connection has to end once the connection is lost or closed."""
+"""How much time the parts that use a connection have to end once it is lost or closed."""
 
 Wait = Callable[[asyncio.Event, float], Awaitable[None]]
 
@@ -39,8 +39,8 @@ class Patience:
 
     Args:
         rest: the pauses between two attempts.
-        steady_seconds: a connection that held for so long begins the pauses anew.
-        wait: waits for an event, but no longer than so many seconds.
+        steady_seconds: after a connection that lasted this long, the pauses start again from the shortest.
+        wait: waits for an event, but not longer than the given number of seconds.
         seconds_now: seconds that only grow.
     """
 
@@ -51,7 +51,7 @@ class Patience:
 
 
 class Supervisor:
-    """Keeps one platform connected: what was approved is sent there, and cards are shown.
+    """Keeps one platform connected, so that approved replies are sent there and cards are shown.
 
     Args:
         owner: names this process among all.
@@ -79,7 +79,7 @@ class Supervisor:
         self._connected_at: float | None = None
 
     async def run(self, stop: asyncio.Event, ended: asyncio.Event) -> None:
-        """Be connected until ``ended`` is set; from ``stop`` on nothing is sent and no lost connection is opened again.
+        """Stay connected until ``ended`` is set; after ``stop`` nothing is sent and no lost connection is opened again.
 
         Raises:
             BadSettings: the platform refuses the settings, and so does every other one of this process.
@@ -100,7 +100,7 @@ class Supervisor:
         return began is not None and self._patience.seconds_now() - began >= self._patience.steady_seconds
 
     async def _refused(self, err: BadSettings, stop: asyncio.Event) -> None:
-        """Leave the platform alone: to ask again with the same settings would be refused again, and may do harm."""
+        """Leave the platform alone: asking again with the same settings would be refused again, and may do harm."""
         self._tell(PlatformState.REFUSED, message=err.message, remedy=err.remedy)
         if self._standings.are_all_refused():
             raise err
@@ -114,7 +114,7 @@ class Supervisor:
         await self._patience.wait(stop, seconds)
 
     def _said(self, err: Exception) -> tuple[str, str]:
-        """What people may read about an error: of a stranger's only its kind, as its message may quote a post."""
+        """What people may read about an error: our own message, or only the kind of another's: it may quote a post."""
         if isinstance(err, AntiphonError):
             return err.message, err.remedy or _AGAIN
         said = sentence("{platform} failed ({kind}).", platform=self._served.name, kind=type(err).__name__)
@@ -150,7 +150,7 @@ class Supervisor:
                 await connection.platform.close()
 
     async def _use(self, connection: Connection, ends: list[Coroutine[Any, Any, Any]], stop: asyncio.Event) -> None:
-        """Send and show cards until ``stop`` is set, or raise why the connection cannot be used any more."""
+        """Send and show cards until ``stop`` is set, or raise the reason why the connection can no longer be used."""
         halt = asyncio.Event()
         parts = [self._outbox.run(halt, self._served.name.__eq__)]
         if connection.surface is not None:
@@ -158,7 +158,7 @@ class Supervisor:
         await together(parts, halt, CLOSING_SECONDS, until=[stop.wait(), *ends])
 
     async def _lost(self, connection: Connection) -> None:
-        """Wait until the connection is lost, and keep everybody from using it then; raises why."""
+        """Wait until the connection is lost, then make it unreachable; raises the reason."""
         try:
             await connection.until_lost()
         except Exception:
@@ -180,8 +180,8 @@ async def together(
     """Run parts until the first of them ends or fails, or one of ``until``; then end the others, and raise what failed.
 
     Args:
-        halt: is set then; each part ends by itself after it.
-        seconds: how long they have for it; then they are cancelled, as those of ``until`` are.
+        halt: is set when the first one ends; each part then ends by itself.
+        seconds: how long the parts have to end; then they are cancelled, as those of ``until`` are.
     """
     running = [asyncio.create_task(part) for part in parts]
     watching = [asyncio.create_task(watch) for watch in until]
@@ -197,7 +197,7 @@ async def together(
 
 
 async def first_of(*waits: Coroutine[Any, Any, Any]) -> None:
-    """Wait for what ends first, or raise what failed."""
+    """Wait until the first of them ends, or raise what failed."""
     watching = [asyncio.create_task(wait) for wait in waits]
     try:
         done, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
@@ -208,14 +208,14 @@ async def first_of(*waits: Coroutine[Any, Any, Any]) -> None:
 
 
 async def cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """End tasks that are not wanted any more, and wait until they have."""
+    """Cancel tasks that are no longer wanted, and wait until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _failure(of: asyncio.Future[None]) -> None:
-    """Raise what a task fails with; one that ends well is waited for without an end."""
+    """Raise what a task fails with; if it ends well, wait for ever."""
     await asyncio.wait({of})
     if not of.cancelled():
         of.result()
