@@ -1,1 +1,1 @@
-"""What chat platforms share: words, cards, decisions, capture and settings, without a line that knows one of them."""
+"""What chat platforms share: words, cards, decisions, capture and settings. It imports no platform."""

@@ -1,4 +1,4 @@
-"""What an adapter reaches of the application: the desk, the governance, and what communities want.
+"""The parts of the application that an adapter can reach: the desk, the governance, and what communities want.
 
 Owns that link.
 """
@@ -11,7 +11,7 @@ from core.moderation.desk_ports import Casework, Governance
 
 
 class DeskAccess:
-    """The application as one platform sees it.
+    """The application, as one platform sees it.
 
     Args:
         platform: ``PostRef.platform`` of its posts.

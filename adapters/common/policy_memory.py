@@ -1,6 +1,6 @@
-"""What communities want, remembered for half a minute, since every message and every press in a community asks for it.
+"""Remembers what communities want for half a minute, since every message and every press in a community asks for it.
 
-Owns that memory. Rights are never remembered here: they are asked anew each time.
+Owns that memory. Rights are never remembered here: they are asked again each time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.moderation.desk_ports import Governance
 _LOG = logging.getLogger(__name__)
 KEPT_SECONDS: Final = 30.0
 HURRY_SECONDS: Final = 0.5
-"""How long an answer waits for the language it is to be in; the strictest platform gives it three seconds."""
+"""How long an answer waits to learn its language; the strictest platform gives the answer three seconds."""
 _MOST_KEPT: Final = 5000
 
 
@@ -41,7 +41,7 @@ class PolicyMemory:
         self._asking: dict[str, asyncio.Lock] = {}
 
     async def of(self, community: str) -> CommunityPolicy:
-        """The policy of a community; the last one known, or the defaults, where the database does not answer."""
+        """The policy of a community; the last one known, or the defaults, if the database does not answer."""
         kept = self._fresh(community)
         if kept is not None:
             return kept
@@ -50,9 +50,9 @@ class PolicyMemory:
             return kept if kept is not None else await self._ask(community)
 
     async def language_of(self, community: str) -> str | None:
-        """The language that a community chose, ``None`` for none, for who must be answered at once.
+        """The language that a community chose, or ``None``; for people who must be answered at once.
 
-        A database that takes longer than ``HURRY_SECONDS`` is not waited for: the last one known counts.
+        If the database takes longer than ``HURRY_SECONDS``, the last language known counts.
         """
         try:
             async with asyncio.timeout(HURRY_SECONDS):

@@ -1,4 +1,4 @@
-"""A community in process: for the first run, for shadow mode and for tests."""
+"""A community inside this process: for the first run, for shadow mode and for tests."""
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD, SamplePost

@@ -1,7 +1,7 @@
-"""A chat platform that lives in this process.
+"""A chat platform inside this process.
 
-Owns a thread of posts and the replies under it. Must behave as a real platform does, so that whatever holds here
-holds there: it passes the same conformance suite. It never talks to a network.
+Owns a thread of posts and the replies under it. Must behave as a real platform does, and passes the same conformance
+suite. It never talks to a network.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SampleCommunity:
     """One channel of an invented town's server; implements ``core.moderation.platforms.ChatPlatform``.
 
     Args:
-        posts: the messages that stand there at the beginning.
+        posts: the messages that are there at the beginning.
         name: the ``PostRef.platform`` of its posts.
         community: the ``PostRef.community`` of its posts.
         clock: gives the time of a new reply, aware.
@@ -79,22 +79,22 @@ class SampleCommunity:
         return _KEYS_KEPT.total_seconds() / 2
 
     def ref(self, message_id: str) -> PostRef:
-        """Where a message of this community stands."""
+        """The place of a message of this community."""
         return PostRef(self._name, self._community, _CHANNEL, message_id)
 
     def thread(self) -> tuple[SamplePost, ...]:
-        """All that stands there now, oldest first."""
+        """All messages that are there now, oldest first."""
         return tuple(self._posts.values())
 
     def add(self, author: str, text: str, in_reply_to: str | None = None) -> SamplePost:
-        """Let somebody write a message."""
+        """Add a message as if a person had written it."""
         post = SamplePost(str(self._next_id), author, text, in_reply_to)
         self._next_id += 1
         self._posts[post.id] = post
         return post
 
     def edit(self, message_id: str, text: str) -> None:
-        """Let its author change a message; ``BadInput`` if it is not there."""
+        """Change a message as its author; ``BadInput`` if it is not there."""
         self._posts[message_id] = replace(self._standing(message_id), text=text)
 
     def delete(self, message_id: str) -> None:
@@ -106,7 +106,7 @@ class SampleCommunity:
         self._slow_until = self._clock() + timedelta(seconds=seconds)
 
     def flag(self, message_id: str, by: str) -> FlaggedPost:
-        """A message as somebody flags it, for ``Casework.flag``.
+        """A message in the form in which a person flags it, for ``Casework.flag``.
 
         Raises:
             BadInput: there is no such message.
@@ -118,7 +118,7 @@ class SampleCommunity:
         return FlaggedPost(self.ref(post.id), post.text, post.author, by, "by hand", before, root=root)
 
     async def read(self, ref: PostRef) -> str | None:
-        """The message's text as it stands now, or ``None`` if it is gone."""
+        """The message's text as it reads now, or ``None`` if it is gone."""
         self._check_open()
         post = self._find(ref)
         return None if post is None else post.text
@@ -147,7 +147,7 @@ class SampleCommunity:
         return self._sent[reply.key]
 
     async def find_reply(self, reply: ApprovedReply) -> Posted | None:
-        """Our reply, if it was posted and still stands."""
+        """Our reply, if it was posted and is still there."""
         self._check_open()
         posted = self._sent.get(reply.key)
         return posted if posted is not None and self._find(posted.ref) is not None else None
@@ -157,7 +157,7 @@ class SampleCommunity:
 
         Raises:
             PlatformBusy: the community was slowed down.
-            PlatformUnavailable: the message is not Antiphon's, or stands there for longer than 48 hours.
+            PlatformUnavailable: the message is not Antiphon's, or is older than 48 hours.
         """
         self._check_open()
         self._check_speed()
@@ -199,7 +199,7 @@ class SampleCommunity:
         return tuple(ThreadMessage(self._posts[other].author, self._posts[other].text) for other in earlier)
 
     def _root(self, post: SamplePost) -> str:
-        """The id of the message that began the conversation, of those that still stand."""
+        """The id of the earliest message of the conversation that is still there."""
         while post.in_reply_to in self._posts:
             post = self._posts[post.in_reply_to]
         return post.id

@@ -1,1 +1,1 @@
-"""From what happens on a platform to flagged posts, and to what is told to people who flagged them."""
+"""From events on a platform to flagged posts, and to what the people who flagged them are told."""

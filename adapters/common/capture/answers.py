@@ -1,4 +1,4 @@
-"""What who flagged a post is told: where the case is, how long it takes, what happens next, and the drafts.
+"""What the person who flagged a post is told: where the case is, how long it takes, what happens next, and the drafts.
 
 Owns the sentences. Never repeats the post's own words; a draft is shown in a frame in which nothing is a link, a
 mention or markup.
@@ -22,12 +22,12 @@ _WAITING: Final = frozenset({CaseState.CAPTURED, CaseState.QUEUED, CaseState.DRA
 
 
 def is_decided(card: Card) -> bool:
-    """Whether nothing more is to be expected of the engine: the drafts are there, or there will be none."""
+    """Whether the engine is finished: the drafts are there, or there will be none."""
     return card.state not in _WAITING and not card.is_preview
 
 
 def taken_in(card: Card, locale: str, limit: int, *, channel: str = "", promise: str = "") -> str:
-    """What who flagged a post is told at once, in at most ``limit`` characters.
+    """What the person who flagged a post is told at once, in at most ``limit`` characters.
 
     Args:
         channel: a mention of the review channel, if the reader may see it; "" if they may not, or there is none.
@@ -58,7 +58,7 @@ def with_drafts(card: Card, reader: Reader, limit: int) -> str:
 
 
 def too_late(card: Card, locale: str) -> str:
-    """What is said when this answer can be changed no longer."""
+    """What is said when this answer can no longer be changed."""
     return gettext(
         "Case {case} is still being worked on. Moderators get the drafts; ask again for the same post to see them.",
         locale,
@@ -67,7 +67,7 @@ def too_late(card: Card, locale: str) -> str:
 
 
 def ended(card: Card, locale: str, limit: int) -> str:
-    """What became of a case that has no drafts to show."""
+    """What happened to a case that has no drafts to show."""
     return shortened(f"{gettext('Case {case}.', locale, case=card.case_id)} {_state(card, locale)}", limit)
 
 

@@ -1,6 +1,6 @@
-"""Somebody asks about a post: the flag is committed first, and only then is anything promised.
+"""A person asks about a post: the flag is committed first, and anything is promised only after that.
 
-Owns the way from a flagged post to what its flagger is told, at once and when there are drafts.
+Owns what happens from the flag to the answers that its flagger gets, at once and when there are drafts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.moderation.roles import Person
 
 
 class PrivateAnswer(Protocol):
-    """An answer that who asked alone can see; it is given once, and changed at most once."""
+    """An answer that only the person who asked can see; it is given once, and changed at most once."""
 
     @property
     def reader(self) -> Reader:
@@ -34,7 +34,7 @@ class PrivateAnswer(Protocol):
 
     @property
     def until(self) -> datetime:
-        """When it can be changed no longer."""
+        """The time after which it can no longer be changed."""
         ...
 
     @property
@@ -57,7 +57,7 @@ class PrivateAnswer(Protocol):
 
 
 class Asking:
-    """Takes posts in that people ask about, and follows those that wait for drafts."""
+    """Takes in the posts that people ask about, and follows those that wait for drafts."""
 
     def __init__(self, desk: DeskAccess, known: KnownPosts, following: Following) -> None:
         self._desk = desk
@@ -86,7 +86,7 @@ class Asking:
 
 
 async def _show_last(answer: PrivateAnswer, card: Card) -> None:
-    """Say what became of the case while somebody waited."""
+    """Say what happened to the case while its flagger waited."""
     locale = answer.reader.locale
     if card.drafts:
         await answer.change(with_drafts(card, answer.reader, answer.limit))

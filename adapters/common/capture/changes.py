@@ -1,7 +1,7 @@
 """Edits and deletions of flagged posts, before and after they were answered.
 
-Owns which of a platform's events are worth asking the desk about. Of a post that nobody can have flagged, nothing is
-asked: a large community edits and deletes thousands.
+Owns which of a platform's events are worth asking the desk about. Nothing is asked about a post that nobody can have
+flagged: a large community edits and deletes thousands.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ _PAUSES_SECONDS: Final = (1.0, 5.0, 25.0)
 class PostChanges:
     """Tells the desk when a flagged post changes or goes away.
 
-    A post that this process flagged is always told of. One from before it began may have a case, so the desk is asked,
-    in lanes of their own that drop what is too much. One that is younger and was not flagged here has none.
+    Changes of a post that this process flagged are always reported. A post that is older than this process may have a
+    case, so the desk is asked, in separate lanes that drop what is too much. A newer post that was not flagged here has
+    no case.
     """
 
     def __init__(self, desk: DeskAccess, known: KnownPosts) -> None:
@@ -56,7 +57,7 @@ class PostChanges:
             self.old_lanes.submit(ref.community, tell)
 
     async def _until_told(self, ref: PostRef, text: str | None, revision: str) -> None:
-        """Tell the desk, again a few times where it cannot be reached; before a send the post is read anew anyway."""
+        """Tell the desk, and retry a few times if it cannot be reached; before a send the post is read again anyway."""
         for pause in _PAUSES_SECONDS:
             try:
                 return await self._desk.casework.original_changed(ref, text, revision=revision)

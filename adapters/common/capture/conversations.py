@@ -1,6 +1,6 @@
 """The conversation around a flagged post: what it answers, and what was said just before.
 
-Owns how far one looks: six messages. Messages without words are left out; the flagged one is not repeated. Pure.
+Owns how far to look: six messages. Messages without words are left out; the flagged one is not repeated. Pure.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What travels with a flagged post: the messages around it, oldest first, and the id of where it began."""
+    """What is kept with a flagged post: the messages around it, oldest first, and the id of the first message."""
 
     thread: tuple[ThreadMessage, ...] = ()
     root: str = ""
 
 
 def arranged(flagged: int, parents: Sequence[Remark], before: Sequence[Remark]) -> tuple[ThreadMessage, ...]:
-    """The messages to keep, oldest first: what is answered comes before what merely stood there.
+    """The messages to keep, oldest first; messages that are answered have precedence over those merely nearby.
 
     Args:
         flagged: the id of the flagged message.
-        parents: what it answers, the nearest first.
+        parents: the messages that it answers, the nearest first.
         before: the messages before it in the channel, the latest first.
     """
     kept: dict[int, Remark] = {}

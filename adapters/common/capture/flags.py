@@ -1,6 +1,6 @@
-"""How somebody flags a post: by hand, by a machine, or with words of their own.
+"""How a post is flagged: by a person, by a machine, or as words that a person types.
 
-Owns the terms; what travels with a post of a platform is the adapter's.
+Owns the terms; the adapter decides what is kept with a post of its platform.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Flag:
 
 
 def post_from_elsewhere(ref: PostRef, text: str, flag: Flag) -> FlaggedPost:
-    """Words that somebody typed, as a post of its own, which stands in no message (``is_from_elsewhere``).
+    """Words that a person typed, as a post of its own that is not a message here (``is_from_elsewhere``).
 
-    Its author is nobody known: the message's id again, so that two such posts are not taken for one person's.
+    Its author is unknown, so the message's id is used again: two such posts are then not taken for one person's.
 
     Args:
         ref: where the words were typed, under an id that the platform never gives to a message.

@@ -1,7 +1,7 @@
-"""Bringing the drafts to who asked for them, in the answer that they are looking at.
+"""Brings the drafts to the person who asked for them, in the answer that they are looking at.
 
-Owns the wait. An answer is changed once, and never after the time that the platform allows: cards in review channels
-are what lasts. Who waits is forgotten when the process ends; asked again, a case shows its drafts at once.
+Owns the wait. An answer is changed once, and never after the time that the platform allows: the lasting place is the
+card in the review channel. The waits are forgotten when the process ends; asked again, a case shows its drafts at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _USUAL_PAUSE_SECONDS: Final = 8.0
 _LONGEST_PAUSE_SECONDS: Final = 15.0
 
 ShowTo: TypeAlias = Callable[[Card], Awaitable[None]]
-"""Changes the answer of who asked."""
+"""Changes the answer of the person who asked."""
 
 
 class Following:
@@ -47,13 +47,13 @@ class Following:
         return len(self._tasks) < MOST_FOLLOWED
 
     def follow(self, card: Card, by: Person, until: datetime, show: ShowTo) -> None:
-        """Show the case once, when it has drafts, or just before ``until``, when it would be too late."""
+        """Show the case once: when it has drafts, or else just before ``until``."""
         task = asyncio.create_task(self._follow(card, by, until, show))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -67,7 +67,7 @@ class Following:
             log_failure("showing the drafts to who asked", err)
 
     async def _awaited(self, card: Card, by: Person, until: datetime) -> Card:
-        """The case when it is decided, or as it stands at the end."""
+        """The case once it is decided, or as it is at the end of the wait."""
         while not is_decided(card) and self._now() + timedelta(seconds=_pause_seconds(card)) < until:
             await asyncio.sleep(_pause_seconds(card))
             try:
@@ -78,7 +78,7 @@ class Following:
 
 
 def _pause_seconds(card: Card) -> float:
-    """When to look again: after a quarter of the time that is expected."""
+    """When to look again: after a quarter of the expected time."""
     expected = None if card.waiting is None else card.waiting.expected_seconds
     if expected is None:
         return _USUAL_PAUSE_SECONDS

@@ -1,6 +1,6 @@
-"""The words that a community watches for, found whole and however they are disguised.
+"""The words that a community watches for, found as whole words and despite common disguises.
 
-Owns the comparison. Knows no message and no policy.
+Owns the comparison. Does not know messages or policies.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from core.wording.text import clean
 
 
 def has_keyword(text: str, keywords: tuple[str, ...]) -> bool:
-    """Whether one of the keywords stands in the text as a word, or as words in a row, in any case.
+    """Whether the text holds one of the keywords as a word, or as words in a row, in any case.
 
-    Letters of other alphabets that look like Latin ones count as these, and characters that show nothing as nothing.
+    Letters of other alphabets that look like Latin ones count as Latin; invisible characters are ignored.
     """
     pattern = _pattern(keywords)
     return pattern is not None and pattern.search(_plain(text)) is not None

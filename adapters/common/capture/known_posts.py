@@ -1,6 +1,6 @@
-"""Which messages have a case, as far as this process knows: so that not every edit asks the database.
+"""Which messages have a case, as far as this process knows, so that not every edit asks the database.
 
-Owns that bounded memory. It may forget and it begins empty; ``may_have_case`` says yes where it cannot know.
+Owns that bounded memory. It begins empty and may forget; ``may_have_case`` says yes where it cannot know.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class KnownPosts:
     """Flagged posts, the latest ``most`` of them.
 
     Args:
-        since: when this process began to listen, as exact as the platform says when posts were written. Of older posts
-            others may have flagged some.
+        since: when this process began to listen, as exact as the platform says when posts were written. Others may have
+            flagged older posts.
         most: how many are remembered. When one is forgotten, all that were written before it count as old.
     """
 

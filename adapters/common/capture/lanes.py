@@ -1,7 +1,7 @@
-"""Work for a platform's events, in lanes that cannot stall each other or the connection.
+"""Does the work for a platform's events, in lanes that cannot stall each other or the connection.
 
-Owns the bounds: how much may wait in all and in each lane, and how much runs at once. What is over a bound is not
-done, and is counted and logged. Must never log what a piece of work is about.
+Owns the bounds: how much may wait in all and in each lane, and how much runs at once. Work beyond a bound is dropped,
+counted and logged. Must never log what a piece of work is about.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Lanes:
         self.failed = 0
 
     def submit(self, lane: Hashable, work: Work) -> bool:
-        """Do this when its turn comes; ``False`` where there is no room, and it will not be done."""
+        """Do this work when its turn comes; ``False`` if there is no room, so that it will not be done."""
         queue = self._lanes.get(lane)
         if self._waiting >= self._most_waiting or (queue is not None and len(queue) >= self._most_in_lane):
             self._leave_out()
@@ -54,7 +54,7 @@ class Lanes:
         return True
 
     async def close(self, within_seconds: float = 0.0) -> None:
-        """Stop. What is not done by then is not done any more."""
+        """Stop. Work that is not finished is dropped."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=within_seconds)
         for task in self._tasks:
@@ -82,7 +82,7 @@ class Lanes:
             _LOG.warning("%s: one could not be done: %s", self._name, kind)
 
     def _leave_out(self) -> None:
-        """Count, and log the first, the second, the fourth and so on: a flood must not flood the log."""
+        """Count, and log the first, second, fourth and so on: a flood must not flood the log."""
         self.left_out += 1
         if self.left_out & (self.left_out - 1) == 0:
             _LOG.warning("%s: too many at once; %d left out since the start.", self._name, self.left_out)

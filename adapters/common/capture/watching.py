@@ -1,7 +1,7 @@
-"""Posts that nobody flagged by name: watched channels, the flag reaction and a platform's own alerts.
+"""Posts that are found without a command: watched channels, the flag reaction and a platform's own alerts.
 
 Owns what is looked at and what is let through. Looks only where a manager said so. What it finds is flagged like any
-other post, through ``Casework.flag``. Which events say so, and how a post is read, is the platform's business.
+other post, through ``Casework.flag``. Each platform decides which events report a post, and how to read it.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from core.wording.targets.groups import groups_named
 
 _LOG = logging.getLogger(__name__)
 _MOST_FOUND: Final = 10_000
-"""How many found posts may wait to be flagged, of all communities: some minutes of a raid without a database."""
+"""How many found posts may wait to be flagged, over all communities: some minutes of a raid without a database."""
 _AT_ONCE: Final = 50
-"""How many are flagged at once; the desk takes those that wait together in, in one commit."""
+"""How many are flagged at once; the desk takes those that wait together into one commit."""
 
 
 class Sighting(Protocol):
-    """A message that somebody wrote, or that something pointed at."""
+    """A message that was written, or that a reaction or an alert points at."""
 
     @property
     def ref(self) -> PostRef:
-        """Where it stands."""
+        """Where it is."""
         ...
 
     @property
@@ -53,12 +53,12 @@ class Sighting(Protocol):
 
     @property
     def is_by_person(self) -> bool:
-        """Whether a person wrote it who can be told from others: no bot, no hook, nothing of the platform's own."""
+        """Whether an identifiable person wrote it: not a bot, a webhook or the platform itself."""
         ...
 
     @property
     def is_private(self) -> bool:
-        """Whether only some people of the community can read it there."""
+        """Whether only some people of the community can read it where it is."""
         ...
 
     async def post(self, flag: Flag) -> FlaggedPost:
@@ -67,7 +67,7 @@ class Sighting(Protocol):
 
 
 Find: TypeAlias = Callable[[], Awaitable[Sighting | None]]
-"""Reads a message that was pointed at; ``None`` where it is private or cannot be read."""
+"""Reads the message that a reaction or an alert points at; ``None`` if it is private or cannot be read."""
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class Seen:
     Attributes:
         looked_at: messages of watched channels that the filter read, and edits of them.
         found: posts that were let through, of all three kinds.
-        blocked: messages that the platform took away before anybody could read them; they need no reply.
+        blocked: messages that the platform removed before anybody could read them; they need no reply.
         unreadable: flags and alerts whose words the platform did not show.
         refused: reactions of people who may not flag.
     """
@@ -90,12 +90,13 @@ class Seen:
 
 
 class Watching:
-    """Looks, each channel in its turn.
+    """Looks at messages, in order within each channel.
 
     Args:
-        own_id: our account's id on the platform: what a machine found is flagged by us.
-        detector: tells how likely a text is hateful; ``None`` leaves keywords alone.
-        again_seconds: how long a found post waits, each time, for a database that is away: nobody would flag it again.
+        own_id: our account's id on the platform; it is the flagger of what a machine found.
+        detector: tells how likely a text is hateful; with ``None`` only keywords are used.
+        again_seconds: how long a found post waits between attempts while the database is away; nobody would flag it
+            again.
     """
 
     def __init__(
@@ -129,11 +130,11 @@ class Watching:
             self.lanes.submit(sighting.ref.channel, partial(self._look, sighting, policy))
 
     def reacted(self, community: str, channel: str, by: Person, find: Find) -> None:
-        """Flag the message that somebody marked with the community's emoji, if they may."""
+        """Flag the message that a person marked with the community's emoji, if they may flag."""
         self.lanes.submit(channel, partial(self._look_at_reaction, community, by, find))
 
     async def alerted(self, community: str, channel: str, how: str, find: Find) -> None:
-        """Flag a message of which the platform's own filter says that it is hateful, where there are moderators."""
+        """Flag a message that the platform's own filter calls hateful, in a community that has moderators."""
         policy = await self._desk.policies.of(community)
         if policy.review_channel:
             self.lanes.submit(channel, partial(self._look_at_alert, how, find))
@@ -148,7 +149,7 @@ class Watching:
             await self._found(sighting, Flag(self._own_id(), "watched channel", Priority.DETECTED))
 
     async def _is_hateful(self, text: str, policy: CommunityPolicy) -> bool:
-        """Whether the filter is surer than the community wants it to be, and of a group that it looks out for."""
+        """Whether the filter is as sure as the community asks, and the text is about a group that it looks out for."""
         if self._detector is None or not is_about(text, policy.groups):
             return False
         return await self._detector.score(text) > policy.threshold
@@ -170,7 +171,7 @@ class Watching:
             await self._found(sighting, flag)
 
     async def _found(self, sighting: Sighting, flag: Flag) -> None:
-        """Flag a post, unless no person wrote it or it has no words; what is looked at next does not wait for it."""
+        """Flag a post, unless no person wrote it or it has no words; the next look does not wait for it."""
         if not sighting.is_by_person:
             return
         if not sighting.text.strip():
@@ -193,7 +194,7 @@ class Watching:
 
 
 def is_about(text: str, groups: tuple[TargetGroup, ...]) -> bool:
-    """Whether a text names one of the groups, or, where others are looked out for as well, none that is known."""
+    """Whether a text names one of the groups, or, if "others" is among them, no known group at all."""
     if not groups:
         return True
     named = groups_named(text)

@@ -1,1 +1,1 @@
-"""What a card says of a case, and which decisions it offers."""
+"""What a card says about a case, and which decisions it offers."""

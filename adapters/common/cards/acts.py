@@ -1,7 +1,7 @@
-"""What a button, a select or a dialog of ours does, to which case, seen at which version.
+"""What one of our buttons, selects or dialogs does, to which case, seen at which version.
 
-Owns the list of acts. How a platform keeps a ``Target`` beside a component is its own business; it is all that is left
-of one after a restart, so it must be kept whole.
+Owns the list of acts. Each platform decides how it keeps a ``Target`` with a component. After a restart nothing else is
+left of the component, so the target must be kept whole.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a card says of a case: the most important first, and no more than fits.
+"""What a card says about a case: the most important first, and no more than fits.
 
 Owns the order and the importance of what a card says. The first words are always neutral, since platforms show them in
-notifications; the post's words stand behind a cover and nowhere else. Nothing is told by colour or emoji.
+notifications; the post's words are behind a cover and nowhere else. Nothing is told by colour or emoji alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REASON, _WARNING, _NOTE, _NAME, _ORIGIN = 240, 240, 240, 40, 160
 _FIRSTS: Final = "firsts"
 _GIST: Final = (400, 200)
 _COVERED: Final = (700, 450, 220)
-"""How much room a gist and a post may take: the most first."""
+"""How much room a gist and a post may take; the largest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class Section:
 
 
 def sections(card: Card, reader: Reader, limit: int, *, covers_all: bool = False) -> list[Section]:
-    """The whole card, from top to bottom; the last section holds the controls of the case.
+    """The whole card from top to bottom; the last section holds the controls of the case.
 
     Args:
         card: the case.
         reader: whose language and markup it speaks.
         limit: how many units all its texts may take, the labels of its controls among them.
-        covers_all: leave out the post's words and the drafts. A new card is sent so, and filled in after it: what
-            notifies people then holds no word of the post, whatever the platform puts into a notification.
+        covers_all: leave out the post's words and the drafts. A new card is sent like this and filled in afterwards, so
+            that no notification can hold a word of the post, whatever the platform puts into it.
     """
     locale = reader.locale
     drafts = () if covers_all else card.drafts[: controls.MAX_DRAFTS]

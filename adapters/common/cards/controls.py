@@ -1,7 +1,7 @@
 """Which decisions a card offers: those that the case's state allows, and no others.
 
-Owns that choice, read from ``core.moderation.approval.TRANSITIONS``, and their labels. Who may decide is never settled
-here: the desk asks for the role at each press. How a control looks is the platform's business.
+Owns that choice, read from ``core.moderation.approval.TRANSITIONS``, and their labels. Who may decide is not settled
+here: the desk asks for the role at each press. The platform decides how a control looks.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from core.moderation.cards import Card
 
 MAX_DRAFTS: Final = 4
 OWN_TEXT: Final = "0"
-"""What stands in place of a draft's rank where somebody writes a reply of their own."""
+"""The value in place of a draft's rank where a person writes their own reply."""
 _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 _REOPENED: Final = frozenset({CaseState.NEEDS_PERSON, CaseState.FAILED})
 
 
 class Weight(StrEnum):
-    """How much a control matters among its neighbours; its words alone must say what it does."""
+    """How much a control matters among its neighbours; its label alone must say what it does."""
 
     PLAIN = "plain"
     FIRST = "first"
@@ -35,7 +35,7 @@ class Weight(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One thing to press; ``extra`` is what it carries beside case and version."""
+    """One thing to press; ``extra`` is what it carries besides case and version."""
 
     act: Act
     label: str
@@ -43,12 +43,12 @@ class Control:
     extra: str = ""
 
     def target(self, case_id: str, version: int) -> Target:
-        """What it does to a case that was seen at a version."""
+        """What it does to a case as seen at this version."""
         return Target(self.act, case_id, version, self.extra)
 
 
 def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
-    """What can be done with one draft: nothing while better ones may come, or where nothing can be posted."""
+    """What can be done with one draft; nothing while better drafts may come, or where nothing can be posted."""
     if not _may_be_answered(card) or card.is_preview:
         return []
     rank = str(draft.rank)
@@ -58,7 +58,7 @@ def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
 
 
 def for_first(card: Card, number: int, key: str, locale: str) -> list[Control]:
-    """What a second person can do with a text that a first one wrote and approved.
+    """What a second person can do with a text that the first one wrote and approved.
 
     Args:
         number: what the card calls the text.
@@ -75,7 +75,7 @@ def _may_be_answered(card: Card) -> bool:
 
 
 def for_case(card: Card, locale: str) -> list[Control]:
-    """What stands under the card, five at most."""
+    """The controls under the card, five at most."""
     return [*_first(card, locale), *_closing(card, locale), Control(Act.MORE, gettext("More…", locale))][:5]
 
 

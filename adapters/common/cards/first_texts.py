@@ -1,7 +1,7 @@
-"""What the first of two persons approved, so that the second can read it and approve the very same.
+"""What the first of two persons approved, so that the second can read it and approve exactly the same text.
 
-Owns which of these texts a card shows, and how a button names one: by its bytes, so that a press never approves a text
-that came into its place. Decides nothing.
+Owns which of these texts a card shows, and how a button names one: by its bytes, so that a press never approves another
+text that took its place. Decides nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MARK, _DIGITS = "t", 15
 
 @dataclass(frozen=True, slots=True)
 class FirstText:
-    """A text that is none of the drafts: who approved it first, and by which key a button names it."""
+    """A text that is not one of the drafts: who approved it first, and by which key a button names it."""
 
     name: str
     text: str
@@ -46,12 +46,12 @@ def chosen(card: Card) -> list[tuple[str, int]]:
 
 
 def is_key(extra: str) -> bool:
-    """Whether this is what a button names such a text by."""
+    """Whether this is a key by which a button names such a text."""
     return extra.startswith(_MARK)
 
 
 def text_named(card: Card, key: str) -> str | None:
-    """The text that a button names, or ``None`` if nobody's approval of it waits any more."""
+    """The text that a button names, or ``None`` if no approval of it waits any longer."""
     return next((text for text in card.first_texts if text.strip() and _key(text) == key), None)
 
 

@@ -1,6 +1,6 @@
-"""What a draft's scores, receipts and sources say, in words with their sources; never a bare number.
+"""A draft's scores, receipts and sources, in words with their sources; never a bare number.
 
-Owns where one word ends and the next begins. A score that nobody could compute is said to be missing.
+Owns the limits between one word and the next. A score that could not be computed is said to be missing.
 """
 
 from __future__ import annotations

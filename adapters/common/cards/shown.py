@@ -1,6 +1,6 @@
-"""Which version of a case stands in which message, so that a card is never shown older than it was.
+"""Which version of a case each message shows, so that a card never goes back to an older one.
 
-Owns that bounded memory of one process, and that only one task writes into a message at a time.
+Owns that bounded memory of one process, and lets only one task at a time write into a message.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _REMEMBERED: Final = 2000
 
 @dataclass(slots=True)
 class ShownCard:
-    """What stands in a message, as far as this process knows: 0 for nothing that it wrote."""
+    """The version that a message shows, as far as this process knows; 0 if it wrote none."""
 
     version: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -28,7 +28,7 @@ class ShownCards:
         self._shown: OrderedDict[str, ShownCard] = OrderedDict()
 
     def of(self, message: str) -> ShownCard:
-        """What stands in a message; who writes into it holds its lock, and sets its version."""
+        """The record of a message; a task that writes into the message holds its lock, and sets its version."""
         known = self._shown.setdefault(message, ShownCard())
         self._shown.move_to_end(message)
         if len(self._shown) > _REMEMBERED:

@@ -1,6 +1,6 @@
-"""Where a case stands, in words: what it waits for, who holds it, when something is sent, why it is closed.
+"""The state of a case in words: what it waits for, who holds it, when something is sent, why it is closed.
 
-Owns one sentence for each state. Knows no layout.
+Owns one sentence for each state. Does not know the layout.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _states(locale: str) -> dict[CaseState, str]:
 
 
 def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:
-    """All that is to be said of where a case stands, the state first; each as it is in full, and as short as can be."""
+    """All that is said about a case's state, the state itself first; each sentence in its full and shortest form."""
     locale = reader.locale
     title = reader.markup.ours(f"**{gettext('State', locale)}:**")
     found: list[tuple[str, ...]] = [(f"{title} {state_in_words(card, reader)}",)]
@@ -69,7 +69,7 @@ def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:
 
 
 def paused(locale: str) -> str:
-    """That nothing is sent for now."""
+    """Says that nothing is sent for now."""
     return gettext("Posting is paused: an approved reply waits until it is resumed.", locale)
 
 
@@ -112,7 +112,7 @@ def _stage(stage: str, reader: Reader) -> str:
 
 
 def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
-    """What somebody must know before they decide: a changed post, a campaign, two persons; each full and short."""
+    """What people must know before they decide: a changed post, a campaign, two persons; each in full and in short."""
     locale = reader.locale
     said: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, reader.locale)]
     if card.post.is_from_elsewhere:
@@ -135,7 +135,7 @@ def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
 
 
 def nowhere_to_post(locale: str) -> str:
-    """That the words can only be copied."""
+    """Says that the words can only be copied."""
     return gettext("No message here has these words, so nothing can be posted: copy what you can use.", locale)
 
 
@@ -155,7 +155,7 @@ def _original(card: Card, locale: str) -> Iterator[str]:
 
 
 def places(card: Card, reader: Reader) -> str:
-    """Links to the post and to the reply, as far as they stand on the platform."""
+    """Links to the post and to the reply, as far as they are on the platform."""
     stands = not (card.is_original_gone or card.post.is_from_elsewhere)
     found = [_place(gettext("Go to the post", reader.locale), card.post.ref if stands else None, reader)]
     found.append(_place(gettext("Go to the reply", reader.locale), card.reply, reader))

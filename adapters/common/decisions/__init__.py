@@ -1,1 +1,1 @@
-"""What happens between a press and its answer: one flow for each decision."""
+"""What happens between a press and its answer; one flow for each decision."""

@@ -1,7 +1,7 @@
 """How a person who pressed something is answered, whatever happens.
 
-Owns the one place where everything that goes wrong under a button becomes a sentence for the person and a line in the
-log. Must never log words of a post, of a draft or of a person: the kind of an error and where it arose, no more.
+Owns the one place where every error under a button becomes a sentence for the person and a line in the log. Must never
+log words of a post, of a draft or of a person: only the kind of an error and where it arose.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ too, but less of it: what they see must never be put on the card that all see.""
 
 
 async def answered(press: Press, flow: Flow) -> None:
-    """Run what a press asks for; whatever it raises is said to the person, and what is not theirs is logged."""
+    """Run what a press asks for; the person is told every error, and errors that they did not cause are logged."""
     try:
         await press.listen()
         await flow(press)
     except AntiphonError as err:
         await _explain(press, err)
-    except Exception as err:  # whatever it is, somebody waits for an answer
+    except Exception as err:  # whatever it is, a person waits for an answer
         _log(press, err)
         await last_said(press.say(_trouble(press)))
 
@@ -40,7 +40,7 @@ def in_words(err: AntiphonError, reader: Reader) -> tuple[str, str]:
 
 
 async def _explain(press: Press, err: AntiphonError) -> None:
-    """Say what is wrong; where even that fails, say it in the plainest way."""
+    """Say what is wrong; if even that fails, say it in the plainest way."""
     try:
         await (_outdated(press, err) if isinstance(err, Conflict) else press.say(*in_words(err, press.reader)))
     except AntiphonError as another:
@@ -51,7 +51,7 @@ async def _explain(press: Press, err: AntiphonError) -> None:
 
 
 async def _outdated(press: Press, err: Conflict) -> None:
-    """Say what is new, and show the case as it stands: on the card, or to a mere reader as they may see it."""
+    """Say what is new, and show the case as it is now: on the card, or privately to a person who may only read it."""
     card = await press.casework.card(press.target.case_id, press.by)
     if press.is_on_card and press.target.act in _OF_REVIEWERS:
         await press.show(card)

@@ -1,7 +1,7 @@
 """From a draft to an approval in two deliberate actions, and back while there is time.
 
-Owns the flows approve, edit, confirm and undo. Approves nothing but what ``Casework.propose`` kept and the person was
-shown, whole.
+Owns the flows approve, edit, confirm and undo. Approves only what ``Casework.propose`` kept and the person was shown,
+whole.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from core.moderation.approval import CaseState
 from core.moderation.cards import Approval, Card, ProposedReply
 
 READ_SECONDS: Final = 1.5
-"""How long the desk may take before a dialog is opened. The strictest platform waits three seconds for it, and for the
-language that it is in (``policy_memory.HURRY_SECONDS``)."""
+"""How long the desk may take before a dialog opens. The strictest platform waits three seconds for the
+dialog and for its language together (``policy_memory.HURRY_SECONDS``)."""
 _CONFIRMED: Final = 100
-"""What is left free beside a proposal."""
+"""How much room is left free beside a proposal."""
 
 
 async def approve(press: Press) -> None:
@@ -46,7 +46,7 @@ async def _show(press: Press, proposal: ProposedReply) -> None:
 
 
 async def _first_text(press: Press) -> str:
-    """What another person approved, and the button names."""
+    """The text that another person approved and that the button names."""
     card = await press.casework.card(press.target.case_id, press.by)
     require_current(card, press)
     text = text_named(card, press.target.extra)
@@ -73,7 +73,7 @@ async def edit(press: Press) -> None:
 
 
 async def propose_edited(press: Press) -> None:
-    """Check what was written, show what would be posted, and ask again; a text that is refused is given back."""
+    """Check what was written, show what would be posted, and ask again; a refused text is given back."""
     await press.think()
     target, text = press.target, press.fields.get(TEXT, "")
     try:
@@ -125,7 +125,7 @@ async def undo(press: Press) -> None:
 
 
 def require_current(card: Card, press: Press) -> None:
-    """Refuse what was pressed on a card that is not current any more."""
+    """Refuse a press on a card that is no longer current."""
     if card.version != press.target.version:
         raise Conflict(gettext("The case has changed since this card was shown.", press.locale))
 

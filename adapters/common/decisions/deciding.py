@@ -1,4 +1,4 @@
-"""Who looks at a case, what else should be drafted, and why none of it will be posted.
+"""The decisions apart from approving: holding a case, asking for other drafts, and closing or reopening it.
 
 Owns the flows hold, release, redraft, decline, stay silent, withdraw, retract, reopen, settle and split. Each decision
 is one call of ``Casework`` with the version that the person saw.
@@ -38,14 +38,14 @@ async def hold(press: Press) -> None:
 
 
 async def release(press: Press) -> None:
-    """Hold it no more."""
+    """Give up holding the case."""
     await press.defer()
     card = await press.casework.release(press.target.case_id, press.by)
     await press.conclude(card, gettext("You let this case go.", press.locale))
 
 
 async def ask_redraft(press: Press) -> None:
-    """Which drafts to ask for."""
+    """Ask which drafts to make instead."""
     await press.think()
     others = (_ANY, gettext("Others, of any kind", press.locale))
     intents = [(one.value, intent_in_words(one, press.locale)) for one in Intent]
@@ -66,7 +66,7 @@ async def redraft(press: Press) -> None:
 
 
 async def ask_claim(press: Press) -> None:
-    """Which claim the drafts should argue instead."""
+    """Ask which claim the drafts should argue instead."""
     await press.think()
     card = await press.casework.card(press.target.case_id, press.by)
     require_current(card, press)
@@ -90,7 +90,7 @@ async def argue(press: Press) -> None:
 
 
 async def ask_decline(press: Press) -> None:
-    """Why no draft will do."""
+    """Ask why no draft will do."""
     await press.think()
     rows = [(one.name, reason_in_words(one, press.locale)) for one in DeclineReason]
     await _choose(press, Act.DECLINE_AS, gettext("Why will no draft do?", press.locale), rows)
@@ -109,7 +109,7 @@ async def decline(press: Press) -> None:
 
 
 async def ask_note(press: Press) -> None:
-    """Open the dialog that asks why; what is written comes back under the same act."""
+    """Open the dialog that asks why; the answer comes back under the same act."""
     acts = {Act.DECLINE_AS: Act.DECLINE}
     target = press.target
     asked = Target(acts.get(target.act, target.act), target.case_id, target.version)
@@ -117,7 +117,7 @@ async def ask_note(press: Press) -> None:
 
 
 async def decline_with_note(press: Press) -> None:
-    """Close the case for a reason of one's own."""
+    """Close the case for a reason that the person wrote."""
     await press.think()
     target = press.target
     note = press.fields.get(NOTE, "")
@@ -136,7 +136,7 @@ async def withdraw(press: Press) -> None:
 
 
 async def retract(press: Press) -> None:
-    """Take the posted reply away; where that failed, say why."""
+    """Take the posted reply away; if that fails, say why."""
     await press.think()
     target = press.target
     card = await press.casework.retract(target.case_id, target.version, press.by, press.fields.get(NOTE, ""))
@@ -154,7 +154,7 @@ async def _with_note(press: Press, decide: Callable[[str, int, Person, str], Awa
 
 
 async def reopen(press: Press) -> None:
-    """Put the case in review again, or into the queue where it has no draft."""
+    """Put the case in review again, or into the queue if it has no draft."""
     await _at_once(press, press.casework.reopen)
 
 
@@ -169,7 +169,7 @@ async def _at_once(press: Press, decide: Callable[[str, int, Person], Awaitable[
 
 
 def settle(*, is_posted: bool) -> Flow:
-    """Say whether the reply stands there, after somebody looked."""
+    """Record whether the reply is on the platform, after the person looked."""
 
     async def flow(press: Press) -> None:
         await press.defer()

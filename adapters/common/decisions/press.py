@@ -1,6 +1,6 @@
-"""Somebody pressed something: what every decision knows of that, and how it answers, on any platform.
+"""A press by a person: what every decision knows about it, and how it answers, on any platform.
 
-Owns the port that a platform implements, and the messages as data. Knows no layout.
+Owns the port that a platform implements, and the messages as data. Does not know the layout.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NOTE: Final = "note"
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text in a file, which shows it as it is; with ``is_covered`` a reader opens it first."""
+    """A text in a file, which shows it exactly; with ``is_covered`` the reader has to open it."""
 
     name: str
     text: str
@@ -32,7 +32,7 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """A question with answers to choose one from: values, and their words."""
+    """A question with answers to choose from: values, and their words."""
 
     target: Target
     question: str
@@ -44,7 +44,7 @@ class Screen:
     """A message for one person.
 
     Attributes:
-        parts: texts, marked up, and files, under each other.
+        parts: marked-up texts and files, one under another.
         controls: what can be pressed, of the case and version that ``case_id`` and ``version`` name.
         options: what can be chosen.
     """
@@ -58,7 +58,7 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """A text to be written and sent back under ``target``: ``field`` is ``TEXT`` or ``NOTE``, ``text`` the start."""
+    """A text to write and send back under ``target``; ``field`` is ``TEXT`` or ``NOTE``, ``text`` its beginning."""
 
     target: Target
     title: str
@@ -68,7 +68,7 @@ class Dialog:
 
 
 class Press(Protocol):
-    """Somebody pressed a button, chose in a select or sent a dialog; one object for each time."""
+    """A person pressed a button, chose in a select or sent a dialog; one object for each time."""
 
     @property
     def target(self) -> Target:
@@ -116,7 +116,7 @@ class Press(Protocol):
         ...
 
     async def listen(self) -> None:
-        """Find out which language the community speaks, fast enough for an answer in time."""
+        """Find out which language the community speaks, fast enough to answer in time."""
         ...
 
     async def think(self) -> None:
@@ -124,7 +124,7 @@ class Press(Protocol):
         ...
 
     async def defer(self) -> None:
-        """Say in time that it was seen; what was pressed stays as it is until ``replace``."""
+        """Acknowledge the press in time; the pressed message stays as it is until ``replace``."""
         ...
 
     async def answer(self, screen: Screen) -> None:
@@ -136,7 +136,7 @@ class Press(Protocol):
         ...
 
     async def replace(self, screen: Screen) -> None:
-        """Show a message in place of the one that was pressed, so that nothing in it can be pressed again."""
+        """Show a message in place of the pressed one, so that nothing in that one can be pressed again."""
         ...
 
     async def ask(self, dialog: Dialog) -> None:
@@ -148,11 +148,11 @@ class Press(Protocol):
         ...
 
     async def show(self, card: Card) -> None:
-        """Bring the card that was pressed up to date, if it was one. Only with what a reviewer sees of the case."""
+        """Bring the pressed card up to date, if it was a card. Pass only what a reviewer sees of the case."""
         ...
 
     async def conclude(self, card: Card, sentence: str) -> None:
-        """Say what came of it, and show the card as it is now."""
+        """Say what the press did, and show the card as it is now."""
         ...
 
 

@@ -1,7 +1,7 @@
-"""What exactly would be posted, shown before somebody approves it.
+"""Exactly what would be posted, shown before a person approves it.
 
-Owns how a proposal is put before a person: the very characters in a block that interprets nothing, or in a file where
-the platform has no block that shows them as they are.
+Owns how a proposal is shown: its exact characters in a block that interprets nothing, or in a file if the platform has
+no such block.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the card has no room for, shown to one person: the menu, the whole post, the drafts, the evidence.
+"""What does not fit on the card, shown to one person: the menu, the whole post, the drafts, the evidence.
 
 Owns those private answers. They show the case as it is now, and decide nothing.
 """
@@ -78,7 +78,7 @@ async def _read(press: Press) -> Card:
 
 
 async def _show(press: Press, title: str, shown: Iterable[str], file: TextFile) -> None:
-    """In the message where it fits, in a file where it does not."""
+    """Show it in the message if it fits, otherwise in a file."""
     markup = press.reader.markup
     title = markup.ours(f"**{title}**")
     text = "\n\n".join([title, *shown])

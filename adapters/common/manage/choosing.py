@@ -1,6 +1,6 @@
-"""From a choice in a panel, or a form that was sent, to the governance and back to the panel.
+"""Takes a choice in a panel, or a form that was sent, to the governance, and the result back to the panel.
 
-Owns that way. Rights are asked anew at every choice; a refusal is shown in the panel and changes nothing.
+Owns that way. Rights are asked again at every choice; a refusal is shown in the panel and changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import OnCommunity
 
 FORM_SECONDS: Final = 2.0
-"""How long the database may take before a form is opened; the strictest platform waits three seconds."""
+"""How long the database may take before a form opens; the strictest platform waits three seconds."""
 _NOTICE: Final = 2000
 _SWITCHES: Final = frozenset({"posting_on_confirmed", "posting_off", "disclosure_on", "disclosure_off"})
 _FORMS: Final = frozenset(
@@ -39,7 +39,7 @@ _FORMS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What somebody chose or typed: in which panel and field, which values, and what stands in which field."""
+    """What a person chose or typed: in which panel and field, the chosen values, and the text of each field."""
 
     panel: str
     field: str
@@ -48,7 +48,7 @@ class Chosen:
 
     @property
     def opens_form(self) -> bool:
-        """Whether a form is to be shown."""
+        """Whether a form must be shown."""
         return (self.panel, self.field) in _FORMS
 
 
@@ -76,14 +76,14 @@ class Choosing:
         self._desk = desk
 
     async def panel(self, manager: Manager, name: str, facts: CommunityFacts, notice: str = "") -> Panel:
-        """A panel as things stand now."""
+        """A panel with the present settings."""
         policy = await self._policy(manager)
         if name == targets.PANEL:
             return targets.targets_panel(policy, manager.reader, notice)
         return setup.setup_panel(manager, policy, await self._status(manager), facts, notice)
 
     async def form(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Form:
-        """The form that a button opens, with what stands there now.
+        """The form that a button opens, with the present values.
 
         Raises:
             NotAllowed: they may not configure this community.
@@ -102,7 +102,7 @@ class Choosing:
         return await self._desk.governance.policy(self._desk.platform, manager.community)
 
     async def _status(self, manager: Manager) -> DeskStatus | None:
-        """How the desk stands; ``None`` for who may configure but has no role here yet."""
+        """The status of the desk; ``None`` for a person who may configure but has no role here yet."""
         try:
             return await self._desk.governance.status(self._desk.platform, manager.community, manager.person)
         except NotAllowed:

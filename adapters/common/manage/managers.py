@@ -1,6 +1,6 @@
-"""Who manages a community, and what only the platform knows of the community.
+"""Who manages a community, and what only the platform knows about the community.
 
-Owns the port through which the panels ask the platform. Every right is asked anew at each use.
+Owns the port through which the panels ask the platform. Every right is asked again at each use.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.moderation.roles import OnCommunity, Person, Role
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """Who manages, where, and how they are spoken to; ``is_owner`` as the platform says it."""
+    """Who manages, where, and how to speak to them; ``is_owner`` as the platform says."""
 
     community: str
     person: Person
@@ -30,18 +30,18 @@ class Manager:
 
 
 class CommunityFacts(Protocol):
-    """What a platform knows of one community; each ``check`` raises ``BadInput`` with what is wrong."""
+    """What a platform knows about one community; each ``check`` raises ``BadInput`` with what is wrong."""
 
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
-        """What our account lacks in the channels that the community chose, in sentences; none if all is well."""
+        """What our account lacks in the channels that the community chose, in sentences; empty if all is well."""
         ...
 
     def unread(self, locale: str) -> str:
-        """What does not work because our account may not read messages; "" where it may."""
+        """What does not work because our account may not read messages; "" if it may."""
         ...
 
     def check_review_channel(self, channel: str, locale: str) -> None:
-        """Refuse one that everybody can read, or where our account cannot work."""
+        """Refuse a channel that everybody can read, or in which our account cannot work."""
         ...
 
     def check_watched_channels(self, channels: tuple[str, ...], locale: str) -> None:
@@ -53,7 +53,7 @@ class CommunityFacts(Protocol):
         ...
 
     def check_reaction(self, emoji: str, locale: str) -> None:
-        """Refuse what nobody can react with."""
+        """Refuse an emoji with which nobody can react."""
         ...
 
     def reaction_hint(self, locale: str) -> str:
@@ -62,6 +62,6 @@ class CommunityFacts(Protocol):
 
 
 async def require(desk: DeskAccess, manager: Manager, action: OnCommunity) -> None:
-    """``NotAllowed`` where they may not do this. Who owns a community may always configure: that is how it begins."""
+    """Raise ``NotAllowed`` if they may not do this. A community's owner may always configure: that is how it begins."""
     if not (manager.is_owner and action is OnCommunity.CONFIGURE):
         await desk.governance.require(desk.platform, manager.community, manager.person, action)

@@ -1,6 +1,6 @@
 """A panel of settings as data: what it says, what can be chosen in it, and what can be typed.
 
-Owns these shapes. A panel keeps nothing in memory: whatever is chosen in it names the panel and the field.
+Owns these shapes. A panel keeps nothing in memory: each choice names its panel and its field.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class ChoiceOf(StrEnum):
-    """What a choice is made among; a platform offers its own channels and roles."""
+    """What a choice offers; a platform offers its own channels and roles."""
 
     ROWS = "rows"
     REVIEW_CHANNELS = "review channels"
@@ -25,7 +25,7 @@ class PanelChoice:
     Attributes:
         field: what it sets.
         title: the words, marked up.
-        rows: values and their words, where the platform does not bring its own.
+        rows: values and their words, if the platform does not bring its own.
         chosen: the values that are set now.
         least, most: how many can be chosen.
     """
@@ -41,7 +41,7 @@ class PanelChoice:
 
 @dataclass(frozen=True, slots=True)
 class PanelButton:
-    """A button of a panel; ``is_first`` is the one that most people want."""
+    """A button of a panel; ``is_first`` marks the one that most people want."""
 
     field: str
     label: str
@@ -50,7 +50,7 @@ class PanelButton:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel from top to bottom: texts, marked up, and choices, and below them its buttons."""
+    """A panel from top to bottom: marked-up texts and choices, and below them its buttons."""
 
     name: str
     parts: tuple[str | PanelChoice, ...]
@@ -59,7 +59,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """A field to type in, with what stands there now."""
+    """A field to type in, with its present value."""
 
     name: str
     label: str

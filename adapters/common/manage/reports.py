@@ -1,4 +1,4 @@
-"""How the desk stands and what happened lately, in words.
+"""The status of the desk and what happened lately, in words.
 
 Owns these texts. Shows counts and times, never a post.
 """
@@ -23,14 +23,14 @@ from core.moderation.decline import DeclineReason
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What capture does in this process: what it may not read, in a sentence, and what it had to leave out."""
+    """What capture cannot do in this process: what it may not read, in a sentence, and what it had to leave out."""
 
     unread: str = ""
     left_out: int = 0
 
 
 def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Reader) -> str:
-    """How the desk stands, the mode first."""
+    """The status of the desk, the mode first."""
     locale = reader.locale
     lines = [reader.markup.heading(gettext("Antiphon in this server", locale))]
     lines += [reader.markup.ours(_mode(status, locale)), *lacking]
@@ -115,7 +115,7 @@ def _model(status: DeskStatus, locale: str) -> str:
 
 
 def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
-    """What happened in so many days; what nobody can tell from fewer than five cases is left out."""
+    """What happened in the given number of days; figures that need at least five cases are left out below that."""
     locale = reader.locale
     lines = [
         reader.markup.heading(gettext("The last {days} days", locale, days=days)),

@@ -1,6 +1,6 @@
-"""``setup``: where cards go, who is what, what is watched, and whether anything is posted.
+"""``setup``: where cards go, who has which role, what is watched, and whether anything is posted.
 
-Owns what this panel says and what a choice in it changes. Leaving shadow mode takes two presses, going back one.
+Owns what this panel says and what a choice in it changes. Leaving shadow mode takes two presses; going back takes one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _MOST_CHOSEN: Final = 25
 def setup_panel(
     manager: Manager, policy: CommunityPolicy, status: DeskStatus | None, facts: CommunityFacts, notice: str = ""
 ) -> Panel:
-    """The panel as things stand now.
+    """The panel with the present settings.
 
     Args:
-        status: ``None`` for who may configure the community but not look at its numbers yet.
+        status: ``None`` for a person who may configure the community but cannot see its numbers yet.
         notice: what the last choice did, or why it was refused.
     """
     reader = manager.reader
@@ -57,7 +57,7 @@ def confirm_panel(reader: Reader) -> Panel:
 
 
 def disclosure_form(locale: str) -> Form:
-    """Asks why replies shall not say that Antiphon drafted them."""
+    """Asks why replies should not say that Antiphon drafted them."""
     label = gettext("Why, and where is it said instead?", locale)
     reason = FormField("note", label, "", limit=200, is_long=True, is_needed=True)
     return Form(PANEL, "disclosure_off", gettext("Stop saying who drafts", locale), (reason,))
@@ -92,13 +92,13 @@ def chosen_changes(
 
 
 def roles_with(now: dict[str, Role], role: Role, chosen: tuple[str, ...]) -> dict[str, Role]:
-    """The roles with exactly these giving ``role``; one that gave another gives it no more."""
+    """The roles, of which exactly these now give ``role``; one that gave a different role stops giving it."""
     others = {key: given for key, given in now.items() if given is not role and key not in chosen}
     return {**others, **dict.fromkeys(chosen, role)}
 
 
 def reaction_changes(text: str, facts: CommunityFacts, locale: str) -> dict[str, object]:
-    """The emoji that somebody typed.
+    """The emoji that a person typed.
 
     Raises:
         BadInput: it is more than one, or none.

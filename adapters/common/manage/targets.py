@@ -23,7 +23,7 @@ _EARLIEST: Final = 1900
 
 
 def targets_panel(policy: CommunityPolicy, reader: Reader, notice: str = "") -> Panel:
-    """The panel as things stand now; ``notice`` says what the last choice did."""
+    """The panel with the present settings; ``notice`` says what the last choice did."""
     locale = reader.locale
     heading = reader.markup.heading(gettext("What Antiphon looks for and how it replies", locale))
     buttons = (
@@ -36,7 +36,7 @@ def targets_panel(policy: CommunityPolicy, reader: Reader, notice: str = "") -> 
 
 
 def keywords_form(policy: CommunityPolicy, locale: str) -> Form:
-    """The keywords, one on a line, in as many fields as they need and one line more."""
+    """The keywords, one on a line, in as many fields as they need, with room for one more line."""
     chunks = [policy.keywords[start : start + _WORDS_IN_A_FIELD] for start in range(0, MAX_KEYWORDS, _WORDS_IN_A_FIELD)]
     shown = [chunk for number, chunk in enumerate(chunks) if chunk or number == 0]
     label = gettext("Keywords", locale)
@@ -94,7 +94,7 @@ def voice_changes(typed: dict[str, str], this_year: int, locale: str) -> dict[st
     """Tone, publishers and the first year.
 
     Raises:
-        BadInput: the year is none.
+        BadInput: the year is not a year.
     """
     year = typed.get("evidence_since", "").strip()
     if year and not (year.isdecimal() and _EARLIEST <= int(year) <= this_year):
@@ -134,7 +134,7 @@ def _threshold(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
 
 
 def _summary(policy: CommunityPolicy, locale: str) -> str:
-    """What the forms hold; the keywords are counted, not shown."""
+    """A summary of what the forms hold; the keywords are counted, not shown."""
     return "\n".join(
         [
             gettext("Keywords: {count}", locale, count=len(policy.keywords)),

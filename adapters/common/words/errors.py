@@ -1,6 +1,6 @@
 """How an error is told to the person it happened to, and to the log.
 
-Owns both. Must never write into a log what somebody wrote, nor an error's own words: only its kind and place.
+Owns both. Must never log what a person wrote, nor an error's own words: only its kind and place.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ def explain(error: AntiphonError, locale: str, limit: int) -> str:
 
 
 def unforeseen(locale: str) -> str:
-    """What is said of an error that is none of ``core.errors``."""
+    """What is said about an error that is not one of ``core.errors``."""
     return gettext(
         "Something went wrong in Antiphon, and nothing was changed. Try again, or tell the person who runs it.", locale
     )
 
 
 def log_failure(what: str, error: BaseException) -> None:
-    """Log an error by its kind and place: what it says may quote somebody."""
+    """Log an error by its kind and place: its message may quote a person."""
     places = traceback.extract_tb(error.__traceback__)
     where = f"{places[-1].filename}:{places[-1].lineno}" if places else "an unknown place"
     _LOG.error("%s failed: %s at %s", what, type(error).__name__, where)
 
 
 async def last_said(saying: Awaitable[None]) -> None:
-    """Say what is left to be said after an error; where that fails as well, only the log is told."""
+    """Tell the person about an error; if that fails as well, only the log is told."""
     try:
         await saying
-    except Exception as err:  # the connection is gone, say: there is nobody to tell
+    except Exception as err:  # for example, the connection is gone: there is nobody to tell
         _LOG.warning("An error could not be told to who asked: %s", type(err).__name__)

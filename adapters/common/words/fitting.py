@@ -1,6 +1,6 @@
-"""What of a text is shown where not all of it fits.
+"""Which parts of a text are shown where not all of it fits.
 
-Owns the choice: the least important is left out or shortened first. Knows no card and no markup.
+Owns the choice: the least important part is left out or shortened first. Does not know cards or markup.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ class Segment:
     """A part of a text.
 
     Attributes:
-        block: which text it belongs to; segments of one block stand under each other, in their order.
-        importance: the lower, the sooner it gets room.
+        block: the text it belongs to; segments of one block are shown one under another, in their order.
+        importance: a lower number gets room sooner.
         forms: what it may say, the fullest first. The last one is always shown; "" shows nothing.
     """
 
@@ -25,9 +25,9 @@ class Segment:
 
 
 def fit(segments: Sequence[Segment], limit: int, units: Callable[[str], int]) -> dict[str, str]:
-    """The text of each block that says anything, all of them together in at most ``limit`` units.
+    """The text of each block that is not empty, all together in at most ``limit`` units.
 
-    The last forms of all segments must fit; each segment then takes the fullest form that there is room for.
+    The last forms of all segments must fit; each segment then takes the fullest form that has room.
     """
 
     def size(form: str) -> int:

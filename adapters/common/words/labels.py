@@ -1,7 +1,7 @@
 """Groups, intents, severities, reasons and times in the reader's language.
 
-Owns one sentence or word for each value that people read: as a card names it, as a panel or a report lists it, and as
-somebody asks for it. Knows no layout.
+Owns one sentence or word for each value that people read: as a card names it, as a panel or a report lists it, and as a
+person asks for it. Does not know the layout.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def verdict_in_words(verdict: Verdict, locale: str) -> str:
 
 
 def advice_in_words(advice: Action | None, locale: str) -> str:
-    """What to do about a post where that is not simply to reply; "" where it is."""
+    """What to do about a post if it is not simply to reply; otherwise ""."""
     if advice is Action.REPORT:
         return gettext("Advice: report the post and do not debate it.", locale)
     if advice is Action.SUPPORT_TARGET:
@@ -123,7 +123,7 @@ def advice_in_words(advice: Action | None, locale: str) -> str:
 
 
 def language_in_words(code: str | None, locale: str) -> str:
-    """The name of a language; its code where nobody has named it."""
+    """The name of a language; its code if it has no name here."""
     if not code:
         return gettext("not known", locale)
     try:
@@ -133,7 +133,7 @@ def language_in_words(code: str | None, locale: str) -> str:
 
 
 def duration_in_words(seconds: float, locale: str) -> str:
-    """A time in words that promise no more than is known: seconds up to a minute and a half, then minutes."""
+    """A time in words that are not more exact than what is known: seconds up to a minute and a half, then minutes."""
     if seconds <= 90:
         return gettext("{seconds} seconds", locale, seconds=max(1, round(seconds)))
     return gettext("{minutes} minutes", locale, minutes=round(seconds / 60))

@@ -1,4 +1,4 @@
-"""Which language a person is spoken to in.
+"""In which language to speak to a person.
 
 Owns the choice between the reader's own language and the community's.
 """
@@ -11,15 +11,15 @@ from core.i18n.catalogs import LANGUAGES, language_of
 
 
 def language_for(locale: str | None, community_language: str | None, unknown: Collection[str] = ()) -> str:
-    """The language to speak to somebody in, one of ``core.i18n.catalogs.LANGUAGES``.
+    """The language in which to speak to a person, one of ``core.i18n.catalogs.LANGUAGES``.
 
-    A community that speaks a language of ``unknown`` is spoken to in it; otherwise the reader's own comes first, then
-    the community's, then English.
+    If the community's language is one of ``unknown``, that language is used. Otherwise the reader's own comes first,
+    then the community's, then English.
 
     Args:
-        locale: what the reader's own app is in, "es-419" for one.
+        locale: the language of the reader's own app, for example "es-419".
         community_language: what the community chose.
-        unknown: languages of ours that nobody can choose for themselves on the platform.
+        unknown: those of our languages that a person cannot choose on the platform.
     """
     if community_language is not None and community_language in unknown:
         return community_language

@@ -1,4 +1,4 @@
-"""How a platform writes what is more than plain letters: the one thing that every text of ours needs of it.
+"""How a platform marks up text: the one thing that each of our texts needs from it.
 
 Owns the port. Texts in ``adapters.common`` are written once for all platforms; each platform brings a ``Markup``.
 """
@@ -15,9 +15,9 @@ from core.i18n.catalogs import translated
 from core.models import PostRef
 
 UNSEEN: Final = frozenset("Cc Cf Co Cs".split())
-"""The categories of Unicode of which nobody sees a character."""
+"""The Unicode categories whose characters are invisible."""
 JOINERS: Final = "\u200c\u200d"
-"""Unseen, too, but scripts and emoji need them."""
+"""Also invisible, but scripts and emoji need them."""
 
 
 class Markup(Protocol):
@@ -33,47 +33,47 @@ class Markup(Protocol):
         ...
 
     def ours(self, text: str) -> str:
-        """A sentence of ours, in which two asterisks begin and end what is emphasised."""
+        """One of our sentences, in which two asterisks begin and end what is emphasised."""
         ...
 
     def heading(self, text: str) -> str:
-        """The first line of a longer text, in words of ours."""
+        """The first line of a longer text, in our own words."""
         ...
 
     def small(self, text: str) -> str:
-        """A line of less weight; ``text`` is marked up already."""
+        """A line of less weight; ``text`` is already marked up."""
         ...
 
     def inert(self, text: str, limit: int | None = None) -> str:
-        """A text of others in which nothing is markup, a link or a mention; cut to at most ``limit`` units."""
+        """A text by others, in which nothing acts as markup, link or mention; cut to at most ``limit`` units."""
         ...
 
     def covered(self, text: str, limit: int | None = None) -> str:
-        """The same behind a cover that a reader opens; "" where there is nothing to see."""
+        """The same behind a cover that a reader opens; "" if there is nothing to see."""
         ...
 
     def framed(self, text: str) -> str:
-        """A text of others in a frame that nothing in it can leave, on lines of its own."""
+        """A text by others, on lines of its own in a frame that nothing in it can break."""
         ...
 
     def exact(self, text: str) -> str | None:
-        """A text in a block that shows it character for character; ``None`` where the platform cannot."""
+        """A text in a block that shows it character for character; ``None`` if the platform cannot do that."""
         ...
 
     def link(self, label: str, url: str) -> str:
-        """A link with an inert label; the label alone where the address is not one of the web."""
+        """A link with an inert label; only the label if the address is not a web address."""
         ...
 
     def address(self, url: str) -> str:
-        """An address of the web, shown in full and without a preview."""
+        """A web address, shown in full and without a preview."""
         ...
 
     def post_url(self, ref: PostRef) -> str:
-        """Where a message of this platform can be read; "" where that cannot be told."""
+        """The address where a message of this platform can be read; "" if it is not known."""
         ...
 
     def from_now(self, moment: datetime) -> str:
-        """A moment, said from now on: in five minutes, two hours ago."""
+        """A moment, relative to now: in five minutes, two hours ago."""
         ...
 
     def date(self, moment: datetime) -> str:
@@ -83,18 +83,18 @@ class Markup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who reads a text: in which language, and on a platform with which markup."""
+    """The reader of a text: their language, and the markup of their platform."""
 
     locale: str
     markup: Markup
 
     def told(self, said: str, limit: int | None = None) -> str:
-        """A note, a warning or a reason in the reader's language; what it quotes is inert."""
+        """A note, a warning or a reason in the reader's language; whatever it quotes is inert."""
         return self.markup.inert(translated(said, self.locale), limit)
 
 
 def hidden_in(text: str) -> tuple[str, ...]:
-    """The names of the characters in a text that nobody sees, each once, with how often it stands there."""
+    """The names of the invisible characters in a text, each once, with how often it occurs."""
     hidden = (c for c in text if c != "\n" and c not in JOINERS and unicodedata.category(c) in UNSEEN)
     counted = Counter(unicodedata.name(character, f"U+{ord(character):04X}") for character in hidden)
     return tuple(f"{name} ({number})" for name, number in sorted(counted.items()))
