@@ -16,9 +16,7 @@ from typing import TypeVar
 
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
-from core.llm.profiles import Profile
 from core.models import (
-    Action,
     Brief,
     Claim,
     Cost,
@@ -31,6 +29,7 @@ from core.models import (
     TargetGroup,
 )
 from core.ports import EvidenceSource, LanguageModel
+from core.request import Request
 from core.scoring.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
 from core.scoring.heads.heads import Heads
 from core.scoring.rewards import BUILT_IN, Scorers, in_words, missing
@@ -39,12 +38,12 @@ from core.stages.assessing import MAX_DRAFTS, Assessor
 from core.stages.claims import propose_claims, vote
 from core.stages.codeofconduct import search, word_list
 from core.stages.drafting import Candidate, compose, weakest, write
-from core.stages.evidence import ANY_SOURCES, Sources, far_from, find_evidence, summarise, write_queries
+from core.stages.evidence import far_from, find_evidence, summarise, write_queries
 from core.stages.judge import judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
 from core.stages.outcomes import Noted, Search
-from core.stages.reading import Signals, check_text, decide, is_debatable, read_post, read_signals
-from core.wording.prepared.bank import UNCHANGED, Changes, Theme, changed, load_themes, matching_themes
+from core.stages.reading import Signals, check_text, decide, read_post, read_signals
+from core.wording.prepared.bank import Theme, changed, load_themes, matching_themes
 from core.wording.targets.groups import undisguised
 from core.wording.text import join
 
@@ -52,52 +51,6 @@ MOST_CHARACTERS_BESIDE = 1_000
 """The longest post whose claims are written beside its reading."""
 OnProgress = Callable[[Progress], None]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """How a community speaks: the language it expects, its style, the intents it allows, the platform's limit."""
-
-    language: str = "en"
-    style: str = "warm, plain and brief"
-    intents: tuple[Intent, ...] = tuple(Intent)
-    max_characters: int = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One call of the engine.
-
-    Attributes:
-        language: a language that a person named; ``None`` to detect it.
-        force: make drafts even where a reply is advised against, whatever the reason.
-        is_asked: make drafts even where silence is advised, except for posts that are not open to debate: threats,
-            posts about one person, and posts that nobody here can read (``core.stages.reading.is_debatable``).
-        sources: which evidence is preferred.
-        claim: the counter-claim that a moderator chose; ``None`` to write some and vote.
-        recent: replies posted lately, so that a draft does not sound the same.
-        exemplars: approved replies of the community, the closest first; three are used at most (CoARL, Appendix D).
-        variant: how often the post was drafted before; another number seeds another search.
-        prepared: what the community changed of the prepared replies.
-    """
-
-    post: FlaggedPost
-    profile: Profile
-    voice: Voice = Voice()
-    language: str | None = None
-    force: bool = False
-    claim: str | None = None
-    recent: tuple[str, ...] = ()
-    exemplars: tuple[str, ...] = ()
-    is_asked: bool = False
-    sources: Sources = ANY_SOURCES
-    variant: int = 0
-    prepared: Changes = UNCHANGED
-
-    def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
-        """Whether to draft a reply to a post with this reading."""
-        is_advised = reading.recommended_action is Action.REPLY
-        return is_advised or self.force or (self.is_asked and is_debatable(reading, signals))
 
 
 @dataclass

@@ -18,9 +18,9 @@ from bench.measuring.samples import Sample, read_samples
 from bench.replies.runs import open_bench_engine
 from bench.replies.systems import post_of
 from bot.compose.settings import load_settings
-from core.engine import Request
 from core.errors import AntiphonError
 from core.models import Draft, Suggestion, Verdict
+from core.request import Request
 
 
 async def pages(samples: Sequence[Sample], profile: str) -> list[str]:

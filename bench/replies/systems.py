@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from bench.measuring.meter import measured, seconds_of, watched_memory
 from bench.measuring.samples import Sample
 from bench.replies.failures import flags_of
-from core.engine import Engine, Request
+from core.engine import Engine
 from core.llm.profiles import PROFILES, Profile
 from core.llm.prompting import quoted
 from core.models import Action, Brief, FlaggedPost, PostRef, Reading, Suggestion, TargetGroup, Verdict
 from core.ports import Generation, Message
+from core.request import Request
 from core.wording.text import sentences
 
 PLAIN = "plain"

@@ -52,10 +52,10 @@ from bot.compose.application import open_database, open_workers
 from bot.compose.engine import open_engine, voice_of
 from bot.compose.settings import Settings, load_settings
 from bot.drafting.chosen_claim import checked_claim, warning_about
-from core.engine import Request
 from core.errors import BadInput
 from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
 from core.models import Progress as Step
+from core.request import Request
 from core.stages.reading import check_text
 from core.wording.language import NAMES, detect
 

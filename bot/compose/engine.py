@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.compose.settings import Settings
-from core.engine import Engine, Voice
+from core.engine import Engine
 from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
@@ -26,6 +26,7 @@ from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
 from core.moderation.disclosure import longest_footer
 from core.ports import LanguageModel, Message
+from core.request import Voice
 from core.scoring.heads.heads import Heads
 from core.scoring.rewards import Scorers
 from core.wording.language import detect, name_of

@@ -32,7 +32,7 @@ _SCHEMA = (
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """For ``core.engine.Request``: ``recent`` replies, latest first, then the ``exemplars``, closest first."""
+    """For ``core.request.Request``: ``recent`` replies, latest first, then the ``exemplars``, closest first."""
 
     recent: tuple[str, ...] = ()
     exemplars: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice. It advises
 against a reply to threats, calls for violence, attacks on a person by name, and posts that are not hateful. Drafts
-against that advice are made only if the caller forces them or, within limits, asks for them (``core.engine.Request``).
+against that advice are made only if the caller forces them or, within limits, asks for them (``core.request.Request``).
 """
 
 from __future__ import annotations

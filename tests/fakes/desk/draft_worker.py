@@ -22,8 +22,9 @@ from bot.compose.settings import Settings
 from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.worker import Worker, unheard
 from bot.store.engine.database import Database
-from core.engine import Engine, OnProgress, Request
+from core.engine import Engine, OnProgress
 from core.models import Suggestion
+from core.request import Request
 from tests.fakes.desk.people import SECRET
 from tests.fakes.desk.workers import drafting
 from tests.fakes.engine.suggestions import suggestion_for

@@ -10,9 +10,10 @@ from bot.drafting.request import DraftingRequest
 from bot.drafting.worker import Worker, unheard
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
-from core.engine import Engine, OnProgress, Request, Voice
+from core.engine import Engine, OnProgress
 from core.models import Progress, Suggestion
 from core.moderation.approval import CaseState
+from core.request import Request, Voice
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.suggestions import suggestion_for
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.engine import Engine, Request
+from core.engine import Engine
 from core.llm.profiles import PAPER
 from core.models import Progress, Suggestion
 from core.ports import EvidenceSource
+from core.request import Request
 from core.scoring.heads.heads import Heads
 from core.wording.prepared.bank import load_themes
 from core.wording.text import sentences

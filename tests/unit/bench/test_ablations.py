@@ -10,9 +10,10 @@ import pytest
 from bench.measuring.samples import Log, Sample
 from bench.replies import ablations
 from bench.replies.runs import ANSWER, REWARD, outcomes_of
-from core.engine import Engine, OnProgress, Request
+from core.engine import Engine, OnProgress
 from core.llm.profiles import LIVE
 from core.models import Suggestion
+from core.request import Request
 from core.scoring.rewards import WEIGHTS
 from tests.fakes.engine.bench import OUTCOME, bench_engine
 from tests.fakes.engine.brief import POST

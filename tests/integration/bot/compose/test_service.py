@@ -16,12 +16,13 @@ from bot.compose import application as service
 from bot.compose.application import admit, open_application, open_workers
 from bot.serving.platforms import Connection, in_process
 from bot.serving.running import connected, serve
-from core.engine import Engine, OnProgress, Request
+from core.engine import Engine, OnProgress
 from core.errors import BadInput, NotAllowed
 from core.models import Intent, Priority, Suggestion, Wish
 from core.moderation.approval import CaseState
 from core.moderation.roles import Role
 from core.ports import EvidenceSource
+from core.request import Request
 from core.scoring.heads.heads import Heads
 from core.stages.evidence import Sources
 from tests.fakes.desk.decisions import approve, one_row

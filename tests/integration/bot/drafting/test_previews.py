@@ -17,11 +17,12 @@ from bot.store.cases.cases import Case
 from bot.store.cases.documents import Preview, preview_from_json, preview_to_json
 from bot.store.engine.database import Database
 from bot.upkeep.erasure import Erasure
-from core.engine import Engine, OnProgress, Request
+from core.engine import Engine, OnProgress
 from core.errors import BadAnswer, Conflict, StoreUnavailable
 from core.models import Draft, FlaggedPost, Progress, Suggestion
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
+from core.request import Request
 from tests.fakes.desk.canary import CANARY
 from tests.fakes.desk.decisions import one_row, take
 from tests.fakes.desk.people import MODERATOR, PLATFORM

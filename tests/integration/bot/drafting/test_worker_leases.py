@@ -10,10 +10,11 @@ from bot.drafting.worker import Worker, unheard
 from bot.runtime.faults import installed
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
-from core.engine import OnProgress, Request
+from core.engine import OnProgress
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost, Progress, Suggestion
 from core.moderation.approval import CaseState
+from core.request import Request
 from tests.fakes.desk.decisions import drafted, progress_of, take
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, drafting, state_of

@@ -19,7 +19,7 @@ from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.upkeep.chores.expiry import Expiry
-from core.engine import Engine, Request
+from core.engine import Engine
 from core.errors import BadAnswer, ModelUnavailable
 from core.i18n.catalogs import LANGUAGES
 from core.i18n.sentences import sentence
@@ -28,6 +28,7 @@ from core.moderation.approval import CaseState
 from core.moderation.decline import DeclineReason
 from core.moderation.desk_ports import Casework
 from core.ports import EvidenceSource
+from core.request import Request
 from core.scoring.heads.heads import Heads
 from core.stages.reading import Signals, decide
 from tests.fakes.desk.chores import DAY, NOW

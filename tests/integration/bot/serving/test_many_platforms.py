@@ -21,11 +21,12 @@ from bot.serving.supervision import Patience, first_of
 from bot.store.cases.cases import Case
 from bot.store.schema import PlatformState
 from bot.store.views.platforms import Standing, troubles
-from core.engine import OnProgress, Request
+from core.engine import OnProgress
 from core.errors import BadSettings, PlatformUnavailable
 from core.models import Suggestion
 from core.moderation.approval import CaseState
 from core.moderation.roles import Person
+from core.request import Request
 from tests.fakes.desk.decisions import approve, one_row
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.suggestions import suggestion_for

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.engine import Voice
 from core.models import Action
 from core.ports import EvidenceSource
+from core.request import Voice
 from core.scoring.heads.heads import Heads
 from core.wording.language import detect
 from core.wording.text import sentences

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import cycle, pairwise
 
-from core.engine import Engine, Request, Voice
+from core.engine import Engine
 from core.models import Intent, Origin, TargetGroup
 from core.ports import EvidenceSource
+from core.request import Request, Voice
 from core.scoring.heads.heads import Heads
 from core.stages.judge_formats import JudgeFormat
 from core.wording.prepared.bank import Changes, load_themes, matching_themes, prepared_id

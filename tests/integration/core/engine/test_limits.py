@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine import MOST_CHARACTERS_BESIDE, Engine, Request, Voice
+from core.engine import MOST_CHARACTERS_BESIDE, Engine
 from core.errors import BadInput, ModelUnavailable
 from core.llm.profiles import Profile
 from core.models import Action, Intent, Progress, Suggestion, Verdict
 from core.ports import EvidenceSource, Generation, Message
+from core.request import Request, Voice
 from core.scoring.heads.heads import Heads
 from core.wording.text import numbers
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, passage, post_of

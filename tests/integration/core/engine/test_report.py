@@ -6,9 +6,10 @@ import json
 from itertools import pairwise
 
 from bot.cli.terminal.report import document
-from core.engine import Engine, Request
+from core.engine import Engine
 from core.models import Intent, Progress
 from core.ports import EvidenceSource
+from core.request import Request
 from core.scoring.heads.heads import Heads
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of

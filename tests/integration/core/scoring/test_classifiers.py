@@ -24,12 +24,13 @@ from transformers import (
 from bot.cli.doctor import examine
 from bot.compose.engine import open_scorers
 from bot.compose.settings import ScorerSettings, Settings
-from core.engine import Engine, Request
+from core.engine import Engine
 from core.errors import ScorerUnavailable
 from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder
 from core.llm.backends.toxicity import DetoxifyScorer
 from core.models import Suggestion
 from core.ports import Inference, Scorer
+from core.request import Request
 from core.scoring.rewards import InferredStanceScorer, Scorers
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, brief_of, post_of
 from tests.fakes.engine.evidence import FakeEvidence

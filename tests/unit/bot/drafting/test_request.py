@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.drafting.request import is_asked, voice_for
-from core.engine import Voice
 from core.models import Intent, Priority, Wish
 from core.moderation.community_policy import CommunityPolicy
+from core.request import Voice
 from tests.fakes.engine.brief import post_of
 
 CONFIGURED = Voice("en", "plain", (Intent.INFORMATIVE, Intent.EMPATHETIC), 480)

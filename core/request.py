@@ -1,0 +1,60 @@
+"""One call of the engine: the post, how its community speaks, and what is known beside the post.
+
+Owns what may be asked of the engine, and whether drafts are wanted for a post with a given reading.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.llm.profiles import Profile
+from core.models import Action, FlaggedPost, Intent, Reading
+from core.stages.evidence import ANY_SOURCES, Sources
+from core.stages.reading import Signals, is_debatable
+from core.wording.prepared.bank import UNCHANGED, Changes
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How a community speaks: the language it expects, its style, the intents it allows, the platform's limit."""
+
+    language: str = "en"
+    style: str = "warm, plain and brief"
+    intents: tuple[Intent, ...] = tuple(Intent)
+    max_characters: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call of the engine.
+
+    Attributes:
+        language: a language that a person named; ``None`` to detect it.
+        force: make drafts even where a reply is advised against, whatever the reason.
+        is_asked: make drafts even where silence is advised, except for posts that are not open to debate: threats,
+            posts about one person, and posts that nobody here can read (``core.stages.reading.is_debatable``).
+        sources: which evidence is preferred.
+        claim: the counter-claim that a moderator chose; ``None`` to write some and vote.
+        recent: replies posted lately, so that a draft does not sound the same.
+        exemplars: approved replies of the community, the closest first; three are used at most (CoARL, Appendix D).
+        variant: how often the post was drafted before; another number seeds another search.
+        prepared: what the community changed of the prepared replies.
+    """
+
+    post: FlaggedPost
+    profile: Profile
+    voice: Voice = Voice()
+    language: str | None = None
+    force: bool = False
+    claim: str | None = None
+    recent: tuple[str, ...] = ()
+    exemplars: tuple[str, ...] = ()
+    is_asked: bool = False
+    sources: Sources = ANY_SOURCES
+    variant: int = 0
+    prepared: Changes = UNCHANGED
+
+    def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
+        """Whether to draft a reply to a post with this reading."""
+        is_advised = reading.recommended_action is Action.REPLY
+        return is_advised or self.force or (self.is_asked and is_debatable(reading, signals))
