@@ -2,8 +2,8 @@
 
 Owns which passages of all collections are kept. It must never change the words of a passage.
 
-Coarse to fine, as in the RAG paper (section 3) and F2RL (evidence retrieval): many candidates by BM25 and dense vectors
-for each query, fused by reciprocal rank, then reranked to the claim, of which three at most are kept.
+Coarse to fine, as in the RAG paper (section 3) and F2RL (evidence retrieval): BM25 and dense vectors find many
+candidates for each query; they are fused by reciprocal rank and reranked to the claim; three at most are kept.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from kb.starter.gaps import STARTER_GAPS, Gaps, Instead, load_gaps
 from kb.starter.index import KnowledgeIndex
 from kb.starter.vector_cache import KeptVectors
 
-_EACH_SOURCE = 2  # of three passages: no source answers everything
+_EACH_SOURCE = 2  # of three passages, so that no source answers everything
 _RERANKED = 20  # a cross-encoder reads some 20 pairs a second on two cores
-_LEAST_RELEVANCE = 0.5  # what a cross-encoder says of a passage that may as well not bear on the claim
+_LEAST_RELEVANCE = 0.5  # a cross-encoder's score for a passage that may or may not bear on the claim
 
 
 _SAID = {
@@ -41,11 +41,12 @@ class HybridSearch:
     """Hybrid retrieval over the parts of the knowledge base; safe to share between tasks.
 
     Args:
-        norms: the part that must answer.
+        norms: the part that must be usable.
         parts: the others. One that cannot be used is left out, and ``Found.notes`` says so.
-        gaps: the stereotypes that no fact answers. A post that falls into one gets the norms named there instead of
+        gaps: the stereotypes that no fact answers. A post with such a stereotype gets the norms named there instead of
             facts about something else, and ``Found.notes`` says so.
-        reranker: a cross-encoder that puts the candidates in order; without one, the embedding model's closeness does.
+        reranker: a cross-encoder that orders the candidates; without one they are ordered by the embedding model's
+            closeness.
         language_of: tells the ISO 639-1 code of a text, or ``None``; without it every text counts as one that the
             embedder knows.
 
@@ -72,7 +73,7 @@ class HybridSearch:
         self._language_of = language_of
 
     def warm(self) -> None:
-        """Make ready what the first search would wait for. Blocking. Raises ``IndexUnavailable``."""
+        """Load what the first search would wait for. Blocking. Raises ``IndexUnavailable``."""
         self._norms.norms(None)
         if self._gaps:
             self._gaps.nearest("warm", None)
@@ -86,7 +87,7 @@ class HybridSearch:
         group.
 
         Raises:
-            IndexUnavailable: the part of norms, or its embedding model, cannot be had.
+            IndexUnavailable: the part with the norms, or its embedding model, cannot be used.
         """
         wanted = asked(query, self._embedder.languages, self._language_of)
         if wanted.is_empty:
@@ -115,7 +116,7 @@ class HybridSearch:
     async def _reranked(
         self, found: Sequence[Ranked], wanted: Asked, reranker: Reranker
     ) -> tuple[list[Ranked], list[str]]:
-        """The best candidates in the cross-encoder's order; those that it finds beside the claim are dropped."""
+        """The best candidates in the cross-encoder's order, without those that it finds beside the point."""
         best = sorted(found, key=lambda one: -one.order)[:_RERANKED]
         claim = wanted.claim or wanted.known[0]
         try:
@@ -137,7 +138,7 @@ class LeftOut:
     reason: IndexUnavailable
 
     def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
-        """Nothing. Raises ``IndexUnavailable``: the reason."""
+        """Find nothing. Raises ``IndexUnavailable`` with the reason."""
         raise self.reason
 
 

@@ -14,7 +14,7 @@ class ParsingLimits:
 
     Attributes:
         file_bytes: the size of the file.
-        memory_bytes: the address space of the process that reads, code and libraries (about 150 MiB) included.
+        memory_bytes: the address space of the process that reads, including code and libraries (about 150 MiB).
         cpu_seconds: its processor time; a program for OCR has the same again for each page.
         seconds: the time on the clock, from the start of the process.
         pages: how many pages are read.

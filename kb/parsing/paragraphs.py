@@ -1,10 +1,10 @@
 """Where the paragraphs of a document's pages begin and end.
 
 Owns what counts as a paragraph: whole blocks of about 60 to 180 words of one page, with the heading above them. The
-embedding models read about 200 words; the RAG paper (section 3.1) retrieves by paragraph too. Left out, and never
-stepped over: tables of contents, references, rows of figures, headings with nothing below, and the sentence that a page
-break divides, since half a sentence may say the opposite. The text is not changed: a paragraph is
-``page.text[start:end]``.
+embedding models read about 200 words; the RAG paper (section 3.1) retrieves by paragraph too. Tables of contents,
+references, rows of figures, headings with nothing below, and sentences that a page break divides are left out, since
+half a sentence may say the opposite. A paragraph never reaches over such a place. The text is not changed: a paragraph
+is ``page.text[start:end]``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_WORDS = 180
 _ENOUGH_WORDS = 60
 _LEAST_WORDS = 8
 _HEADING_WORDS = 14
-_MOST_HEADINGS = 2  # kept above a paragraph; more are a title page
+_MOST_HEADINGS = 2  # headings kept above a paragraph; more of them are a title page
 _ENTRY_WORDS = 20
 _PROSE_WORDS = 25
 _REFERENCE_WORDS = 60
@@ -73,7 +73,7 @@ class _Part(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A line of a page: its place in the text, and what part it plays."""
+    """A line of a page: its place in the text, and its role."""
 
     start: int
     end: int
@@ -82,7 +82,7 @@ class _Block:
 
 
 def spans(pages: Sequence[Page], language: str | None = None) -> tuple[Span, ...]:
-    """The paragraphs of a document, in order, none over a page's end, none above 180 words.
+    """The paragraphs of a document, in order; each is on one page and has at most 180 words.
 
     Args:
         pages: clean, as ``kb.parsing.parse`` gives them: each line is a paragraph, a heading, an item or a row.
@@ -147,7 +147,7 @@ def _is_heading(text: str, words: int) -> bool:
 
 
 def _leave_out_divided(pages: Sequence[Page], blocks: Sequence[list[_Block]]) -> None:
-    """Where a sentence runs over from one page to the next, cut its halves off both."""
+    """Where a sentence continues on the next page, cut its halves off both pages."""
     above = next((row for row in reversed(range(len(blocks[0]))) if blocks[0][row].part is not _Part.LEFT_OUT), None)
     below = next((row for row, block in enumerate(blocks[1]) if block.part is not _Part.LEFT_OUT), None)
     if above is None or below is None:

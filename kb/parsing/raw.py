@@ -1,4 +1,4 @@
-"""The noun between a reader and the cleaning: text as the file holds it."""
+"""What a reader gives to the cleaning: text as the file holds it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Raw:
 
     Attributes:
         pages: the text of each page, empty for a page without text; paragraphs or lines end with a line break.
-        is_wrapped: whether a line is as long as the page is wide, so that paragraphs have to be joined of lines.
+        is_wrapped: whether lines end at the page's width, so that paragraphs have to be joined from lines.
         hidden: how many characters were left out because people would not see them.
         notes: what else a person should know, as sentences.
     """

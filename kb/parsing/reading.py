@@ -1,6 +1,6 @@
 """One file read: recognised, read by the reader of its kind, cleaned, and cut to the limits.
 
-Runs in the locked process only; a reader may hang, crash or be taken over, so nothing here is called anywhere else.
+Runs only in the locked process: a reader may hang, crash or be taken over by a hostile file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read(
         raw = replace(raw, title=None)
     pages, was_cut = _cut(raw.pages, limits.characters)
     texts, notes = cleaned(replace(raw, pages=pages))
-    texts, grew = _cut(texts, limits.characters)  # one character may be written out as many
+    texts, grew = _cut(texts, limits.characters)  # cleaning may write one character as several
     notes = [*raw.notes, *notes]
     if was_cut or grew:
         notes.append(f"Only the first {limits.characters:,} characters were read.")

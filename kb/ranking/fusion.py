@@ -1,6 +1,6 @@
-"""What every part of the knowledge base does with its rankings, and which passages of all are kept.
+"""How each part of the knowledge base fuses its rankings, and which passages of all parts are kept.
 
-Owns the fusion of rankings, what a passage gains for whom it is about, and what counts as a repetition. It knows
+Owns the fusion of rankings, the bonus for a passage about the right group, and what counts as a repetition. It knows
 neither facts nor documents: their parts of a search do.
 """
 
@@ -26,7 +26,9 @@ _SAME_WORDS = 0.95  # the cosine above which two passages say the same
 
 # Measured on 80 English posts, 10 for each target group, which the project had labelled with the facts that answer them
 # (those labels are not kept here).
-_SAME_GROUP = 0.1  # 0.05 to 0.15 do alike; with no group given the first passage is right less often, 65 % for 73 %
+_SAME_GROUP = (
+    0.1  # 0.05 to 0.15 do equally well; without a group the first passage is right in 65 % of cases instead of 73 %
+)
 _OTHER_GROUP = -0.15  # a fact about another group must be much closer than a norm that protects everybody
 THRESHOLD = 0.35  # with 0.5 no fact is left for a fifth of the posts; posts of random letters stay below it
 
@@ -40,7 +42,7 @@ Ranking = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A row and what each ranking gave it; ``None`` where the ranking does not hold it."""
+    """A row and its score in each ranking; ``None`` where the ranking does not hold it."""
 
     row: int
     bm25: float | None
@@ -60,7 +62,7 @@ class Ranked:
     Attributes:
         order: higher is better; comparable between parts.
         vector: of the passage's text, of length 1 and shape (dimension,), or ``None`` where the model cannot read it.
-        document: what must not come twice.
+        document: its document, which must not come twice.
         source: where it comes from, if that must not answer everything; "" where there is no limit.
     """
 
@@ -80,10 +82,10 @@ class Part(Protocol):
 
 
 class Norms(Part, Protocol):
-    """The part that answers first: it holds what is true whatever a post says."""
+    """The part with the norms, which hold whatever a post says."""
 
     def norms(self, group: TargetGroup | None) -> list[Ranked]:
-        """What holds whatever a post says of the group, best first. Raises ``IndexUnavailable``."""
+        """The norms that hold whatever a post says about the group, best first. Raises ``IndexUnavailable``."""
         ...
 
     def named(self, ids: Sequence[str]) -> list[Ranked]:
@@ -109,8 +111,8 @@ def candidates(by_words: Sequence[Ranking], by_vectors: Sequence[Ranking]) -> li
 
 
 def preference(groups: frozenset[TargetGroup], group: TargetGroup | None, *, is_universal: bool) -> float:
-    """What a passage gains or loses for whom it is about; 0 for norms that protect everybody."""
-    # "Other" says that the reader of the post could not tell, or that it attacks several: any group may be right.
+    """The bonus or malus of a passage for the group that it is about; 0 for norms that protect everybody."""
+    # "Other" means that the group was not known, or that the post attacks several: any group may be right.
     if group in (None, TargetGroup.OTHER):
         return 0.0
     if group in groups:

@@ -1,8 +1,8 @@
 """English words for a post in Spanish, Italian, Basque or French, so that it finds evidence in English.
 
-Owns the glossary beside this file, of what hateful posts speak about. It is no translation: word order, negation and
-whatever the list lacks are lost, and nobody is shown it. It is for an embedding model that knows English only; a
-multilingual one needs none.
+Owns the glossary beside this file, of what hateful posts speak about. A gloss is not a translation: word order,
+negation and words that the list lacks are lost, and nobody is shown it. An embedding model that knows only English
+needs it; a multilingual one does not.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _WHOM = "@"
 
 
 def gloss(text: str, language: str | None) -> str:
-    """What a text is about in English words, in the order of the text.
+    """English words for what a text is about, in the order of the text.
 
-    "" where the list has none of its words, or only such as say whom it is about: any fact about them would do then.
+    "" where the list has none of its words, or only words for the group: any fact about that group would match then.
     """
     if language not in LANGUAGES:
         return ""

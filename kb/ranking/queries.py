@@ -1,7 +1,7 @@
 """What is asked of the knowledge base, in words that it understands.
 
-Owns which of the queries the embedding model can read, and what stands in for those that it cannot: their gloss in
-English, where there is one.
+Owns which of the queries the embedding model can read, and what replaces the others: their gloss in English, where
+there is one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ROMA = re.compile(r"\b(?:gyps(?:y|ies)|gitan[oa]s?|zingar[aeio]|ijito\w*)\b", r
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """The vectors that a passage is held against: of each query that can be read, and of the claim."""
+    """The vectors that passages are compared with: of each query that can be read, and of the claim."""
 
     queries: tuple[NDArray[np.float32], ...]
     claim: NDArray[np.float32] | None
@@ -42,7 +42,7 @@ class Asked:
     """A search, prepared.
 
     Attributes:
-        texts: all queries, the post first, as they stand and glossed: for a search by words.
+        texts: all queries, the post first, both unchanged and glossed: for a search by words.
         known: those that the embedding model can read, glosses included: for a search by meaning.
         claim: the claim or its gloss, or ``None`` where the model can read neither.
     """
@@ -52,8 +52,8 @@ class Asked:
     claim: str | None
 
     def directions(self, embedder: Embedder) -> Directions | None:
-        """The vectors to hold passages against, or ``None`` where nothing can be read. Raises ``IndexUnavailable``."""
-        texts = list(self.known) or ([self.claim] if self.claim else [])  # only the claim can be read: it looks itself
+        """The vectors to compare passages with, or ``None`` where nothing can be read. Raises ``IndexUnavailable``."""
+        texts = list(self.known) or ([self.claim] if self.claim else [])  # only the claim can be read: it is the query
         if not texts:
             return None
         encoded = embedder.encode([*texts, self.claim] if self.claim else texts)
@@ -81,5 +81,5 @@ def asked(query: EvidenceQuery, known_languages: frozenset[str], language_of: La
 
 
 def _as_sources_say(text: str) -> str:
-    """A text with the name that reports use for a group, where posts use another: the vectors hardly know it."""
+    """A text with the name for a group that reports use, where posts use another that the vectors hardly know."""
     return _ROMA.sub("Roma", text)

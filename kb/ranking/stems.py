@@ -1,7 +1,7 @@
-"""Which words of a text the indexes know: lower case, without stop words, down to the stem, language by language.
+"""How a text becomes the words of an index: lower case, without stop words, cut to the stem of its language.
 
-Owns the analysis that the documents and the queries share; both indexes of the knowledge base take it from here, so
-that a query never meets words that were cut in another way.
+Owns the analysis that documents and queries share. Both indexes of the knowledge base use it, so that the words of
+queries and documents are cut in the same way.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ANALYZERS: Mapping[str, tantivy.TextAnalyzer] = MappingProxyType(
 
 def tokens(text: str, field: str = ENGLISH) -> list[str]:
     """The stems of a text, in order."""
-    whole = text.encode(errors="replace").decode()  # half a character, as a broken client may send it
+    whole = text.encode(errors="replace").decode()  # replaces a half character, as a broken client may send it
     return list(ANALYZERS[field].analyze(whole))
 
 

@@ -1,7 +1,7 @@
 """The text of a Word document (Office Open XML, ECMA-376) that people see.
 
-Owns the few elements that matter of ``word/document.xml`` and ``word/styles.xml``, read as a stream: no tree is built,
-no document type and so no entity is accepted (defusedxml), and the archive is measured before anything is unpacked.
+Owns the reading of ``word/document.xml`` and ``word/styles.xml`` as streams: no tree is built, no document type and so
+no entity is accepted (defusedxml), and the archive is measured before anything is unpacked.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _OTHERS = {
     "content.xml": "an OpenDocument file",
     "META-INF/container.xml": "an EPUB book",
 }
-_LEFT_OUT = frozenset({"Fallback", "del", "moveFrom"})  # said twice; deleted; moved to where it is read
+_LEFT_OUT = frozenset({"Fallback", "del", "moveFrom"})  # a duplicate; deleted; moved elsewhere in the text
 _DEEPEST = 200
 _DEEPEST_STYLE = 20
-_MOST_RATIO, _SMALL = 250, 2**20  # the text of an office program packs to a tenth or a thirtieth
+_MOST_RATIO, _SMALL = 250, 2**20  # the text of an office program is packed to a tenth or a thirtieth
 _ENTRY_BYTES = 512  # in the archive's directory, generously
 _LEAST_HALF_POINTS = 4.0
 _WHITE = 245
@@ -67,7 +67,7 @@ class _Paragraph:
 
 
 def read(data: bytes, limits: ParsingLimits) -> Raw:
-    """The document's paragraphs in order, those of tables and text boxes included, a line each.
+    """The document's paragraphs in order, including tables and text boxes, one line each.
 
     Raises:
         DocumentRefused: the archive is a bomb, is damaged, has a password, or holds no Word document.
@@ -106,7 +106,7 @@ def _archive(data: bytes, limits: ParsingLimits) -> zipfile.ZipFile:
 
 
 class _Reader:
-    """Reads the events of ``word/document.xml``; nothing is kept but the lines."""
+    """Reads the events of ``word/document.xml``; keeps only the lines."""
 
     def __init__(self, styles: dict[str, Look]) -> None:
         self.lines: list[str] = []
@@ -160,7 +160,7 @@ class _Reader:
             paragraph.parts.append(text)
 
     def _apply(self, inside: list[str], said: Look) -> None:
-        """Give what a property says to what it stands in: a run, a paragraph's shade, a cell's shade."""
+        """Apply a property to the element around it: a run, a paragraph's shade, a cell's shade."""
         if inside == ["r", "rPr"]:
             self._run |= said
         elif inside == ["p", "pPr"] and self._paragraphs:
@@ -236,7 +236,7 @@ def _is_white(colour: str) -> bool:
 
 
 def _styles(archive: zipfile.ZipFile) -> dict[str, Look]:
-    """How each style makes its text look, what it is based on included; the defaults stand under the empty name."""
+    """How each style makes its text look, including its base style; the defaults have the empty name."""
     if "word/styles.xml" not in archive.namelist():
         return {}
     looks: dict[str, Look] = {"": {}}

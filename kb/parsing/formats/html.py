@@ -1,7 +1,7 @@
-"""The text of a web page that people see: no script, no style, nothing hidden, no menu.
+"""The text of a web page that people see, without scripts, styles, hidden text and menus.
 
-Owns the walk over the tree that Lexbor (selectolax) makes. Hidden text has to be recognised in the tree, with its
-styles, so the choice of the main text stands here too and not in a library that is given the page afterwards.
+Owns the walk over the tree that Lexbor (selectolax) makes. Hidden text can only be recognised in the tree, with its
+styles. So the main text is chosen here too, not by a library afterwards.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LONGEST_MENU_ENTRY = 200
 
 @dataclass(slots=True)
 class _Sheet:
-    """What the page's own style sheets say, for each element by its address in memory."""
+    """The page's own style sheets: what they say of each element, by its address in memory."""
 
     hidden: set[int] = field(default_factory=set)
     white: set[int] = field(default_factory=set)
@@ -51,7 +51,7 @@ class _Sheet:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Whether text is white, and whether something other than white stands behind it."""
+    """Whether text is white, and whether something other than white is behind it."""
 
     is_white: bool
     is_on_colour: bool
@@ -67,7 +67,7 @@ class _Text:
     hidden: int = 0
 
     def end_block(self, *, is_heading: bool = False) -> None:
-        """Close the open block; what is little but links is a menu and is left out, unless it is a heading."""
+        """Close the open block; a block that is mostly links is a menu and is left out, unless it is a heading."""
         text = " ".join("".join(self.parts).split())
         is_menu = not is_heading and len(text) < _LONGEST_MENU_ENTRY and self.linked > _MOSTLY_LINKS * len(text)
         if text and not is_menu:
@@ -83,7 +83,7 @@ class _Text:
 
 
 def read(data: bytes, media_type: str) -> Raw:
-    """The page's main text, a line for each block; the whole page where it marks none as its main text.
+    """The page's main text, a line for each block; the whole page where no part is marked as its main text.
 
     Raises:
         DocumentRefused: its characters are in no known encoding.
@@ -128,7 +128,7 @@ def _ids(tree: LexborHTMLParser, selector: str) -> set[int]:
 def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
     """The text below an element. Walks without recursion: a page may nest deeper than Python's stack."""
     text = _Text()
-    left_out: tuple[int, bool] | None = None  # the element that nothing is taken of, and whether it hides text
+    left_out: tuple[int, bool] | None = None  # the element whose text is left out, and whether it hides text
     looks = [_Look(is_white=False, is_on_colour=False)]
     links = 0
     for node, enters in _walk(root):
@@ -164,7 +164,7 @@ def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
 
 
 def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Every node below an element and itself, when it is entered and when it is left."""
+    """An element and every node below it, when it is entered and when it is left."""
     node, last = root, root.mem_id
     while True:
         yield node, True

@@ -1,4 +1,4 @@
-"""What kind of file it is, and its characters: the content decides, the declared media type only where it must.
+"""The kind of a file, and its characters: by the content, and by the declared media type only where that is needed.
 
 Owns recognition and decoding; must never open what it recognises.
 """
@@ -60,10 +60,10 @@ class FileKind(Enum):
 
 
 def kind_of(data: bytes, media_type: str) -> FileKind:
-    """Which kind a file is of.
+    """The kind of a file.
 
     Raises:
-        DocumentRefused: it is of none that can be read.
+        DocumentRefused: this kind of file cannot be read.
     """
     if not data.strip(b"\x00\t\n\r "):
         raise DocumentRefused("The file is empty.", remedy="Fetch it again.")
@@ -132,7 +132,7 @@ def _declared(data: bytes, media_type: str) -> str | None:
 
 
 def _guessed(sample: bytes) -> str | None:
-    from charset_normalizer import from_bytes  # here: hardly any file needs it, and it costs each 20 ms
+    from charset_normalizer import from_bytes  # imported here: hardly any file needs it, and it costs 20 ms
 
     matches = from_bytes(sample, cp_isolation=[_WESTERN, *_OTHER_ENCODINGS])
     best = matches.best()

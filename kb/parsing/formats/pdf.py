@@ -1,9 +1,9 @@
 """The text of a PDF file that people see, page by page, by PDFium.
 
-Owns what is text, what is hidden and what is a scan. Left out as hidden: text without ink (render modes 3 and 7), of no
-opacity, white on nothing but white, lower than two points, or outside of the page. A scan often carries its own OCR as
-text without ink. It is not used: nobody sees it, so it may say anything; the picture is read instead. Not recognised
-as hidden is text that something covers, or that lies on a layer that is switched off. Scripts in a file are never run.
+Owns what is text, what is hidden and what is a scan. Text is hidden if it has no ink (render modes 3 and 7), has no
+opacity, is white on white, is lower than two points, or is outside of the page. A scan often has its own OCR as text
+without ink. It is not used: nobody sees it, so it may say anything; the picture is read instead. Text that something
+covers, or on a layer that is switched off, is not recognised as hidden. Scripts in a file are never run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OCR_SECONDS = 30.0
 _SPARE_SECONDS = 5.0
 _DEEPEST_FORM = 4
 _PROGRAM_TITLE = re.compile(r"^(?:Microsoft (?:Word|PowerPoint) - |\(?(?:untitled|anonymous)\)?$)", re.IGNORECASE)
-"""What programs write in the place of a title."""
+"""What programs write instead of a title."""
 
 
 @dataclass(slots=True)
@@ -176,7 +176,7 @@ class _Page:
         return (rect.left, min(rect.bottom, rect.top), rect.right, max(rect.bottom, rect.top))
 
     def _is_on_colour(self, box: tuple[float, ...]) -> bool:
-        """Whether a picture, a shade, or a shape filled with a colour stands where a character does."""
+        """Whether a picture, a shade, or a shape filled with a colour is behind a character."""
         if self._coloured is None:
             self._coloured = [item.get_bounds() for item in self._objects() if _is_coloured(item)]
         x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
@@ -209,13 +209,13 @@ def _is_coloured(item: pdfium.PdfObject) -> bool:
 
 
 def _string(codes: list[int]) -> str:
-    """Characters as PDFium gives them, one above U+FFFF as two halves."""
+    """Characters as PDFium counts them: one above U+FFFF is two halves."""
     halves = "".join(map(chr, codes))
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip(" ")
 
 
 def _with_paragraphs(lines: list[_Line]) -> str:
-    """The lines, with an empty one before each that stands off further than lines usually do."""
+    """The lines, with an empty one before each line that is further from the last than usual."""
     steps = [above.top - below.top for above, below in itertools.pairwise(lines)]
     down = [step for step in steps if step > 0]
     usual = statistics.median(down) if down else math.inf
@@ -232,7 +232,7 @@ def _read_scans(
     language: str | None,
     deadline: float,
 ) -> None:
-    """Put the text that OCR finds in the place of each scanned page, and note what was done."""
+    """Fill each scanned page with the text that OCR finds, and note what was done."""
     path = ocr.program()
     if path is None:
         raw.notes.append(f"{_pages(len(scans))} scanned and not read: {ocr.INSTALL}.")

@@ -1,7 +1,7 @@
 """Whether a style hides a text from people who look at it.
 
-Owns the few CSS properties that hide; it applies no cascade, so it errs on the side of what an element or a rule says
-itself. What scripts and style sheets of other files do is not known to it.
+Owns the few CSS properties that hide text. It applies no cascade: what an element or a rule says itself counts. It does
+not know what scripts and the style sheets of other files do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def declarations(style: str) -> Declarations:
 
 
 def rules(sheet: str) -> Iterator[tuple[str, Declarations]]:
-    """The plain rules of a style sheet, selector and declarations, 2,000 at most; none that stands in an @ rule."""
+    """The plain rules of a style sheet, as selector and declarations, at most 2,000; none from inside an @ rule."""
     text = _COMMENT.sub(" ", sheet)
     start = body = depth = found = 0
     for brace in _BRACE.finditer(text):
@@ -81,7 +81,7 @@ def is_white(style: Declarations) -> bool:
 
 
 def has_background(style: Declarations) -> bool:
-    """Whether something other than white stands behind the text."""
+    """Whether something other than white is behind the text."""
     if re.search(r"url\(|gradient\(", style.get("background", "") + style.get("background-image", "")):
         return True
     behind = colour(paper(style))
