@@ -27,8 +27,7 @@ async def parse(fetched: Fetched, limits: ParsingLimits = _USUAL, *, language: s
         DocumentRefused: its kind cannot be read, or it is damaged, a trap, or beyond the limits; the message says
             which. No other error is raised, whatever the file does.
     """
-    from kb.parsing.apart.process import (
-        read_apart,
-    )  # imported here: the process that reads imports this package without asyncio
+    # Imported here, since the process that reads imports this package without asyncio.
+    from kb.parsing.apart.process import read_apart
 
     return await read_apart(fetched, limits, language=language)

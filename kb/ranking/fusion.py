@@ -26,9 +26,8 @@ _SAME_WORDS = 0.95  # the cosine above which two passages say the same
 
 # Measured on 80 English posts, 10 for each target group, which the project had labelled with the facts that answer them
 # (those labels are not kept here).
-_SAME_GROUP = (
-    0.1  # 0.05 to 0.15 do equally well; without a group the first passage is right in 65 % of cases instead of 73 %
-)
+# 0.05 to 0.15 do equally well; without a group the first passage is right for 65 % of the posts instead of 73 %
+_SAME_GROUP = 0.1
 _OTHER_GROUP = -0.15  # a fact about another group must be much closer than a norm that protects everybody
 THRESHOLD = 0.35  # with 0.5 no fact is left for a fifth of the posts; posts of random letters stay below it
 

@@ -1,4 +1,4 @@
-"""The library with its local index: what is accepted is found, what is not is not.
+"""The library with its local index, which finds the accepted documents and no others.
 
 Owns how the index follows the library.
 """
@@ -27,7 +27,7 @@ def _silent(_: str, __: int, ___: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What bringing the index up to date changed, in paragraphs; ``version`` is the index's new name."""
+    """What an update of the index changed, in paragraphs; ``version`` is the index's new name."""
 
     added: int
     removed: int
@@ -54,7 +54,7 @@ class LocalShelf:
         return self.index.vectors(rows)
 
     def embedded(self, rows: Sequence[int]) -> frozenset[int]:
-        """Those of these rows whose vectors are made already."""
+        """Those of these rows that have vectors already."""
         return self.index.embedded_of(rows)
 
     def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
@@ -62,12 +62,12 @@ class LocalShelf:
         return self.library.paragraphs(rows)
 
     def follow(self, on_progress: OnProgress = _silent) -> Indexed:
-        """Make the index hold what the library serves, and nothing else; the next version, put in place at once.
+        """Make the index hold what the library serves, and nothing else, by a new version that becomes current.
 
-        The index's own rows say what it holds, so a crash on the way costs nothing but doing some of it again.
+        The index's own rows say what it holds, so that after a crash only some work is done again.
 
         Raises:
-            IndexUnavailable: no space, no permission, or a damage.
+            IndexUnavailable: no space, no permission, or the index is damaged.
         """
         held, served, before = self.index.rows, self.library.served(), self.library.indexed()
         kept = {revision: _kept_of(listed) for revision, (listed, _) in served.items()}

@@ -1,7 +1,7 @@
-"""The library on a Qdrant server, for collections that one machine does not hold; a ``Shelf`` like the local one.
+"""The library on a Qdrant server, for collections that are too large for one machine; a ``Shelf`` like the local one.
 
-Owns the form of the points. A point carries its passage and the hash of it, so that a machine that searches needs no
-library. Words are sparse vectors, weighted as by BM25; the server adds how rare a word is.
+Owns the form of the points. A point holds its passage and the hash of it, so that a machine that searches needs no
+library of its own. Words are sparse vectors with the weights of BM25; the server adds how rare a word is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MEANING: Final = "meaning"
 _WORDS: Final = "words"
 _AT_ONCE = 64
 _K1, _B = 1.2, 0.75  # as tantivy's BM25
-_MEAN_LENGTH = 75.0  # stems of a paragraph of 120 words; a server of shards knows no mean of its own
+_MEAN_LENGTH = 75.0  # stems of a paragraph of 120 words; a server with shards does not know the mean
 _MAX_QUERY_WORDS = 64
 _NEVER = date.max.toordinal()
 _REMEDY = sentence(
@@ -40,7 +40,7 @@ _REMEDY = sentence(
 )
 
 OnPushed = Callable[[int, int], None]
-"""Told after each batch: how many paragraphs are pushed, of how many."""
+"""Called after each batch: how many paragraphs are pushed, and how many there are."""
 
 
 class QdrantShelf:
@@ -56,9 +56,9 @@ class QdrantShelf:
         self._embedder = embedder
 
     def push(self, paragraphs: Sequence[Paragraph], version: str, on_pushed: OnPushed = lambda _, __: None) -> None:
-        """Make the collection hold exactly these paragraphs; searches go on meanwhile.
+        """Make the collection hold exactly these paragraphs; searches continue meanwhile.
 
-        What was pushed under the same ``version`` before is not sent again, so a push that was cut off goes on.
+        Paragraphs that were pushed under the same ``version`` are not sent again, so an interrupted push continues.
 
         Raises:
             IndexUnavailable: the server cannot be reached, or refuses.
@@ -196,7 +196,7 @@ def _paragraph(row: int, payload: Mapping[str, Any]) -> Paragraph:
 
 
 def _sparse(text: str) -> models.SparseVector:
-    """What of BM25 a paragraph alone tells: how often each stem stands in it, beside its length."""
+    """The part of BM25 that a paragraph gives: how often each stem occurs in it, weighted by its length."""
     counts = Counter(_number(token) for token in tokens(text))
     norm = _K1 * (1 - _B + _B * counts.total() / _MEAN_LENGTH)
     return models.SparseVector(
@@ -205,12 +205,12 @@ def _sparse(text: str) -> models.SparseVector:
 
 
 def _number(stem: str) -> int:
-    """A number for a stem, below 2^31; two of a million stems share one rarely enough not to matter."""
+    """A number for a stem, below 2^31; among a million stems few enough share one not to matter."""
     return int.from_bytes(hashlib.blake2b(stem.encode(), digest_size=4).digest()) >> 1
 
 
 def _filter(filters: Filters) -> models.Filter:
-    """The narrowing as Qdrant takes it."""
+    """The filters in the form that Qdrant takes."""
     anything: dict[str, frozenset[Any]] = {
         "target_groups": frozenset(group.value for group in filters.target_groups),
         "publisher": filters.publishers,

@@ -1,7 +1,7 @@
 """The library's part of a search: paragraphs of accepted documents that bear on the claim.
 
-Owns how paragraphs are reranked to the claim. The words of a passage are exactly its stored span, checked against its
-hash when it is read; where it stands is said with it.
+Owns how paragraphs are reranked to the claim. The words of a passage are exactly its stored span, which is checked
+against its hash when it is read; a passage carries its place in the document.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, Ranking, candi
 from kb.ranking.queries import Asked, Directions
 from kb.shelf.index.entries import Filters
 
-_CANDIDATES = 200  # of BM25, for each query: what has no vector yet must be found by its words
+_CANDIDATES = 200  # of BM25, for each query: paragraphs without a vector must be found by their words
 _EMBEDDED_NOW = 48  # of these at most: 56 paragraphs a second on two cores, each kept for the next search
 _EACH_DOCUMENT = 3  # of the candidates: one document cannot fill them all
-_DISTRUSTED = -0.1  # a passage of a source of low trust must be as much closer as one about another group, nearly
+_DISTRUSTED = -0.1  # the malus of a source of low trust, nearly that of a passage about another group
 _LEAST_SHARED = 3  # stems that a passage in a language without vectors must share with a query
 _EACH_SHARED, _MOST_SHARED = 0.03, 6
 
@@ -49,7 +49,7 @@ class Shelf(Protocol):
         ...
 
     def embedded(self, rows: Sequence[int]) -> frozenset[int]:
-        """Those of these rows whose vectors are made already."""
+        """Those of these rows that have vectors already."""
         ...
 
     def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
@@ -102,7 +102,7 @@ class LibrarySearch:
         )
 
     def _pool(self, found: Sequence[Hit]) -> list[Hit]:
-        """The best candidates, and of those that are not embedded yet no more than a search can wait for."""
+        """The best candidates; of those without a vector only as many as a search can wait for."""
         best = found[:_CANDIDATES]
         embedded = self._shelf.embedded([one.row for one in best])
         now = [one.row for one in best if one.row not in embedded][:_EMBEDDED_NOW]
@@ -128,7 +128,7 @@ def _nearness(vector: NDArray[np.float32], directions: Directions) -> float:
 
 
 def _by_words(paragraph: Paragraph, wanted: Asked) -> float:
-    """Without vectors: nothing, unless a query shares enough words, and then a little for each."""
+    """The closeness without vectors: a little for each word shared with a query, if enough are shared."""
     language = paragraph.document.language
     own = set(content_stems(paragraph.text, language))
     shared = max((len(own & set(content_stems(text, language))) for text in wanted.texts), default=0)

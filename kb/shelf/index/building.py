@@ -1,9 +1,9 @@
-"""What a version is made of: which pieces a table and its vectors need, and how each is made.
+"""The pieces of a version: which ones a table and its vectors need, and how each is made.
 
-Owns the names of the pieces. A name says all that the piece was made from, so a piece that an earlier version has is
-taken over, and the same paragraphs and vectors make the same version, byte for byte, however they came. Only the cells
-of dense search remember: they stay as they were learnt until there are a quarter more vectors, since to learn them
-anew is to encode everything anew.
+Owns the names of the pieces. A name stands for everything that the piece was made from. So a piece of an earlier
+version can be used again, and the same paragraphs and vectors make the same version, byte for byte, in whatever order
+they came. The cells of dense search are an exception: they stay as they were learnt until there are a quarter more
+vectors, since learning them again means encoding everything again.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from kb.shelf.index.versions import IndexPiece, Versions
 from kb.shelf.index.words import FOLDER, Texts, write_list, write_segment
 
 FORMAT = [1, *GROUPS, *ANALYZERS]
-"""Raise the number whenever the stored form, the tokens or the records change."""
+"""The version of the format; raise it whenever the stored form, the tokens or the records change."""
 NOTHING: Mapping[str, Any] = {"cells": None}
-"""The header where there is no version before."""
+"""The header where there is no earlier version."""
 
 OnProgress = Callable[[str, int, int], None]
-"""Told what is being made, how much of it is done, and of how much."""
+"""Called with what is being made, how much of it is done, and how much there is."""
 
 _COPIED_AT_ONCE = 16_384
 
 
 @dataclass
 class Build:
-    """A build of one version; ``base`` are the pieces that can be taken over, ``header`` that of the version before."""
+    """A build of one version; ``base`` are pieces that can be used again, ``header`` is the earlier version's."""
 
     versions: Versions
     header: Mapping[str, Any]
@@ -52,7 +52,7 @@ class Build:
     _pieces: dict[str, IndexPiece] = field(default_factory=dict)
 
     def run(self) -> str:
-        """Make what is missing and put the version together; returns its name. It is not current yet.
+        """Make what is missing and assemble the version; returns its name. It is not current yet.
 
         Raises:
             IndexUnavailable: ``texts`` does not give a paragraph as it was indexed.
@@ -84,7 +84,7 @@ class Build:
         return {"key": key, "paragraphs": len(records), "vectors": None, "codes": None}
 
     def _dense(self, described: list[dict[str, Any]], cuts: list[slice]) -> dict[str, Any] | None:
-        """Add vectors to the shards' descriptions, and codes if there are many; returns what cells they are in."""
+        """Add vectors to the shards' descriptions, and codes if there are many; returns their cells."""
         self.vectors = self.vectors.within(Columns(self.table))
         for shard, cut in zip(described, cuts, strict=True):
             first, last = self.table["row"][cut][[0, -1]]
@@ -102,7 +102,7 @@ class Build:
         return cells
 
     def _cells(self, step: int) -> dict[str, Any]:
-        """The cells of the version before, if they were learnt from as many vectors of this model; or new ones."""
+        """The earlier version's cells if they were learnt from as many vectors of this model; otherwise new ones."""
         made_for = _key(self.embedder, f"{step}")
         if (before := self.header["cells"]) and before["for"] == made_for:
             self._pieces[f"centres-{before['centres']}"] = self.base[f"centres-{before['centres']}"]
@@ -146,7 +146,7 @@ class Build:
 
 
 def batches_of(pieces: Mapping[str, IndexPiece], embedder: str) -> list[Batch]:
-    """The vectors that this model made, of all pieces that hold vectors. They stay on the disk. Raises ``OSError``."""
+    """The vectors by this model in all pieces that hold vectors. They stay on the disk. Raises ``OSError``."""
     batches = []
     for name, piece in pieces.items():
         kind, _, key = name.partition("-")
@@ -166,7 +166,7 @@ def _inner(folder: Path) -> Path:
 
 
 def _key(*parts: str | bytes) -> str:
-    """32 hexadecimal digits for what a piece is made from."""
+    """The name of a piece: 32 hexadecimal digits of a hash of what it is made from."""
     hashed = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part

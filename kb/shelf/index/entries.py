@@ -13,7 +13,7 @@ class ParagraphEntry:
     """A paragraph with what can be filtered by.
 
     Attributes:
-        row: the paragraph's number in the library, for ever the same and above 0.
+        row: the paragraph's number in the library, which never changes and is above 0.
         document: the id of its document.
         source: where the document comes from: ``un``, ``eurlex``, ``fra``, ``folder``.
         language: ISO 639-1; ``None`` counts as English.
@@ -40,7 +40,7 @@ class Filters:
         target_groups: those about one of these.
         since_year: those of this year or later, never one without a year; likewise ``until_year``.
         today: those that have not expired on that day.
-        per_document: at most so many of one document.
+        per_document: the most paragraphs of one document.
     """
 
     target_groups: frozenset[TargetGroup] = frozenset()

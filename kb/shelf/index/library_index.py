@@ -1,10 +1,10 @@
 """The index of the library: BM25 by tantivy and dense vectors by faiss, for millions of paragraphs.
 
-Owns when versions are made and opened, and when paragraphs are embedded. It must never serve an index that is not,
-byte for byte, what was written, and never mix the vectors of two models.
+Owns when versions are made and opened, and when paragraphs are embedded. It must never serve an index that differs from
+what was written, and never mix the vectors of two models.
 
 Ingestion needs no model: a paragraph can be found by its words as soon as ``update`` is done. Vectors are made when
-they are first wanted, and kept; ``embed`` makes all of them, for hours if need be, and goes on where it was killed.
+they are first wanted, and kept. ``embed`` makes all of them, which may take hours, and continues where it was killed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOCK_SECONDS = 300.0
 _WRITING, _EMBEDDING = ".lock", "embedding.lock"
 _READ_AT_ONCE = 1000
 _BLOCK_BITS = 8  # 256 rows are embedded as one step, always the same ones, so that a kill changes no vector
-_TEXTS_AT_ONCE = 32  # so that a search that wants a vector waits for half a second at most
+_TEXTS_AT_ONCE = 32  # so that a search waits for half a second at most until it gets a vector
 _FOLD_EVERY = 32_768  # vectors in the log; a search compares each of them
 _BUILD = sentence("Run `{command}`.", command="antiphon kb build")
 _REPAIR = sentence("Run `{command}`.", command="antiphon kb verify --repair")
@@ -53,14 +53,14 @@ class LibraryIndex:
     """The rankings over the library's paragraphs, each known by its row. Safe to share between threads and processes.
 
     Args:
-        folder: where it is kept; nothing else should be.
-        texts: looks up the texts of rows, as they were indexed.
+        folder: where the index is kept; it should hold nothing else.
+        texts: looks up the indexed texts of rows.
         lazy: ``False`` embeds at each update what was added, before it returns.
         tuning: how dense search trades time for recall.
 
-    All methods block: call them in a thread. Each raises ``IndexUnavailable``, with the remedy, if there is no index
-    or it is damaged; it is read and proved in full when it is opened. The same changes make the same version, byte for
-    byte, whether or not the process was killed on the way.
+    All methods block: call them in a thread. Each raises ``IndexUnavailable``, with the remedy, if there is no index or
+    it is damaged. The index is read and checked in full when it is opened. The same changes make the same version, byte
+    for byte, whether or not the process was killed on the way.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class LibraryIndex:
     # Searching
 
     def open(self) -> None:
-        """Open the current version, or go on to it if another process has made one since; costs nothing if not."""
+        """Open the current version, also when another process has made a new one; cheap if it is open already."""
         with self._open_lock, _translated(self._folder):
             for last_try in (False, True):
                 name = self._versions.current_name()
@@ -124,7 +124,7 @@ class LibraryIndex:
         """The best ``k`` rows by BM25 of the paragraphs that pass, best first; any text will do.
 
         Stop words are dropped and words stemmed by the language of each paragraph. Scores do not depend on filters,
-        but for ``languages``, which also says by which stems to search.
+        except ``languages``, which also selects the stems to search by.
         """
         return self._opened().bm25(query, k, filters)
 
@@ -136,10 +136,10 @@ class LibraryIndex:
         return self._opened().dense(np.asarray(vector, dtype=np.float32), k, filters)
 
     def vectors(self, rows: Sequence[int]) -> NDArray[np.float32]:
-        """Unit vectors of shape (len(rows), dimension); those that are missing are made now, and kept.
+        """Unit vectors of shape (len(rows), dimension); missing ones are made now, and kept.
 
         Raises:
-            IndexUnavailable: also if a row is not in the index or its text not in the library, or there is no model.
+            IndexUnavailable: also if a row is not in the index, its text is not in the library, or there is no model.
         """
         opened, wanted = self._opened(), np.array(rows, dtype=np.int64)
         if (found := opened.take(wanted)) is not None:
@@ -158,12 +158,12 @@ class LibraryIndex:
     def update(
         self, added: Iterable[ParagraphEntry], removed: Iterable[int] = (), on_progress: OnProgress = _silent
     ) -> str:
-        """Make a version with these changes current; returns its name. Searches that run go on with theirs.
+        """Make a version with these changes current; returns its name. Running searches continue with their version.
 
-        Vectors that were made since the last version become part of this one, also if nothing is added or removed.
+        Vectors that were made since the last version become part of this one, even if nothing is added or removed.
 
         Args:
-            added: in the order of their rows; takes the place of what has the same row.
+            added: in the order of their rows; an entry replaces the one with the same row.
         """
         self._change(added, removed, on_progress)
         if not self._lazy:
@@ -171,7 +171,7 @@ class LibraryIndex:
         return self.version
 
     def rebuild(self, entries: Iterable[ParagraphEntry], on_progress: OnProgress = _silent) -> str:
-        """Make a version of exactly these paragraphs current, whatever is damaged; what is whole is used again.
+        """Make a version of exactly these paragraphs current, whatever is damaged; undamaged pieces are used again.
 
         Args:
             entries: in the order of their rows.
@@ -183,7 +183,7 @@ class LibraryIndex:
         return self.version
 
     def embed(self, *, limit: int | None = None, on_progress: OnProgress = _silent) -> int:
-        """Make the missing vectors, about ``limit`` of them at most, and a version that holds them; returns how many.
+        """Make at most about ``limit`` of the missing vectors, and a version that holds them; returns how many.
 
         What was made is kept if the process is killed. Only one process at a time can do this.
         """
@@ -204,7 +204,7 @@ class LibraryIndex:
         return done
 
     def verify(self) -> list[str]:
-        """What is wrong, in words: each file of the current version, and each text that is not what was indexed."""
+        """What is wrong, in words, with the current version's files, and texts that differ from the indexed ones."""
         try:
             with _translated(self._folder):
                 name = self._versions.current_name()
@@ -251,7 +251,7 @@ class LibraryIndex:
     def _make(
         self, table: Table, pieces: Mapping[str, IndexPiece], header: Mapping[str, Any], on_progress: OnProgress
     ) -> None:
-        """A version of this table and all known vectors, opened and so proved, then current. Needs the lock."""
+        """Make a version of this table and all known vectors; it is opened, and so checked, and then made current."""
         log, embedder = self._log(), self._embedder.name
         files = log.turn()
         vectors = VectorSet.of([*batches_of(pieces, embedder), *log.batches(files)])
@@ -277,7 +277,7 @@ class LibraryIndex:
         rows, hashes = opened.columns.rows[places], opened.columns.texts[places]
         found = self._texts(rows.tolist())
         texts = [checked_text(found, row, wanted) for row, wanted in zip(rows.tolist(), hashes.tolist(), strict=True)]
-        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))  # texts of one length need no filling up
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))  # texts of one length need no padding
         parts = [order[first : first + _TEXTS_AT_ONCE] for first in range(0, len(order), _TEXTS_AT_ONCE)]
         vectors = np.concatenate([self._embedder.encode([texts[at] for at in part]) for part in parts])
         batch = Batch(rows[order], hashes[order], vectors.astype(np.float16))

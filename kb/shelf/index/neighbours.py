@@ -1,11 +1,12 @@
-"""The nearest vectors: exact while they are few, by cells and short codes of them beyond.
+"""The nearest vectors: an exact search while there are few, and a search by cells and short codes for more.
 
-Owns how many are few, how the cells are learnt, and how far a search looks. Vectors are of length 1 and compared by
-inner product.
+Owns where the exact search ends, how the cells are learnt, and how far a search looks. Vectors are of length 1 and
+compared by inner product.
 
-Beyond, an inverted file (Jegou 2011) with RaBitQ codes of one bit a dimension (Gao and Long 2024): a search looks into
-the cells nearest to the query, takes several times as many candidates as are wanted by their codes, and ranks these by
-their vectors in half precision, which stay on the disk. Only the codes, 60 bytes a vector, are held in memory.
+Many vectors are in an inverted file (Jegou 2011) with RaBitQ codes of one bit a dimension (Gao and Long 2024). A search
+looks into the cells nearest to the query. By their codes it picks several times as many candidates as are wanted, and
+ranks these by their vectors in half precision, which stay on the disk. Only the codes, 60 bytes a vector, are held in
+memory.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """How dense search trades time for recall; the defaults are measured by ``bench.retrieval``.
+    """How dense search trades time for recall; ``bench.retrieval.retrieval`` measures it with these defaults.
 
     Attributes:
-        exact_up_to: so many vectors are compared one by one.
+        exact_up_to: the largest number of vectors that are compared one by one.
         probes: how many cells a search looks into.
-        candidates: how many vectors are compared after the codes, for each that is wanted; ``least`` at least.
-        scanned: where a filter lets so few pass, these are compared one by one.
+        candidates: how many vectors are compared after the codes, for each one that is wanted.
+        least: the least number of vectors that are compared after the codes.
+        scanned: if a filter lets at most this many vectors pass, these are compared one by one.
     """
 
     exact_up_to: int = 50_000
@@ -43,7 +45,7 @@ class Tuning:
     scanned: int = 3_000
 
 
-_GROWTH = 1.25  # cells are learnt anew when there are a quarter more vectors than when they were learnt
+_GROWTH = 1.25  # cells are learnt again when there are a quarter more vectors than when they were learnt
 _POINTS_PER_CELL = 48
 _ROUNDS = 8
 _SEED = 1
@@ -53,9 +55,9 @@ _SCAN_AT_ONCE = 16_384
 
 
 def learnt_at(count: int, tuning: Tuning) -> int:
-    """From how many of so many vectors cells are learnt, always the first ones; 0 where exact search does.
+    """How many of ``count`` vectors, from the first on, the cells are learnt from; 0 where the search is exact.
 
-    It grows in steps, so that new vectors at the end change nothing until there are a quarter more.
+    The number grows in steps of a quarter, so that a few new vectors at the end do not change it.
     """
     if count <= tuning.exact_up_to:
         return 0
@@ -66,13 +68,13 @@ def learnt_at(count: int, tuning: Tuning) -> int:
 
 
 def sample_of(step: int) -> NDArray[np.int64]:
-    """The places of the vectors that cells are learnt from, spread over the first ``step``."""
+    """The places of the vectors that cells are learnt from, spread evenly over the first ``step``."""
     size = min(step, _POINTS_PER_CELL * cells_for(step))
     return np.arange(size, dtype=np.int64) * step // size
 
 
 def cells_for(count: int) -> int:
-    """How many cells: the power of two next to four times the square root of the number of vectors."""
+    """The number of cells: the power of two next to four times the square root of the number of vectors."""
     return int(2 ** round(np.log2(4 * np.sqrt(max(count, 1)))))
 
 
@@ -106,7 +108,7 @@ def _empty_index(centres: NDArray[np.float32]) -> faiss.IndexIVFRaBitQ:
     quantizer = faiss.IndexFlatIP(dimension)
     quantizer.add(centres)
     index = faiss.IndexIVFRaBitQ(quantizer, dimension, cells, faiss.METRIC_INNER_PRODUCT)
-    index.is_trained = True  # the codes need no more than the centres
+    index.is_trained = True  # the codes need only the centres
     return index
 
 
@@ -134,7 +136,7 @@ class Exact:
 
 
 class Cells:
-    """Looks into the nearest cells. Memory: the codes; the vectors stay on the disk.
+    """Looks into the nearest cells. Only the codes are in memory; the vectors stay on the disk.
 
     Args:
         codes: of all vectors, in their order, in parts.
@@ -151,7 +153,7 @@ class Cells:
             start += len(part)
 
     def search(self, vector: NDArray[np.float32], k: int, allowed: Mask | None = None) -> Ranked:
-        """The best ``k`` of the allowed places; the fewer are allowed, the more cells are looked into."""
+        """The best ``k`` of the allowed places; the fewer are allowed, the more cells are searched."""
         probes, selector, bits = self._tuning.probes, None, None
         if allowed is not None:
             count = int(np.count_nonzero(allowed))
@@ -175,7 +177,7 @@ class Cells:
 
 
 def best(places: NDArray[np.int64], scores: NDArray[np.float32], k: int) -> Ranked:
-    """The ``k`` places with the highest scores, best first; of equals, the first."""
+    """The ``k`` places with the highest scores, best first; among equal scores, the first places."""
     if k < len(scores):
         least = -np.partition(-scores, k - 1)[k - 1] if k else np.inf
         kept = np.flatnonzero(scores >= least)

@@ -1,6 +1,6 @@
-"""A version, open for searches: proved whole, and unchanged for as long as it is open.
+"""A version, open for searches: checked in full, and unchanged for as long as it is open.
 
-Owns how filters are applied, and what is asked of the words, of the version's vectors and of those embedded since.
+Owns how filters are applied, and how words, the version's vectors and newer vectors are searched.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from kb.shelf.index.words import FOLDER, Words
 Hits = list[tuple[int, float]]
 """Rows and their scores, best first."""
 
-_BROAD = 0.5  # where more of the paragraphs pass a filter, it is quicker to ask for more and drop those that do not
+_BROAD = 0.5  # if a larger share of paragraphs passes a filter, it is quicker to ask for more and drop some
 _SPARE = 1.25
-_FILTERS = 16  # are remembered: searches of one day and community ask for the same
+_FILTERS = 16  # filters are remembered: searches of one day and community use the same
 _LOOKS_EVERY_SECONDS = 1.0
 _LEAST_ROOM = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class _PassingFilter:
-    """What a filter lets pass: of all paragraphs, of those with a stored vector, and which share; ``None`` is all."""
+    """What a filter lets pass: of all paragraphs and of those with a stored vector, and its share; ``None`` is all."""
 
     paragraphs: Mask | None
     stored: Mask | None
@@ -97,9 +97,9 @@ class Opened:
         return Cells(self.stored, centres, codes, self._tuning)
 
     def is_untouched(self) -> bool:
-        """Whether the files are still those that were opened; looked up once a second at most.
+        """Whether the files are still those that were opened; checked once a second at most.
 
-        A version that was dropped since is as good as it was: its open files outlive their names.
+        A version that was dropped meanwhile is still good: its open files outlive their names.
         """
         if monotonic() - self._looked >= _LOOKS_EVERY_SECONDS and self.version.folder.is_dir():
             self._looked = monotonic()
@@ -203,7 +203,7 @@ class Opened:
         return vectors
 
     def add(self, batch: Batch) -> None:
-        """Take in vectors that were made since; those of other texts, or known already, are left out."""
+        """Add vectors that were made since; those of other texts, or known already, are left out."""
         places = self.columns.places(batch.rows)
         fits = (places >= 0) & (places_in(self._places, places) < 0)
         fits[fits] = self.columns.texts[places[fits]] == batch.texts[fits]
@@ -232,7 +232,7 @@ class _Since:
                     self._at[place] = len(self._at)
 
     def _make_room(self, dimension: int) -> None:
-        if len(self._at) == len(self._of):  # twice as much, so that growing costs little; readers keep what they have
+        if len(self._at) == len(self._of):  # twice as much, so that growing costs little; readers keep their arrays
             room = max(2 * len(self._of), _LEAST_ROOM)
             of, vectors = np.empty(room, dtype=np.int64), np.empty((room, dimension), dtype=np.float32)
             of[: len(self._of)] = self._of
@@ -248,7 +248,7 @@ class _Since:
         return places[found], scores
 
     def places_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Which of the vectors is that of each place; -1 where there is none."""
+        """For each place the index of its vector; -1 where there is none."""
         return np.array([self._at.get(place, -1) for place in places.tolist()], dtype=np.int64)
 
     def take(self, at: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -267,7 +267,7 @@ def _is_among_first(documents: NDArray[np.uint64], most: int) -> Mask:
 
 
 def _seen(version: Version) -> list[tuple[int, int, int]]:
-    """What tells that a file was changed or put in another's place. Raises ``DamageError``."""
+    """A mark by which a changed or replaced file is noticed. Raises ``DamageError``."""
     try:
         stats = [(version.folder / name).stat() for name in version.files]
     except OSError as err:

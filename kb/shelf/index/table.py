@@ -1,7 +1,7 @@
 """The paragraphs as a table of numbers: one record a paragraph, in the order of their rows, and cut into shards.
 
-Owns the form of a record, which records a filter lets pass, and where shards begin. A shard depends on nothing but the
-rows that are there, so that two libraries with the same paragraphs have the same shards, however they came to be.
+Owns the form of a record, which records a filter lets pass, and where shards begin. A shard depends only on its rows,
+so that two libraries with the same paragraphs have the same shards, whatever their history.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ GROUPS = tuple(TargetGroup)
 NEVER = date.max.toordinal()
 NO_YEAR = -1
 
-_SHARD_BITS = (18, 16, 14, 12)  # shards of 262,144 rows, then smaller ones, so that new rows touch little
+_SHARD_BITS = (18, 16, 14, 12)  # shards of 262,144 rows, then smaller ones, so that new rows change few shards
 _AT_ONCE = 10_000
 
 Table = NDArray[np.void]
-"""Records of dtype ``RECORD``, rows ascending and none twice."""
+"""Records of dtype ``RECORD``, with ascending rows and without duplicates."""
 Mask = NDArray[np.bool_]
 
 
 def digest(text: str) -> int:
-    """64 bits of a text's hash; never 0, which stands for nothing."""
+    """64 bits of a text's hash; never 0, which means that there is none."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") or 1
 
 
@@ -95,14 +95,14 @@ def group_bits(groups: frozenset[TargetGroup]) -> int:
 
 
 def changed(table: Table, added: Table, removed: Iterable[int]) -> Table:
-    """The table without the removed rows and with the added ones, which take the place of those with their rows."""
+    """The table without the removed rows and with the added records, which replace those with the same rows."""
     gone = np.concatenate([added["row"], np.fromiter(removed, dtype=np.int64)])
     both = np.concatenate([table[~np.isin(table["row"], gone)], added])
     return both[np.argsort(both["row"], kind="stable")]
 
 
 def shards(rows: NDArray[np.int64]) -> list[slice]:
-    """Where each shard lies in a table with these rows; none is empty.
+    """Where each shard is in a table with these rows; none is empty.
 
     A shard holds the rows of one aligned range: the largest ranges that the last row completes, then smaller ones.
     """
@@ -118,7 +118,7 @@ def shards(rows: NDArray[np.int64]) -> list[slice]:
 
 
 def places_in(ordered: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the wanted numbers lie in an ascending array; -1 for one that is not there."""
+    """Where the wanted numbers are in an ascending array; -1 for one that is not there."""
     if not len(ordered):
         return np.full(len(wanted), -1, dtype=np.int64)
     places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
@@ -139,11 +139,11 @@ class Columns:
         return len(self.rows)
 
     def places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the rows lie in the table; -1 for a row that is not there."""
+        """Where the rows are in the table; -1 for a row that is not there."""
         return places_in(self.rows, rows)
 
     def mask(self, filters: Filters) -> Mask | None:
-        """Which paragraphs pass, of shape (paragraphs,); ``None`` if all do. ``per_document`` is not looked at."""
+        """Which paragraphs pass, of shape (paragraphs,); ``None`` if all do. ``per_document`` is ignored."""
         parts = [part for part in self._parts(filters) if not part.all()]
         return np.logical_and.reduce(parts) if parts else None
 

@@ -1,10 +1,10 @@
 """Vectors of paragraphs on the disk: those that a version holds, and a log of those embedded since.
 
 Owns how vectors are stored (half precision, one row a paragraph) and found by row. A vector belongs to a row and the
-hash of its text; one that was made of another text is never returned.
+hash of its text; a vector of another text is never returned.
 
-The log is a cache that many processes may write, each its own file; what is torn or damaged in it is left out, and
-costs no more than to embed it again.
+The log is a cache that many processes may write, each to its own file. Records that are cut off or damaged are left
+out, and their texts are embedded again.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _log = logging.getLogger(__name__)
 
 _HEAD = struct.Struct("<4sII16s")  # mark, paragraphs, dimension, checksum
 _MARK = b"AVC1"
-_MOST = 1 << 20  # of paragraphs or dimensions in one record; a damaged head may say anything
+_MOST = 1 << 20  # the most paragraphs or dimensions in one record; a damaged head may say anything
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Vectors with the rows and the hashes of the texts that they are of; all of the same length."""
+    """Vectors, with the rows and the hashes of their texts; all three of the same length."""
 
     rows: NDArray[np.int64]
     texts: NDArray[np.uint64]
@@ -43,11 +43,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
-    """Vectors in the order of their rows. They stay where they are, mostly on the disk.
+    """Vectors in the order of their rows. They are not copied; most are on the disk.
 
     Attributes:
-        rows: of shape (vectors,), none twice with the same text; ``texts`` likewise.
-        matrices: where the vectors lie; the one at ``i`` is ``matrices[matrix[i]][place[i]]``.
+        rows: of shape (vectors,), without duplicates for the same text; ``texts`` likewise.
+        matrices: where the vectors are; the one at ``i`` is ``matrices[matrix[i]][place[i]]``.
     """
 
     rows: NDArray[np.int64]
@@ -58,7 +58,7 @@ class VectorSet:
 
     @classmethod
     def of(cls, batches: Sequence[Batch]) -> VectorSet:
-        """The vectors of all batches; of two for the same row and text, the first."""
+        """The vectors of all batches; of two for the same row and text, the first is kept."""
         kept = [batch for batch in (_NO_BATCH, *batches) if len(batch.rows) or batch is _NO_BATCH]
         rows = np.concatenate([batch.rows for batch in kept])
         texts = np.concatenate([batch.texts for batch in kept])
@@ -75,7 +75,7 @@ class VectorSet:
 
     @property
     def dimension(self) -> int:
-        """How long the vectors are; 0 where there are none."""
+        """The vectors' dimension; 0 where there are none."""
         return int(self.matrices[-1].shape[1])
 
     def take(self, places: NDArray[np.int64]) -> Halves:
@@ -88,7 +88,7 @@ class VectorSet:
         return taken
 
     def within(self, columns: Columns) -> VectorSet:
-        """Only those that the table has, with the same text."""
+        """Only the vectors of rows in the table with the same text."""
         places = columns.places(self.rows)
         kept = np.flatnonzero(places >= 0)
         kept = kept[columns.texts[places[kept]] == self.texts[kept]]
@@ -106,7 +106,7 @@ class VectorLog:
         self._own = folder / f"{uuid.uuid4().hex}.log"
 
     def append(self, batch: Batch) -> None:
-        """Keep a batch: all of it, or, if the process ends now, nothing. Raises ``OSError``."""
+        """Store a batch: all of it, or nothing if the process ends meanwhile. Raises ``OSError``."""
         body = batch.rows.tobytes() + batch.texts.tobytes() + np.ascontiguousarray(batch.vectors).tobytes()
         count, dimension = batch.vectors.shape
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ class VectorLog:
             with self._own.open("ab") as file:
                 file.write(_HEAD.pack(_MARK, count, dimension, _checksum(body)) + body)
         except OSError:
-            self.turn()  # what was written of it must not stand before a later batch
+            self.turn()  # a part of it must not remain before a later batch
             raise
 
     def files(self) -> list[Path]:
@@ -122,12 +122,12 @@ class VectorLog:
         return sorted(self._folder.glob("*.log"))
 
     def turn(self) -> list[Path]:
-        """The files of all processes as of now; what this one appends from now on goes into another."""
+        """The files of all processes now; later batches of this process go into another file."""
         self._own = self._folder / f"{uuid.uuid4().hex}.log"
         return self.files()
 
     def batches(self, files: Sequence[Path]) -> list[Batch]:
-        """What the files hold, but for damaged records. The vectors stay on the disk."""
+        """What the files hold, except damaged records. The vectors stay on the disk."""
         return [batch for file in files for batch in _read(file)]
 
     def forget(self, files: Sequence[Path]) -> None:

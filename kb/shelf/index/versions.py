@@ -1,16 +1,14 @@
-"""Versions of an index on the disk: whole folders, never changed, named by their content; one of them is current.
+"""Versions of an index on the disk: folders that never change, named by their content; one of them is current.
 
-Owns how a version is put together of pieces, made current, proved whole and dropped. It knows nothing of what the
-pieces hold.
+Owns how a version is assembled from pieces, made current, checked and dropped. It does not know what the pieces hold.
 
-    current                    the name of the version that searches open
-    versions/<name>/           manifest.json with the checksum of every file; its own hash is the name
-    versions/<name>.published  a number that grows: the version was current once, and no later one was current before
-    building/<piece>/          pieces that are made already, of a build that was not finished
-    .lock                      held by whoever writes
+    current                    the name of the version that searches open versions/<name>/           manifest.json with
+    the checksum of every file; its own hash is the name versions/<name>.published  a number that grows: the version was
+    current once, and no later one was current before building/<piece>/          finished pieces of a build that was not
+    finished .lock                      held by the process that writes
 
 A piece is a few files with a name that says what they were made from. A version that needs a piece of an earlier one
-gets a hard link to its files, so that an update costs what has changed.
+gets hard links to its files, so that an update writes only what has changed.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ class DamageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class IndexPiece:
-    """Files that are made together, and the folder that they lie in."""
+    """Files that are made together, and their folder."""
 
     folder: Path
     files: Files
@@ -116,7 +114,7 @@ class Versions:
         return Version(name, folder, read["header"], pieces)
 
     def sound_pieces(self) -> dict[str, IndexPiece]:
-        """Every piece of every version that is whole, whatever became of the others. Reads every byte."""
+        """Every undamaged piece of every version, whatever the state of the others. Reads every byte."""
         sound: dict[str, IndexPiece] = {}
         for name in self._names():
             with suppress(DamageError):
@@ -127,7 +125,7 @@ class Versions:
     # What is written
 
     def piece(self, name: str, make: Callable[[Path], None]) -> IndexPiece:
-        """A piece that ``make`` writes into the folder that it is given, unless it was finished before.
+        """A piece that ``make`` writes into a folder, unless it was finished before.
 
         Raises:
             OSError: it cannot be written. And whatever ``make`` raises.
@@ -170,7 +168,7 @@ class Versions:
     def publish(self, name: str) -> None:
         """Make a version current, at once; keep the one before it and drop all others. Raises ``OSError``.
 
-        Whoever has opened a version that is dropped may go on with it: files that are open outlive their names.
+        A process that has opened a dropped version can continue with it: open files outlive their names.
         """
         published = self._published()
         before = max(published, key=lambda one: published[one], default=None)
@@ -203,7 +201,7 @@ class Versions:
         return sorted(path.name for path in self._versions.iterdir() if path.is_dir() and path.name != _NEW)
 
     def _published(self) -> dict[str, int]:
-        """The number of each version that was current once. Raises ``DamageError``."""
+        """The number of each version that was ever current. Raises ``DamageError``."""
         return {path.name.removesuffix(_PUBLISHED): _number(path) for path in self._versions.glob(f"*{_PUBLISHED}")}
 
 

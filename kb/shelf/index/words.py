@@ -1,8 +1,8 @@
-"""BM25 over the paragraphs, by tantivy: one segment for each shard, each written apart and only once.
+"""BM25 over the paragraphs, by tantivy: one segment for each shard, each written separately and once.
 
-Owns what tantivy stores and how it is asked. tantivy names segments at random and merges them when it sees fit; here a
-shard becomes one segment with a name of its own, and the list of segments is written by us, so that the same paragraphs
-always make the same bytes.
+Owns what tantivy stores and how it is asked. By itself tantivy names segments at random and merges them when it likes.
+Here each shard becomes one segment with a fixed name, and this module writes the list of segments, so that the same
+paragraphs make the same bytes.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ FOLDER = "words"
 Texts = Callable[[Sequence[int]], Mapping[int, str]]
 """Looks up the texts of paragraphs by row."""
 
-_WRITER_BYTES = 2_000_000_000  # a segment must fit, or tantivy begins another; taken only as far as it is needed
+_WRITER_BYTES = 2_000_000_000  # a segment must fit, or tantivy begins another; used only as far as needed
 _TEXTS_AT_ONCE = 1000
-_MAX_QUERY_STEMS = 64  # a longer post adds time, not sense
+_MAX_QUERY_STEMS = 64  # more words of a post only take more time
 _SUFFIXES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 _FIELD_OF_LANGUAGE = {digest(code): field for code, field in FIELDS.items()}
 
@@ -114,12 +114,12 @@ def _document(record: np.void, text: str) -> tantivy.Document:
 
 
 def _signed(value: int) -> int:
-    """The same 64 bits as tantivy takes them: its unsigned fields panic on a Python int."""
+    """The same 64 bits as a signed number: tantivy's unsigned fields panic on a Python int."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def write_list(folder: Path, segments: Sequence[tuple[str, int]]) -> None:
-    """Write what tantivy opens an index by: the names of the segments, and how many paragraphs each has."""
+    """Write the files by which tantivy opens an index: the segments' names, and how many paragraphs each has."""
     tantivy.Index(_schema(), path=str(folder))
     listed = json.loads((folder / "meta.json").read_text())
     listed["segments"] = [
@@ -141,7 +141,7 @@ class Words:
 
     def __init__(self, folder: Path, languages: frozenset[int]) -> None:
         index = tantivy.Index.open(str(folder))
-        index.config_reader("manual")  # what is open stays as it is
+        index.config_reader("manual")  # an open index does not change
         self._searcher = index.searcher()
         self._fields: dict[str, set[int]] = {}
         for language in sorted(languages):
@@ -155,8 +155,8 @@ class Words:
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The rows of the best ``limit`` paragraphs, and their scores, best first; any text will do.
 
-        Each paragraph is searched by the stems of its language, all languages that the filters let pass at once.
-        Only if ``narrow``, the filters also decide which paragraphs are found; the scores are the same.
+        Each paragraph is searched by the stems of its language; all languages that the filters let pass are searched
+        together. Only with ``narrow`` do the filters also decide which paragraphs are found; the scores are the same.
         """
         terms = self._terms(text, filters)
         if not terms:
