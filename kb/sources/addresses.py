@@ -1,7 +1,7 @@
-"""Which addresses a source may lead to: public ones, and this machine only where the source itself stands on it.
+"""Which addresses a source may lead to: public ones, and this machine only if the source itself is on it.
 
-Owns that rule, for addresses written out and for those that a name resolves to, so that neither a listing nor a
-redirect can make Antiphon call what only its own network can reach; and how a redirect is read.
+Owns that rule for written addresses and for those that a name resolves to. So neither a listing nor a redirect can make
+Antiphon call a machine that only its own network can reach. Also owns how a redirect is read.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class PrivateAddress(OSError):
 
 
 def parsed(url: URL | str) -> URL:
-    """A URL of a text.
+    """The URL in a text.
 
     Raises:
-        DocumentRefused: it is none.
+        DocumentRefused: the text is not a URL.
     """
     try:
         return url if isinstance(url, URL) else URL(url)
@@ -35,10 +35,10 @@ def parsed(url: URL | str) -> URL:
 
 
 def redirected(url: URL, location: str) -> URL:
-    """Where a redirect leads. CELLAR sends from https to http on its own host; that is asked for by https again.
+    """Where a redirect leads. CELLAR redirects from https to http on its own host; https is kept then.
 
     Raises:
-        DocumentRefused: the location is no address.
+        DocumentRefused: the location is not a URL.
     """
     there = url.join(parsed(location))
     if url.scheme == "https" and there.scheme == "http" and there.host == url.host and there.port == 80:
@@ -54,10 +54,10 @@ def is_loopback(url: URL) -> bool:
 
 
 def checked(url: URL, *, reaches_loopback: bool) -> URL:
-    """The URL, if its form allows to ask for it.
+    """The URL, if its form is allowed.
 
     Raises:
-        DocumentRefused: it is not of the web, holds a password, or is written with an address that is not public.
+        DocumentRefused: it is not a web address, holds a password, or names an address that is not public.
     """
     if url.scheme not in SCHEMES or not url.host:
         raise DocumentRefused(f"{url.human_repr()} is no address of the web.")
@@ -70,7 +70,7 @@ def checked(url: URL, *, reaches_loopback: bool) -> URL:
 
 
 def may_reach(address: _Address, *, reaches_loopback: bool) -> bool:
-    """Whether an address is public, or of this machine where that is allowed."""
+    """Whether an address is public, or is this machine's where that is allowed."""
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     address = mapped or address
     if address.is_loopback:
@@ -79,7 +79,7 @@ def may_reach(address: _Address, *, reaches_loopback: bool) -> bool:
 
 
 class PublicResolver(AbstractResolver):
-    """Resolves names, and refuses those that lead to an address that may not be reached."""
+    """Resolves names, and refuses those that lead to a forbidden address."""
 
     def __init__(self, *, reaches_loopback: bool, resolver: AbstractResolver | None = None) -> None:
         self._reaches_loopback = reaches_loopback
@@ -91,7 +91,7 @@ class PublicResolver(AbstractResolver):
         """The addresses of a name.
 
         Raises:
-            PrivateAddress: one of them may not be reached.
+            PrivateAddress: one of them is forbidden.
             OSError: there are none.
         """
         found = await self._resolver.resolve(host, port, family)
@@ -102,7 +102,7 @@ class PublicResolver(AbstractResolver):
         return found
 
     async def close(self) -> None:
-        """Let go of what the resolver holds."""
+        """Release what the resolver holds."""
         await self._resolver.close()
 
 

@@ -1,7 +1,7 @@
 """EUR-Lex, through CELLAR, the repository of the Publications Office: its SPARQL endpoint and its documents.
 
-Owns the question that finds works by the words of their English titles and subjects, and the forms in which a document
-is asked for. The pages of eur-lex.europa.eu are for people, and are never asked for here.
+Owns the query that finds works by the words of their English titles and subjects, and the formats in which a document
+is requested. It does not request the pages of eur-lex.europa.eu, which are for people.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ TERMS: Final = "Reuse with acknowledgement of the source: Commission Decision 20
 _PAGE_SIZE: Final = 200
 _WORD: Final = re.compile(r"[^\W_]+")
 _SAFE: Final = re.compile(r"""[^\s"'\\<>]{1,80}""")
-"""What may stand for a CELEX number inside a query."""
+"""What counts as a CELEX number inside a query."""
 _FORMS: Final = (
     "application/xhtml+xml", "text/html", "application/pdf;type=pdfa2a", "application/pdf;type=pdfa1a",
     "application/pdf;type=pdfa1b", "application/pdf;type=pdfx", "application/pdf",
 )  # fmt: skip
-"""What a document is asked for as, one after the other; CELLAR has no PDF for those who do not name its kind."""
+"""The formats that are requested, one after the other; CELLAR gives a PDF only to requests that name its kind."""
 _QUERY: Final = """\
 PREFIX cdm: <http://publications.europa.eu/ontology/cdm#>
 PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
@@ -96,7 +96,7 @@ class EurLex:
         ]
 
     async def list(self, listing: str, cursor: str | None) -> ListingPage:
-        """The works whose CELEX numbers follow the cursor: an order in which works that are added hide no others.
+        """The works whose CELEX numbers follow the cursor: in this order new works do not hide others.
 
         Raises:
             SourceUnavailable: CELLAR does not answer, or not with results.
@@ -153,7 +153,7 @@ def _question(keyword: str, kind: str, since: str, after: str, limit: int) -> st
 
 
 def _words(keyword: str) -> str:
-    """A keyword for Virtuoso's full-text search: phrases, or, where a mark stands inside one, its words."""
+    """A keyword for Virtuoso's full-text search: as a phrase, or as its words where it has a punctuation mark."""
     parts = []
     for phrase in phrases_of(keyword):
         words = _WORD.findall(phrase)
@@ -183,5 +183,5 @@ def _safe(text: str) -> str:
 
 
 def _title(text: str) -> str:
-    """A title; those of judgments are several, with # between them."""
+    """A title; judgments have several, with # between them."""
     return " – ".join(part.strip(" .") for part in text.split("#") if part.strip(" ."))

@@ -1,8 +1,8 @@
-"""A folder of files as a source: what an organisation or a community has itself.
+"""A folder of files as a source, for documents that an organisation or a community has itself.
 
-Owns which files are taken, what is said about them beside them, and what is wrong with either. A file ``x.pdf`` may
-have a sidecar ``x.pdf.toml``; each line of a ``.jsonl`` file is a document with the same fields and its ``text``. A
-document with a defect is listed all the same, and refused with the defect when it is fetched: so a person is told.
+Owns which files are taken, the descriptions beside them, and the errors in both. A file ``x.pdf`` may have a sidecar
+``x.pdf.toml``; each line of a ``.jsonl`` file is a document with the same fields and its ``text``. A document with a
+defect is listed too, and refused with the defect when it is fetched, so that a person is told.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Described(BaseModel):
 
 
 class ListedLine(Described):
-    """A document of a ``.jsonl`` file. Without an ``id``, its line's number names it; of one id, the first counts."""
+    """A document of a ``.jsonl`` file. Without an ``id`` its line number names it; of equal ids the first counts."""
 
     text: _Text
     id: _Text | None = None
@@ -69,7 +69,7 @@ class ListedLine(Described):
 
 @dataclass(frozen=True, slots=True)
 class _FolderPlace:
-    """Where a document stands: a file below the folder, and for a line its offset in bytes and its number from 1."""
+    """The place of a document: a file below the folder, and for a line its offset in bytes and its number from 1."""
 
     path: str
     offset: int = 0
@@ -86,7 +86,7 @@ class _FolderPlace:
         return cls(unquote(path, errors="surrogateescape"), int(offset or 0), int(number or 0))
 
     def named(self, key: str) -> str:
-        """The file's name in words that any text may hold, with the key of a line."""
+        """The file's name in a form that is safe in any text, with the key of a line."""
         path = self.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         return f"{path}#{key}" if self.line else path
 
@@ -95,9 +95,9 @@ class Folder:
     """The PDF, HTML, DOCX, TXT and JSONL files in a folder and below it, without hidden ones and links to elsewhere.
 
     Args:
-        name: what the source is called, and its documents' ids begin with.
+        name: the name of the source, with which its documents' ids begin.
         publisher: of documents that name none; ``""`` is the folder's own name.
-        max_bytes: of one file, or of one line.
+        max_bytes: the largest size of a file or a line.
 
     Raises:
         BadInput: it is not a folder that can be read.
@@ -129,7 +129,7 @@ class Folder:
         return [wanted_key(wanted)]
 
     async def list(self, listing: str, cursor: str | None) -> ListingPage:
-        """The documents after the cursor that are wanted, or that do not say what they are about.
+        """The documents after the cursor that are wanted; one that does not say what it is about counts as wanted.
 
         Raises:
             SourceUnavailable: the folder cannot be read.
@@ -145,7 +145,7 @@ class Folder:
 
         Raises:
             SourceUnavailable: the folder has changed since it was listed.
-            DocumentRefused: the file is missing or too large, or what is said about it has a defect.
+            DocumentRefused: the file is missing or too large, or its description has a defect.
         """
         return await asyncio.to_thread(self._fetch, document)
 
@@ -162,7 +162,7 @@ class Folder:
         return ListingPage(tuple(found), None)
 
     def _places(self, after: _FolderPlace | None) -> Iterator[_FolderPlace]:
-        """Where documents stand, in a fixed order, after one of them."""
+        """The places of documents, in a fixed order, after one of them."""
         for path in sorted(self._paths()):
             if after is not None and path < after.path:
                 continue
@@ -199,7 +199,7 @@ class Folder:
                 offset, number = offset + length, number + 1
 
     def _listed(self, place: _FolderPlace) -> Listed:
-        """A document as what stands beside it says; without that where it has a defect."""
+        """A document with the description beside it; without the description if that has a defect."""
         try:
             described, key = self._described(place)
         except DocumentRefused:
@@ -223,10 +223,10 @@ class Folder:
         )
 
     def _described(self, place: _FolderPlace) -> tuple[Described, str]:
-        """What is said about a document, and the key of a line within its file.
+        """The description of a document, and the key of a line within its file.
 
         Raises:
-            DocumentRefused: it cannot be read, or a field is wrong.
+            DocumentRefused: the description cannot be read, or a field is wrong.
         """
         if place.line:
             line = self._line(place)
@@ -279,7 +279,7 @@ class Folder:
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
-    """A file's bytes, read no further than it may be long."""
+    """A file's bytes, up to the largest size allowed."""
     with path.open("rb") as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
@@ -288,7 +288,7 @@ def _read(path: Path, max_bytes: int) -> bytes:
 
 
 def _lengths(file: BinaryIO) -> Iterator[tuple[int, bool]]:
-    """The length of each line in bytes, and whether it is blank; no line is held whole."""
+    """The length of each line in bytes, and whether it is blank; long lines are read in pieces."""
     while piece := file.readline(_PIECE_BYTES):
         length, is_blank = len(piece), not piece.strip()
         while not piece.endswith(b"\n") and (piece := file.readline(_PIECE_BYTES)):

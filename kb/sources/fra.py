@@ -1,6 +1,6 @@
 """The publications of the European Union Agency for Fundamental Rights, through the pages of its web site.
 
-Owns how those pages are read: by the form of the addresses that they link to, which outlasts their layout.
+Owns how those pages are read: by the form of the addresses that they link to, which changes less often than the layout.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OTHER_FILE: Final = re.compile(
 
 
 class Fra:
-    """Publications of FRA. Its site lists them all; the words of their teasers tell which are about the wanted groups.
+    """Publications of FRA. Its site lists all of them; the words of their teasers show those about the wanted groups.
 
     Args:
         client: asks the site, at its base URL.
@@ -116,7 +116,7 @@ def _tree(answer: Response) -> LexborHTMLParser:
 
 
 def _links(tree: LexborHTMLParser, base: URL) -> Iterator[tuple[LexborNode, URL]]:
-    """The links of a page, resolved; those that are no addresses left out."""
+    """The links of a page, resolved, without those that are not addresses."""
     for node in tree.css("a[href]"):
         try:
             yield node, base.join(URL((node.attributes["href"] or "").strip()))
@@ -125,7 +125,7 @@ def _links(tree: LexborHTMLParser, base: URL) -> Iterator[tuple[LexborNode, URL]
 
 
 def _is_last(tree: LexborHTMLParser, number: int) -> bool:
-    """Whether no page follows: by the count that the page shows, or else by the numbers that it links to."""
+    """Whether this is the last page: by the count that the page shows, or else by the numbers that it links to."""
     displaying = _DISPLAYING.search(_text(tree.root) if tree.root is not None else "")
     if displaying is not None:
         return int(displaying[2]) >= int(displaying[3])
@@ -134,7 +134,7 @@ def _is_last(tree: LexborHTMLParser, number: int) -> bool:
 
 
 def _teaser(node: LexborNode) -> str:
-    """The text of the entry that a link stands in."""
+    """The text of the entry around a link."""
     while node.parent is not None and node.tag not in _TEASERS:
         node = node.parent
     return _text(node) if node.tag in _TEASERS else ""

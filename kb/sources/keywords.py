@@ -1,4 +1,4 @@
-"""What the sources are asked for: keywords by target group, and which group a keyword or a title belongs to.
+"""What the sources are searched for: keywords by target group, and which group a keyword or a title belongs to.
 
 Owns the reading of ``keywords.toml``: the lists of Appendix A of the RAG paper, and ours for the group "other". A
 keyword is lower case; one with " & " asks for both of its sides.
@@ -51,7 +51,7 @@ def groups_in(text: str) -> frozenset[TargetGroup]:
 
 
 def normalised(published: str, corrections: Mapping[str, str]) -> str:
-    """A published keyword as it is asked for: corrected, in lower case, with plain apostrophes and single spaces."""
+    """A published keyword as it is searched: corrected, in lower case, with plain apostrophes and single spaces."""
     return _plain(corrections.get(published, published))
 
 

@@ -1,4 +1,4 @@
-"""The keys of listings: what one listing of a source asks for, as a string that a build can store and ask again.
+"""The keys of listings: what one listing of a source asks for, as a string that a build can store and use again.
 
 Owns their form: the query of a URL, so that a key tells a person what it asks for.
 """
@@ -31,7 +31,7 @@ def parts_of(key: str, *names: str) -> tuple[str, ...]:
 
 
 def wanted_key(wanted: Wanted) -> str:
-    """The key of a source with one listing, from which it takes what is wanted."""
+    """The key of a source that has a single listing and picks the wanted documents from it."""
     return key_of(since=wanted.since, groups=",".join(group for group in TargetGroup if group in wanted.target_groups))
 
 
@@ -51,7 +51,7 @@ def once_each(documents: Iterable[Listed | None]) -> tuple[Listed, ...]:
 
 
 def is_wanted(document: Listed, wanted: Wanted) -> bool:
-    """Whether a document is about one of the groups and not too old; what it does not say does not exclude it."""
+    """Whether a document is about one of the groups and not too old; unknown groups or years do not exclude it."""
     if document.year is not None and document.year < wanted.since:
         return False
     return not document.target_groups or bool(document.target_groups & wanted.target_groups)

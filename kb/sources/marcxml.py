@@ -1,7 +1,7 @@
-"""MARCXML, the form in which libraries hand out what their catalogues say.
+"""MARCXML, the format in which libraries publish their catalogues.
 
-Owns the reading of collections of records, such as Invenio's searches answer with (``of=xm``). It reads with neither
-DTD nor entities; what is not well-formed, or is not a collection, is refused whole.
+Owns the reading of collections of records, which Invenio's searches return (``of=xm``). DTDs and entities are not read.
+A text that is not well-formed, or not a collection, is refused as a whole.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TOTAL = re.compile(rb"<!--\s*Search-Engine-Total-Number-Of-Results:\s*(\d+)\s*-
 
 
 class NotMarcXml(ValueError):
-    """A text that is no collection of MARC records."""
+    """A text that is not a collection of MARC records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class MarcRecord:
-    """A record: the number that the catalogue knows it by (field 001), and its data fields."""
+    """A record: its number in the catalogue (field 001), and its data fields."""
 
     number: str
     fields: tuple[Field, ...]
@@ -58,7 +58,7 @@ class MarcRecord:
 
 
 def read_collection(data: bytes) -> tuple[list[MarcRecord], int | None]:
-    """The records of a search's answer, and how many the search found in all, where it says so.
+    """The records in the answer to a search, and how many the search found in all, if it says so.
 
     Raises:
         NotMarcXml: it is something else, or breaks off.

@@ -1,7 +1,8 @@
 """Asks web sites for pages and files, politely.
 
-Owns how often and how much Antiphon asks: what robots.txt allows, one request at a time for each host with a pause in
-between, a name with a contact, a few tries, no answer larger than it may be. Knows nothing of what the answers mean.
+Owns how often and how much Antiphon asks: only what robots.txt allows, one request at a time for each host with a pause
+in between, under a name with a contact, with a few tries and a limit on the size of an answer. It does not know what
+the answers mean.
 """
 
 from __future__ import annotations
@@ -32,20 +33,20 @@ from kb.sources.turns import HostTurns, seconds_to_wait
 NAME: Final = "Antiphon"
 MAX_LISTING_BYTES: Final = 32 * 2**20
 ROBOTS_LIVE_SECONDS: Final = 24 * 3600.0
-"""How long a robots.txt is taken for what it said (RFC 9309, section 2.4)."""
+"""How long a robots.txt is kept before it is read again (RFC 9309, section 2.4)."""
 _MAX_ROBOTS_BYTES: Final = 2**20
 _MAX_REDIRECTS: Final = 5
 _CHUNK_BYTES: Final = 2**16
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _ABSENT: Final = frozenset({300, 404, 406, 410})
-"""Nothing at this address, or nothing in the form that was asked for: 300 offers other forms."""
+"""Statuses for nothing at this address, or nothing in the requested format: 300 offers other formats."""
 _CONTACT: Final = re.compile(r"[^@\s()<>]+@[^@\s()<>]+\.[^@\s()<>]+|https?://[^\s()<>]+")
 _FORBID_ALL: Final = "User-agent: *\nDisallow: /"
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came from ``url``, the last of all redirects; ``charset`` is Python's name of the one that is named."""
+    """The answer from ``url``, the last of all redirects; ``charset`` is Python's name of the declared one."""
 
     url: str
     data: bytes
@@ -59,7 +60,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """One exchange that came to its end: a body for status 200, the next address for a redirect."""
+    """One complete exchange: a body for status 200, the next address for a redirect."""
 
     url: URL
     status: int
@@ -68,7 +69,7 @@ class _Reply:
 
 
 class _Passing(SourceUnavailable):
-    """Worth another try; ``waits`` where the host's turns already keep the time that the server asked for."""
+    """An error after which to try again; ``waits`` if the host's turns already keep the pause that the server wants."""
 
     def __init__(self, message: str, *, waits: bool = False) -> None:
         super().__init__(message, remedy="Try again later; what was kept stays.")
@@ -81,13 +82,14 @@ class PoliteClient:
     ``base_url`` is the site's address. Close the client, or use it in ``async with``.
 
     Args:
-        contact: a mail address or a web page, by which a site's operator can reach who runs this Antiphon.
+        contact: a mail address or a web page, by which a site's operator can reach the operator of this Antiphon.
         min_interval_seconds: between two requests to a host; a longer crawl delay in its robots.txt wins.
         attempts: tries for one request; only statuses 429 and 5xx and lost connections are tried again.
-        backoff_seconds: before the second try, doubled for each further one, plus up to as much by chance.
-        longest_wait_seconds: the longest that is waited before another try, whatever the server says.
-        timeout_seconds: for one answer, to its last byte.
-        clock, sleep: seconds that only ever grow, and how they are let pass.
+        backoff_seconds: the wait before the second try, doubled for each further one, plus a random part of up to the
+            same length.
+        longest_wait_seconds: the longest wait before another try, whatever the server says.
+        timeout_seconds: the time for one answer, to its last byte.
+        clock, sleep: a clock in seconds that never goes back, and the function that waits.
     """
 
     def __init__(
@@ -134,8 +136,8 @@ class PoliteClient:
 
         Raises:
             SourceUnavailable: the site does not answer after all tries, or only asks for a browser.
-            DocumentRefused: the file is missing, forbidden by the site or its robots.txt, too large, or elsewhere than
-                on the public web; or it is of another site, which does not answer.
+            DocumentRefused: the file is missing, forbidden by the site or its robots.txt, too large, or not on the
+                public web; or it is on another site, which does not answer.
         """
         answer = await self.get_if_there(url, headers, max_bytes)
         if answer is None:
@@ -145,7 +147,7 @@ class PoliteClient:
     async def get_if_there(
         self, url: URL | str, headers: Mapping[str, str] | None = None, max_bytes: int = MAX_DOCUMENT_BYTES
     ) -> Response | None:
-        """Like ``get``, but ``None`` where nothing is at the address in the form that the headers ask for."""
+        """Like ``get``, but ``None`` where the address has nothing in the format that the headers ask for."""
         url = parsed(url)
         try:
             reply = await self._reply(url, headers or {}, max_bytes)
@@ -154,14 +156,14 @@ class PoliteClient:
         except SourceUnavailable as err:
             if url.host == URL(self.base_url).host:
                 raise
-            raise DocumentRefused(err.message, remedy=err.remedy) from err  # one dead link does not stop a source
+            raise DocumentRefused(err.message, remedy=err.remedy) from err  # a dead link must not stop a source
         return reply.answer
 
     async def listing(self, url: URL | str, headers: Mapping[str, str] | None = None) -> Response:
-        """A page that the source cannot do without.
+        """A page that the source needs.
 
         Raises:
-            SourceUnavailable: it cannot be had, for whatever reason.
+            SourceUnavailable: it cannot be fetched, for any reason.
         """
         try:
             return await self.get(url, headers, MAX_LISTING_BYTES)
@@ -234,10 +236,10 @@ class PoliteClient:
         return rules
 
     async def _ask_robots(self, origin: URL) -> Protego:
-        """RFC 9309, section 2.3.1: no file allows everything, a failing server nothing. So do 401 and 403 here."""
+        """The rules (RFC 9309, section 2.3.1): no file allows everything; a failing server, 401 and 403 allow nothing."""
         try:
             reply = await self._reply(origin / "robots.txt", {}, _MAX_ROBOTS_BYTES, is_robots=True)
-        except _Passing as err:  # its tries are over: whoever waits for it need not try again
+        except _Passing as err:  # its tries are over: those who wait for it need not try again
             raise SourceUnavailable(
                 f"The robots.txt of {origin.host} cannot be read: {err.message}", remedy=err.remedy
             ) from err
@@ -261,7 +263,7 @@ class PoliteClient:
 
 
 async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
-    """The body, read no further than it may be long."""
+    """The body, up to the largest size allowed."""
     too_large = DocumentRefused(f"{response.url} is larger than {max_bytes / 2**20:,.0f} MB.")
     if (response.content_length or 0) > max_bytes:
         raise too_large
@@ -274,7 +276,7 @@ async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
 
 
 def _translated(url: URL, err: aiohttp.ClientError | TimeoutError) -> SourceUnavailable | DocumentRefused:
-    """The same error in our words; what a second try cannot mend is not worth one."""
+    """The error as one of ours; only an error that a second try can mend is a reason to try again."""
     match err:
         case aiohttp.InvalidURL():
             return DocumentRefused(f"{url.human_repr()} is no address of the web.")
@@ -292,7 +294,7 @@ def _translated(url: URL, err: aiohttp.ClientError | TimeoutError) -> SourceUnav
 
 
 def _backoff_after(err: Exception) -> bool | float:
-    """Whether to try again, and after how many seconds where that is not for the backoff to say."""
+    """Whether to try again, and after how many seconds where the backoff does not decide this."""
     if not isinstance(err, _Passing):
         return False
     return 0.0 if err.waits else True
@@ -320,7 +322,7 @@ def _checked_contact(contact: str) -> str:
 
 
 def _delay(rules: Protego) -> float:
-    """The seconds that a robots.txt wants between two requests."""
+    """The seconds between two requests that a robots.txt asks for."""
     rate = rules.request_rate(NAME)
     wanted = (rules.crawl_delay(NAME) or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
     return max((seconds for seconds in wanted if math.isfinite(seconds)), default=0.0)

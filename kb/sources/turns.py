@@ -1,6 +1,6 @@
-"""Whose turn it is to ask a host: one request at a time, with a pause in between.
+"""Who may ask a host next: one request at a time, with a pause in between.
 
-Owns the pauses, and how long a server that is busy wants to be left alone. Knows nothing of requests.
+Owns the pauses, and how long to leave a busy server alone. It does not know the requests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 
 @dataclass
 class _Gate:
-    """One host's: ``interval`` seconds lie between the end of a request and the next, and none starts too early."""
+    """The turns at one host: ``interval`` seconds pass between the end of a request and the start of the next."""
 
     interval: float
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -28,7 +28,7 @@ class HostTurns:
     """Lets requests through to hosts, ``interval`` seconds apart for each of them.
 
     Args:
-        clock, sleep: seconds that only ever grow, and how they are let pass.
+        clock, sleep: a clock in seconds that never goes back, and the function that waits.
     """
 
     def __init__(self, interval: float, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]) -> None:
@@ -37,7 +37,7 @@ class HostTurns:
 
     @asynccontextmanager
     async def at(self, host: str) -> AsyncIterator[None]:
-        """One's turn at a host, for as long as the block runs."""
+        """Hold a turn at a host for as long as the block runs."""
         gate = self._gate(host)
         async with gate.lock:
             wait = max(gate.last_end + gate.interval, gate.not_before) - self._clock()
@@ -49,12 +49,12 @@ class HostTurns:
                 gate.last_end = self._clock()
 
     def slow_down(self, host: str, interval: float) -> None:
-        """From now on leave at least so many seconds between two requests to a host."""
+        """From now on leave at least this many seconds between two requests to a host."""
         gate = self._gate(host)
         gate.interval = max(gate.interval, interval)
 
     def hold(self, host: str, seconds: float) -> None:
-        """Let nothing through to a host for so many seconds."""
+        """Let no request through to a host for this many seconds."""
         self._gate(host).not_before = self._clock() + seconds
 
     def _gate(self, host: str) -> _Gate:

@@ -1,8 +1,8 @@
 """The United Nations Digital Library, through its search interface (Invenio, ``of=xm``).
 
 Owns the crossing of keywords, collections and years (RAG paper, section 3), and what a record of its catalogue says
-about a document. The Library allows automated downloads only with its approval (its terms of use), so that whoever
-runs Antiphon has to say that they have it.
+about a document. The Library's terms of use allow automated downloads only with its approval, so the operator of
+Antiphon has to declare that they have it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COLLECTIONS: Final = (
     "Resolutions and Decisions", "Reports", "Treaties and Agreements", "NGO Written Statements", "Publications",
     "Concluding Observations and Recommendations",
 )  # fmt: skip
-"""The Library's names of the kinds of document that are searched."""
+"""The Library's names for the kinds of document that are searched."""
 TERMS: Final = "United Nations terms of use: https://www.un.org/en/about-us/terms-of-use"
 _PAGE_SIZE: Final = 100
 _NOT_PUNCTUATED: Final = " /:;,=."
@@ -54,7 +54,7 @@ class UnDigitalLibrary:
 
     Args:
         client: asks the Library, at its base URL.
-        is_approved: whether the Library approved the automated download to whoever runs this Antiphon.
+        is_approved: whether the Library has approved automated downloads by the operator of this Antiphon.
         collections: the kinds of document to search for, by the Library's names.
         years_at_once: how many years one listing covers; 1 is the paper's crossing.
 
@@ -93,7 +93,7 @@ class UnDigitalLibrary:
         ]
 
     async def list(self, listing: str, cursor: str | None) -> ListingPage:
-        """One page of a search, newest records first: what is added meanwhile moves others back, and hides none.
+        """One page of a search, newest records first: records added meanwhile move others back and hide none.
 
         Raises:
             SourceUnavailable: the Library does not answer, or not with records.

@@ -1,4 +1,4 @@
-"""The starter facts' part of a search: those that bear on the claim, and the norms that hold whatever a post says.
+"""The starter facts in a search: those that bear on the claim, and the norms that hold whatever a post says.
 
 Owns how facts are reranked to the claim (F2RL, section 3.2) and when they are too old. Closeness to a fact is the best
 over its text and the stereotypes that it answers.
@@ -27,8 +27,8 @@ class FactSearch:
     Args:
         clock: the time now; facts whose ``valid_until`` has passed are not returned.
 
-    Where no query and no claim can be read, a fact must be of the target group, or a norm that protects everybody, and
-    share two words with a query (names, mostly); ``scores`` then has no ``dense`` and no ``claim``.
+    If neither a query nor the claim can be read, a fact must be about the target group, or be a norm that protects
+    everybody, and share two words with a query (mostly names). ``scores`` then has no ``dense`` and no ``claim``.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class FactSearch:
         self._clock = clock
 
     def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
-        """The facts that bear on the claim, best first; none ties a group to what neither post nor claim speaks of.
+        """The facts that bear on the claim, best first, without accusations that neither post nor claim speaks of.
 
         Raises ``IndexUnavailable``.
         """
@@ -94,7 +94,7 @@ class FactSearch:
         return self._of_today((one, None, one.fused) for one in found)
 
     def _raised(self, wanted: Asked, query: EvidenceQuery) -> frozenset[str]:
-        """What the facts may speak of: what the post, the first query, raises, and what the claim says outright."""
+        """The accusations that facts may speak of: those that the post (the first query) raises or the claim names."""
         said = said_of(wanted.claim or "", query.target_group)
         return said | raised_in(*query.queries[:1], *wanted.known[:1])
 
@@ -108,7 +108,7 @@ class FactSearch:
         return preference(frozenset({fact.target_group}), group, is_universal=fact.is_universal)
 
     def _of_today(self, found: Iterable[tuple[Hit, float | None, float]]) -> list[Ranked]:
-        """Those that have not expired, each with its closeness to the claim, if known, and its order."""
+        """The facts that have not expired, each with its closeness to the claim, if known, and its order."""
         today = self._clock().date()
         return [
             Ranked(
@@ -135,7 +135,7 @@ class FactSearch:
 
 
 def _is_wanted(fact: Fact, query: EvidenceQuery) -> bool:
-    """Whether the query's narrowing lets a fact pass; the shipped ones are in English."""
+    """Whether the query's filters let a fact pass; the shipped facts are in English."""
     return (
         (not query.groups or fact.target_group in query.groups)
         and (query.since is None or (fact.year is not None and fact.year >= query.since))

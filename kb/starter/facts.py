@@ -1,6 +1,6 @@
 """The facts that ship with Antiphon, each with its source.
 
-Owns the form of ``facts.jsonl`` and refuses whatever departs from it. It must never mend a fact or invent a field.
+Owns the form of ``facts.jsonl`` and refuses every other form. It must never mend a fact or invent a field.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+")]
 class Fact:
     """One passage of the knowledge base, with its source and the stereotypes that it answers.
 
-    ``confirmed`` says how well it was checked; ``caution`` how it could be turned round; it is not to be used after
-    ``valid_until``. ``stereotypes`` serve the search only and are never shown: restating one strengthens it.
+    ``confirmed`` says how well it was checked, and ``caution`` how it could be turned round. It must not be used after
+    ``valid_until``. ``stereotypes`` only serve the search and are never shown: restating one strengthens it.
     """
 
     id: Text
@@ -50,7 +50,7 @@ class Fact:
 
     @property
     def source(self) -> Source:
-        """Where the fact stands."""
+        """Where the fact is published."""
         return Source(self.publisher, self.title, self.year, self.document, self.url)
 
     @property
@@ -73,7 +73,7 @@ _FACT = TypeAdapter(Fact)
 
 
 def named(group: TargetGroup, stereotype: str) -> str:
-    """A stereotype with those whom it is about; some name them already ("Roma: ...")."""
+    """A stereotype with the group that it is about; some name the group already ("Roma: ...")."""
     return stereotype if ":" in stereotype else f"{group.value}: {stereotype}"
 
 

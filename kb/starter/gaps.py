@@ -1,7 +1,7 @@
 """The stereotypes for which Antiphon ships no good fact, and what to do instead.
 
-Owns the form of ``gaps.jsonl`` and which gap a post falls into. It must never say that a gap is there where a fact
-answers the post better, and never mend a row.
+Owns the form of ``gaps.jsonl`` and which gap a post falls into. It must never report a gap where a fact answers the
+post better, and never mend a row.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Instead(StrEnum):
 class Gap:
     """A stereotype without a good fact.
 
-    ``why`` says it to a moderator; ``norms`` are ids of facts that hold whatever the figures are. Like the stereotypes
-    of a fact, ``stereotype`` serves the search only and is never shown.
+    ``why`` tells a moderator the reason; ``norms`` are ids of facts that hold whatever the figures are. Like the
+    stereotypes of a fact, ``stereotype`` serves the search only and is never shown.
     """
 
     target_group: TargetGroup
@@ -68,8 +68,8 @@ def load_gaps(path: Path, facts: Iterable[Fact]) -> tuple[Gap, ...]:
     """Read a file of gaps: one JSON object a line, UTF-8, with exactly the fields of ``Gap``, none twice.
 
     Raises:
-        IndexUnavailable: the file cannot be read, is empty, or a line is wrong: a norm that is no fact's id, or none
-            where a norm is to be stated; names file, line and field.
+        IndexUnavailable: the file cannot be read, is empty, or a line is wrong: for example, a norm is not a fact's id,
+            or is missing where one must be stated. The error names file, line and field.
     """
     ids = {fact.id for fact in facts}
     gaps: dict[str, Gap] = {}
@@ -90,9 +90,10 @@ class Gaps:
     """Finds the gap that a text falls into; safe to share between threads.
 
     Args:
-        gaps: what no fact answers.
-        facts: what is answered. A text that is closer to one of their stereotypes has a fact, and so falls into no gap.
-        encode: makes the vectors of all stereotypes, as the embedder does; one that keeps them saves seconds.
+        gaps: the stereotypes that no fact answers.
+        facts: the facts. A text that is closer to one of their stereotypes has an answer, and so does not fall into a
+            gap.
+        encode: makes the vectors of all stereotypes, as the embedder does; a function that keeps them saves seconds.
     """
 
     def __init__(
@@ -122,7 +123,7 @@ class Gaps:
         closeness = self._encoded() @ self._embedder.encode([text])[0]
         if group not in (None, TargetGroup.OTHER):
             closeness[[other is not group for other in self._groups]] = -1.0
-        row = int(closeness.argmax())  # gaps come first, and so win a tie
+        row = int(closeness.argmax())  # gaps come first, so they win a tie
         return self._gaps[row] if row < len(self._gaps) and closeness[row] >= _THRESHOLD else None
 
     def _encoded(self) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
 """Where passages are looked up: BM25 by tantivy, dense vectors by faiss, kept on the disk.
 
 Owns the two indexes of one set of facts, their cache and its checksums. It must never serve an index that does not
-match its facts, its embedding model or its checksums, and never know what a post or a claim is.
+match its facts, its embedding model or its checksums. It does not know posts or claims.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from kb.starter.facts import Fact, named
 
 _log = logging.getLogger(__name__)
 
-_FORMAT = 1  # raise it whenever the stored form, the tokens or the entries change
+_FORMAT = 1  # raise this whenever the stored form, the tokens or the entries change
 _WORDS, _VECTORS, _STARTS, _MANIFEST = "words", "vectors.faiss", "starts.json", "manifest.json"
 _BUILDING = ".building-"
 _LOCK_SECONDS = 300.0  # a first build takes seconds, but another process may be building on a slow machine
 _WRITER_BYTES = 15_000_000  # the least that tantivy's writer takes
-_MAX_QUERY_WORDS = 64  # a longer post adds time, not sense
+_MAX_QUERY_WORDS = 64  # more words of a post only take more time
 _REMEDY = sentence("Free some space, check that the cache folder can be written, and try again.")
 
 
@@ -54,7 +54,7 @@ class _Loaded:
 
 
 class KnowledgeIndex:
-    """The two rankings over ``facts``; a fact is known by its row, its place in ``facts``.
+    """The two rankings over ``facts``; a fact's row is its place in ``facts``.
 
     Each fact has one dense entry for its text, t, and one for each stereotype s that it answers: the mean of t and s.
     A query's score is its best inner product with an entry, so a hateful post finds the fact that answers it
@@ -149,7 +149,7 @@ class KnowledgeIndex:
             ) from err
 
     def _build(self, folder: Path) -> None:
-        """Write a new index beside ``folder``, put it in place at once, and drop all others. Needs the lock."""
+        """Write a new index beside ``folder``, move it into place, and delete all others. Needs the lock."""
         entries, starts = _entries(self._facts, self._embedder)
         building = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=self._root))
         try:
@@ -158,7 +158,7 @@ class KnowledgeIndex:
                 shutil.rmtree(folder)
             building.replace(folder)
         except BaseException:
-            shutil.rmtree(building, ignore_errors=True)  # the error that is on its way says more than a second one
+            shutil.rmtree(building, ignore_errors=True)  # the error that is being raised says more than a second one
             raise
         for other in self._root.iterdir():
             if other.is_dir() and other != folder:
@@ -211,13 +211,13 @@ def _write(folder: Path, facts: Sequence[Fact], entries: NDArray[np.float32], st
 
 
 def _checksums(folder: Path) -> dict[str, str]:
-    """The sha256 of every file by its name, but for the manifest and tantivy's hidden locks and lists."""
+    """The sha256 of every file by its name, except the manifest and tantivy's hidden locks and lists."""
     kept = (path for path in folder.rglob("[!.]*") if path.is_file() and path.name != _MANIFEST)
     return checksums(folder, (path.relative_to(folder).as_posix() for path in kept))
 
 
 def _load(folder: Path) -> _Loaded:
-    """Open a stored index. Raises ``_DamageError`` unless every file is just as it was written."""
+    """Open a stored index. Raises ``_DamageError`` if a file differs from what was written."""
     try:
         if json.loads((folder / _MANIFEST).read_text()) != _checksums(folder):
             raise _DamageError("a checksum differs")

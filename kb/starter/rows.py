@@ -1,6 +1,6 @@
 """The files of rows that ship with Antiphon: one JSON object a line, each checked against its form.
 
-Owns how such a file is read and how what departs from its form is named. It must never mend a row.
+Owns how such a file is read and how its errors are named. It must never mend a row.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Text = Annotated[str, AfterValidator(_not_blank)]
 
 
 def read_rows(path: Path, form: TypeAdapter[_Row], what: str) -> list[tuple[int, _Row]]:
-    """The rows of a UTF-8 file with the numbers of their lines, from 1; blank lines are passed over.
+    """The rows of a UTF-8 file with the numbers of their lines, from 1; blank lines are skipped.
 
     ``what`` names the rows in errors: "facts".
 

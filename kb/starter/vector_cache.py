@@ -1,6 +1,7 @@
-"""Vectors of texts that ship with Antiphon, made once and kept in the cache.
+"""Vectors of texts that ship with Antiphon, kept in the cache.
 
-Owns the files that hold them. One that is damaged is made again, and one that cannot be written is done without.
+Owns the files that hold them. A damaged file is made again. If a file cannot be written, the vectors are made at each
+start.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _read(file: Path, count: int) -> NDArray[np.float32] | None:
 
 
 def _write(file: Path, vectors: NDArray[np.float32]) -> None:
-    """Beside its place and then moved there, so that nobody reads half a file."""
+    """Write a file beside its place and move it there, so that nobody reads half a file."""
     body = np.ascontiguousarray(vectors, dtype=np.float32).tobytes()
     writing = file.with_name(f".{uuid4().hex}")
     try:
