@@ -1,1 +1,1 @@
-"""Benchmarks: each prints a table and JSON, and compares with a peer or a limit in the same run."""
+"""Benchmarks: most print tables and JSON, and compare with a peer or a limit in the same run."""

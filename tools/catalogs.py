@@ -1,7 +1,7 @@
 """``python -m tools.catalogs`` writes new sentences into ``core/i18n/locale``, and loses no translation.
 
-Collects every sentence that people read from the source, which an installed Antiphon need not have: so this is no part
-of it. A sentence that stands in the code no more stays in its catalog, marked ``#~``, until a translator removes it.
+It collects every sentence that people read from the source code, so it is a tool for developers and not part of
+Antiphon. A sentence that is no longer in the code stays in its catalog, marked ``#~``, until a translator removes it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FOLDER: Final = ROOT / "core" / "i18n" / "locale"
 TRANSLATED: Final = LANGUAGES[1:]
 _LAYERS: Final = ("adapters", "bot", "core", "kb")
 _SHOWN_DATA: Final = (("kb/starter/facts.jsonl", "caution"), ("kb/starter/gaps.jsonl", "why"))
-"""The files of data of which moderators read sentences of ours: how a fact could mislead, and why there is none."""
+"""The data files with sentences that moderators read: how a fact could mislead, and why there is none."""
 _CALLS: Final = frozenset({"gettext", "locale_str", "sentence"})
 _WIDTH: Final = 120
 _HEAD: Final = """# Antiphon's sentences in {language}; under the licence of the code.
@@ -65,7 +65,7 @@ def _rows(file: Path, field: str) -> list[str]:
 
 
 def uncollectable(root: Path = ROOT) -> list[str]:
-    """The files that ask for a translation of what is no literal, once for each time."""
+    """The files that ask for a translation of something that is not a literal, once for each time."""
     return [
         place
         for place, call in calls(root)
@@ -74,7 +74,7 @@ def uncollectable(root: Path = ROOT) -> list[str]:
 
 
 def calls(root: Path) -> Iterator[tuple[str, ast.Call]]:
-    """Every call that names a sentence; inside f-strings too, and joined where a sentence is written in pieces."""
+    """Every call that names a sentence, also inside f-strings; the pieces of a sentence are joined."""
     for file in sorted(file for layer in _LAYERS for file in (root / layer).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and _name(node.func) in _CALLS:
@@ -88,10 +88,10 @@ def _name(called: ast.expr) -> str:
 
 
 def catalog(language: str, folder: Path = FOLDER) -> Catalog:
-    """The catalog as it stands; an empty one where there is none.
+    """The catalog in the file; an empty one where there is none.
 
     Raises:
-        PoFileError: it is no catalog.
+        PoFileError: the file is not a catalog.
     """
     file = folder / f"{language}.po"
     if not file.exists():
@@ -100,7 +100,7 @@ def catalog(language: str, folder: Path = FOLDER) -> Catalog:
 
 
 def updated(language: str, sentences: Mapping[str, set[str]], folder: Path = FOLDER) -> bytes:
-    """The catalog's file with exactly these sentences to translate; what was translated stays."""
+    """The catalog's file with exactly these sentences to translate; existing translations stay."""
     found, template = catalog(language, folder), Catalog(locale=language)
     for message in found.obsolete.values():
         found.add(message.id, message.string)

@@ -1,6 +1,6 @@
-"""``python -m tools.discord_cards`` writes docs/discord-cards.md: each card of Discord as a person has it.
+"""``python -m tools.discord_cards`` writes docs/discord-cards.md: each card of Discord as a person sees it.
 
-Every component in the order of reading, from the very layouts that are sent, of sample cases with sentences of our own.
+It shows every component in reading order, from the same layouts that are sent, for sample cases that are invented.
 """
 
 from __future__ import annotations

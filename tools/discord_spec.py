@@ -4,7 +4,7 @@
 
 writes ``tests/data/discord-api.json`` from ``specs/openapi.json`` of https://github.com/discord/discord-api-spec (MIT;
 its notice stands beside the file): the operations of ``OPERATIONS`` with all that their requests and the answers of
-``ANSWERS`` need, descriptions left out. What the description gets wrong is put right, and listed in the file.
+``ANSWERS`` need, descriptions left out. Mistakes in the description are corrected, and listed in the file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
 }
 """What Antiphon asks of Discord."""
 ANSWERS: Final = ((_MESSAGES, "post"), ("/guilds/{guild_id}/members/{user_id}", "get"), ("/users/@me", "get"))
-"""The operations whose answers are kept, too, to check what the fake server answers."""
+"""The operations whose answers are kept too, to check the answers of the fake server."""
 
 CORRECTIONS: Final = (
     "content: at most 2,000 characters for bots, not 4,000",
@@ -95,7 +95,7 @@ def _operations(path_item: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def _without_words(node: Any) -> Any:
-    """A schema without what only people read; a property may be named like such a thing, and stays."""
+    """A schema without the parts for people; a property with the name of such a part stays."""
     if isinstance(node, list):
         return [_without_words(item) for item in node]
     if not isinstance(node, dict):

@@ -1,1 +1,1 @@
-"""Offline training: what makes the small weights that ship with Antiphon. Nothing of the application imports it."""
+"""Offline training of the small weights that ship with Antiphon. The application does not import it."""

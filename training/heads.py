@@ -3,12 +3,12 @@
     python -m training.heads --train pairs.jsonl --test other_pairs.jsonl --intents replies.jsonl
 
 Each line of the first two files is a JSON object with ``post``, ``human_reply`` and ``target_group``, as MT-CONAN gives
-them; of the third with ``post``, ``reply`` and ``intent``, as CONAN gives them. Posts that stand in both of the first
-two are left out of the training; the intent head is measured by cross-validation that never splits a post's replies.
+them; of the third with ``post``, ``reply`` and ``intent``, as CONAN gives them. Posts that are in both of the first two
+files are left out of the training. The intent head is measured by cross-validation that never splits a post's replies.
 The same input gives the same weights.
 
-The stance head learns from a post with its own reply and with a reply to another post about the same group (they
-oppose it), with other hateful posts about the group and with the post agreed to in words (they do not).
+The stance head learns from pairs of a post and a text. Its own reply and a reply to another post about the same group
+oppose it. Other hateful posts about the group, and the post itself with words of agreement, do not.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def stance_pairs(
 ) -> tuple[list[tuple[str, str]], list[int]]:
     """Pairs of post and text, and whether the text opposes the post (1) or not (0).
 
-    Each post stands with its reply, with ``others`` other posts about its group and ``others - 1`` replies to them,
-    and for a share ``agreeing`` of the posts also with itself agreed to.
+    Each post is paired with its reply, with ``others`` other posts about its group and ``others - 1`` replies to them.
+    A share ``agreeing`` of the posts is also paired with the same post and words of agreement.
     """
     chance = random.Random(seed)  # noqa: S311 - a reproducible sample, no secret
     groups = by_group(rows)
@@ -111,12 +111,12 @@ def train_weights(embedder: Embedder, train: list[Row], intents: list[Row]) -> d
 
 
 def intent_labels(rows: list[Row]) -> list[int]:
-    """The place of each row's intent among CoARL's four."""
+    """The index of each row's intent among CoARL's four."""
     return [LABELLED_INTENTS.index(Intent(row["intent"])) for row in rows]
 
 
 def intent_accuracy(embedder: Embedder, rows: list[Row], folds: int = 8) -> float:
-    """The share of replies whose intent is told, by cross-validation in which no post stands on both sides."""
+    """The share of replies whose intent is recognised, by cross-validation that keeps a post's replies together."""
     said, labels = [row["reply"] for row in rows], np.array(intent_labels(rows))
     seen = intent_features(embedder.encode(said), said)
     hits = []
@@ -127,7 +127,7 @@ def intent_accuracy(embedder: Embedder, rows: list[Row], folds: int = 8) -> floa
 
 
 def measure(heads: Heads, test: list[Row]) -> dict[str, float]:
-    """How the heads, as they are shipped, do on rows that they were not trained on."""
+    """How well the shipped heads do on rows that they were not trained on."""
     posts, replies = [row["post"] for row in test], [row["human_reply"] for row in test]
     post_hate, reply_hate = heads.hateful(posts), heads.hateful(replies)
     found = {}

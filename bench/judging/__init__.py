@@ -1,1 +1,1 @@
-"""What a ranking costs and finds, and whether our judge agrees with another."""
+"""What a ranking costs and finds, and whether our judge agrees with another judge."""

@@ -1,7 +1,7 @@
-"""Ways to tell which of two replies is better, against the scores that another judge gave both.
+"""Ways to find the better of two replies, compared with the scores that another judge gave to both.
 
-The recorded judge saw each pair in one order only and mostly prefers what it read second. So beside the accuracy there
-is the balanced one: the mean over the pairs that it decided for the first reply and those for the second.
+The recorded judge saw each pair in one order only and mostly prefers the reply that it read second. So there is also a
+balanced accuracy: the mean of the accuracy on pairs that it decided for the first reply and on those for the second.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from core.stages.judge_formats import Judge
 
 PAIR = "pair"
 Opinion = Callable[[Mapping[str, Any]], float]
-"""From a recorded row to how much it is for the first reply; 0 is no opinion."""
+"""From a recorded row to how strongly it prefers the first reply; 0 is no opinion."""
 
 
 def _letter(logit: float) -> float:
@@ -44,11 +44,11 @@ OPINIONS: dict[str, tuple[Opinion, tuple[str, ...]]] = {
     "the longer reply": (lambda row: row["longer"], ()),
     "always the second": (lambda row: -1.0, ()),
 }
-"""Each way to judge, and the measured steps that it needs."""
+"""The ways to judge, each with the measured steps that it needs."""
 
 
 async def judge_pairs(engine: Engine, rows: Sequence[Mapping[str, Any]], log: Log) -> None:
-    """Ask every way about every pair with different scores; what the log holds is not asked again."""
+    """Ask in every way about every pair with different scores, except for answers that the log holds."""
     done = {row["id"] for row in log.of_kind(PAIR)}
     for place, row in enumerate(rows, start=1):
         if row["id"] not in done and row["score_1"] != row["score_2"]:
@@ -115,7 +115,7 @@ def agreement(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 
 def accuracy(mine: Sequence[float], theirs: Sequence[float]) -> float | None:
-    """The share of pairs with the same preference; no opinion counts half. ``None`` of no pairs."""
+    """The share of pairs with the same preference; no opinion counts half. ``None`` without pairs."""
     hits = [0.5 if not own else float((own > 0) == (other > 0)) for own, other in zip(mine, theirs, strict=True)]
     return fmean(hits) if hits else None
 

@@ -5,7 +5,7 @@
     python -m bench.judging.judge --matrices MATRICES                the same methods on recorded verdicts
     python -m bench.judging.judge --pairs FILE [--resume LOG]        agreement with the scores of another judge
 
-``MATRICES`` and ``LOG`` are JSON lines that grow row by row; the same command goes on where it was killed. Matrices are
+``MATRICES`` and ``LOG`` are JSON lines that grow row by row; after a kill the same command continues. Matrices are
 recorded for 12 drafts and replayed for the 6 and the 12 with the best rewards.
 """
 

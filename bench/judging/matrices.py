@@ -1,4 +1,4 @@
-"""Every verdict of the configured judge on real drafts: what the ranking methods are replayed on."""
+"""All verdicts of the configured judge on real drafts, on which the ranking methods are replayed."""
 
 from __future__ import annotations
 
@@ -26,10 +26,8 @@ MATRIX = "matrix"
 async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log) -> None:
     """The logits of all ordered pairs of ``size`` drafts for each post, with their rewards as seeds.
 
-    In the order of ``itertools.permutations``: those of one first draft stand together.
-
-    A post that the log holds already is not asked about again; one with fewer drafts is left out. The log holds
-    rewards and logits, no text.
+    They are in the order of ``itertools.permutations``: those with the same first draft are together. A post that is in
+    the log is not asked about again; one with fewer drafts is left out. The log holds rewards and logits, no text.
     """
     done = {row["id"] for row in log.of_kind(MATRIX)}
     for place, sample in enumerate(samples, start=1):
@@ -56,7 +54,7 @@ async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log)
 
 
 async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, list[str]]:
-    """What the engine would start from: prepared sentences and evidence, of the closest theme first, then of others."""
+    """The drafts that the engine would start from: prepared sentences and evidence, the closest theme first."""
     brief = brief_of(sample)
     group = brief.reading.target_group
     if group is None:

@@ -1,9 +1,9 @@
-"""Ranking methods on complete sets of verdicts: what each asks for, and whether it finds the best.
+"""Ranking methods on complete sets of verdicts: how much each asks for, and whether it finds the best.
 
-The peers are the seed's round robin of hard verdicts in both orders (CODEOFCONDUCT, section 3), the same round robin
-on log-probabilities, and a knockout. A simulated judge's logit for a pair is its scale times (the difference of the
-qualities, its liking for the first place, noise of its own and noise that both orders share). The seeds correlate with
-the qualities by 0.6.
+The peers are the seed's round robin of hard verdicts in both orders (CODEOFCONDUCT, section 3), the same round robin on
+log-probabilities, and a knockout. A simulated judge's logit for a pair is its scale times the sum of four parts: the
+difference of the qualities, its preference for the first place, the order's own noise, and noise that both orders
+share. The seeds correlate with the qualities by 0.6.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SIZES = (4, 6, 12, 24)
 SCALES = (0.1, 1.0, 4.0)
 TOP = 3
 BUDGETS = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 7.0, 9.0)
-"""The limits of verdicts a candidate that are swept."""
+"""The limits that are swept, in verdicts for each candidate."""
 MARGINS = (0.0, 0.02)
 LARGEST_SWEPT = 12
 _NO_DOUBT = 1e-12
@@ -56,7 +56,7 @@ class Trial:
 
 
 def hard_round_robin(seeds: Sequence[float], matrix: Matrix) -> tuple[list[int], int]:
-    """The seed: every pair in both orders, one point for the letter that is likelier."""
+    """The seed: every pair in both orders, one point for the likelier letter."""
     points = dict.fromkeys(range(len(seeds)), 0)
     for (first, second), logit in matrix.items():
         points[first if logit > 0 else second] += 1
@@ -64,7 +64,7 @@ def hard_round_robin(seeds: Sequence[float], matrix: Matrix) -> tuple[list[int],
 
 
 def soft_round_robin(seeds: Sequence[float], matrix: Matrix) -> tuple[list[int], int]:
-    """Every pair in both orders, the logits summed."""
+    """Every pair in both orders, with the logits summed."""
     points = dict.fromkeys(range(len(seeds)), 0.0)
     for (first, second), logit in matrix.items():
         points[first] += logit
@@ -73,7 +73,7 @@ def soft_round_robin(seeds: Sequence[float], matrix: Matrix) -> tuple[list[int],
 
 
 def knockout(seeds: Sequence[float], matrix: Matrix) -> tuple[list[int], int]:
-    """The best seed meets the worst; a pair is two verdicts, one in each order; losers rank by how late they fell."""
+    """A knockout: the best seed meets the worst, with a verdict in each order; those who lose later rank higher."""
     alive, fallen, calls = sorted(range(len(seeds)), key=lambda index: -seeds[index]), list[int](), 0
     while len(alive) > 1:
         half = len(alive) // 2
@@ -126,7 +126,7 @@ def simulated(size: int, scale: float, chance: random.Random) -> tuple[list[floa
 
 
 def simulation(seed: int = 0) -> list[Row]:
-    """Every method on the same judges: how often it finds the best and the best three, and what it asks for that."""
+    """Every method on the same judges: how often it finds the best and the best three, and how much it asks for."""
     return [row for size in SIZES for row in _table(simulated_trials(size, seed), {"candidates": size})]
 
 
@@ -153,7 +153,7 @@ def recorded_trials(records: Sequence[Mapping[str, Any]], size: int, truth: Trut
 
 
 def replay(records: Sequence[Mapping[str, Any]], sizes: Sequence[int]) -> list[Row]:
-    """Every method on recorded verdicts, held against each truth, which no method but the round robins sees whole."""
+    """Every method on recorded verdicts, compared with each truth, which only the round robins see as a whole."""
     rows: list[Row] = []
     for size in sizes:
         for name, truth in TRUTHS.items():
@@ -166,8 +166,8 @@ def replay(records: Sequence[Mapping[str, Any]], sizes: Sequence[int]) -> list[R
 def savings(trials: Sequence[Trial], about: Row) -> list[Row]:
     """The fewest verdicts with which ours is as good as a round robin at the best and at the best three.
 
-    The limit of verdicts is swept, and ours may not stop before it. Every greater limit must be as good too, so that a
-    lucky one does not count. ``None`` where no limit does.
+    The limit of verdicts is swept, and ours must use all of it. Every greater limit must be as good too, so that a
+    lucky one does not count. ``None`` where no limit is good enough.
     """
     ours = [_hits(outcomes) for outcomes in zip(*map(swept, trials), strict=True)]
     rows: list[Row] = []
@@ -185,13 +185,13 @@ def savings(trials: Sequence[Trial], about: Row) -> list[Row]:
 
 
 def simulated_savings() -> list[Row]:
-    """``savings`` on simulated judges of each size but the largest, where a sweep takes very long."""
+    """``savings`` on simulated judges of each size except the largest, where a sweep takes very long."""
     sizes = [size for size in SIZES if size <= LARGEST_SWEPT]
     return [row for size in sizes for row in savings(simulated_trials(size), {"candidates": size})]
 
 
 def recorded_savings(records: Sequence[Mapping[str, Any]], sizes: Sequence[int]) -> list[Row]:
-    """``savings`` on recorded verdicts, held against each truth."""
+    """``savings`` on recorded verdicts, compared with each truth."""
     return [
         row
         for size in sizes
@@ -202,9 +202,9 @@ def recorded_savings(records: Sequence[Mapping[str, Any]], sizes: Sequence[int])
 
 
 def swept(trial: Trial) -> list[tuple[list[int], list[int], int]]:
-    """Our outcome under each of ``BUDGETS``, asked to the end even where the first places seem settled.
+    """Our outcome under each of ``BUDGETS``, using all verdicts even where the first places seem settled.
 
-    One run gives them all: what is asked first does not depend on how much may be asked.
+    One run gives all of them: the order of the questions does not depend on the limit.
     """
     n, outcomes = len(trial.seeds), list[tuple[list[int], list[int], int]]()
     with _never_settled():
@@ -232,7 +232,7 @@ def logit_sums(matrix: Matrix, size: int) -> list[int]:
 
 
 def bradley_terry(matrix: Matrix, size: int) -> list[int]:
-    """The order by Bradley-Terry's maximum likelihood on all shares, one preference for a place taken out."""
+    """The order by Bradley-Terry's maximum likelihood on all shares, without one preference for a place."""
     pairs, logits = np.array(list(matrix)), np.array(list(matrix.values()))
     shares = 1 / (1 + np.exp(-logits))
 
@@ -270,7 +270,7 @@ def _hits(outcomes: Sequence[tuple[list[int], list[int], int]]) -> dict[str, flo
 def _least(
     ours: Sequence[Mapping[str, float]], theirs: Mapping[str, float], margin: float
 ) -> Mapping[str, float] | None:
-    """The first of our results, by their limit, that is as good as theirs together with all that follow."""
+    """Our result with the smallest limit from which on all results are as good as theirs."""
     kept = list(takewhile(lambda hits: _is_as_good(hits, theirs, margin), reversed(ours)))
     return kept[-1] if kept else None
 

@@ -1,4 +1,4 @@
-"""How well a probability tells two classes apart, and whether it means what it says. Pure functions."""
+"""How well a probability tells two classes apart, and how well it is calibrated. Pure functions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ BINS = 10
 class Labelled:
     """One scorer's probabilities for rows whose class is known.
 
-    ``posts`` names what each row belongs to; rows of one post are drawn together in the bootstrap. Where classes are
-    not what the scorer is about, only its order is measured, not its calibration.
+    ``posts`` names the post of each row; rows of one post are drawn together in the bootstrap. Where the classes are
+    not what the scorer predicts, only its order is measured, not its calibration.
     """
 
     name: str
@@ -66,7 +66,7 @@ def auc(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
 
 
 def reliability(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> list[Row]:
-    """For each of ten bins of equal width that holds rows: how many, what was said on average, and what was true."""
+    """For each of ten bins of equal width that holds rows: their number, mean probability and share of class 1."""
     bins = np.minimum((chances * BINS).astype(int), BINS - 1)
     return [
         {
@@ -81,14 +81,14 @@ def reliability(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> list
 
 
 def calibration_error(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
-    """The expected calibration error: the mean gap between said and true over ``reliability``'s bins, by their rows."""
+    """The expected calibration error: the mean gap in ``reliability``'s bins, weighted by their rows."""
     bins = np.minimum((chances * BINS).astype(int), BINS - 1)
     gaps = [abs(float(chances[bins == at].sum() - labels[bins == at].sum())) for at in range(BINS)]
     return sum(gaps) / len(labels) if len(labels) else float("nan")
 
 
 def reliability_of(found: Labelled) -> list[Row]:
-    """The reliability table of one scorer; empty where its probabilities are not the classes'."""
+    """The reliability table of one scorer; empty where its probabilities are not about the classes."""
     if not found.is_probability_of_label:
         return []
     chances, labels = np.asarray(found.probabilities, float), np.asarray(found.labels, int)

@@ -1,6 +1,6 @@
-"""Work in a process of its own, and what it took: time, memory, and what other processes took of the machine.
+"""Work in a process of its own, and its cost: time, memory, and how much other processes used the machine.
 
-A child begins without the memory of what was measured before, so that the figures of one engine are its own.
+A child starts without the memory of earlier measurements, so that the figures belong to one engine only.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _STATUS = Path("/proc/self/status")
 
 @dataclass(frozen=True)
 class Took:
-    """What a function gave, and what its process took until its end.
+    """What a function returned, and what its process had used at its end.
 
     Attributes:
-        rss_mib: the memory held at the end, mapped files that were read included.
+        rss_mib: the memory held at the end, including mapped files that were read.
         peak_mib: the most that was held.
         others: the share of the machine's processors that other processes used meanwhile, in [0, 1].
     """

@@ -1,4 +1,4 @@
-"""What an answer took, measured from outside the engine: time inside model calls, calls, tokens, memory."""
+"""What an answer cost, measured from outside the engine: time in model calls, calls, tokens, memory."""
 
 from __future__ import annotations
 
@@ -74,20 +74,20 @@ class MeasuredModel:
 
 
 def measured(engine: Engine) -> tuple[Engine, Meter]:
-    """The same engine with every language model of it counted by one meter."""
+    """The same engine, with the calls of all its language models counted by one meter."""
     meter = Meter()
     return with_models(engine, lambda model: MeasuredModel(model, meter)), meter
 
 
 def with_models(engine: Engine, wrap: Callable[[LanguageModel], LanguageModel]) -> Engine:
-    """The same engine with every language model of it wrapped, however many it has."""
+    """The same engine with each of its language models wrapped."""
     parts = {part.name: getattr(engine, part.name) for part in fields(engine)}
     models: dict[str, Any] = {name: wrap(part) for name, part in parts.items() if hasattr(part, "choose")}
     return replace(engine, **models)
 
 
 def seconds_of(embedder: Embedder) -> float:
-    """How long an embedding model has worked so far, where it keeps count; 0 where it does not."""
+    """How long an embedding model has worked so far; 0 where it does not count this."""
     return float(getattr(embedder, "seconds", 0.0))
 
 
@@ -98,13 +98,13 @@ class Peak:
     mib: float = 0.0
 
     def look(self) -> None:
-        """Note how much the process holds now."""
+        """Note how much memory the process holds now."""
         self.mib = max(self.mib, psutil.Process().memory_info().rss / 2**20)
 
 
 @asynccontextmanager
 async def watched_memory() -> AsyncIterator[Peak]:
-    """Look every tenth of a second. An embedded model counts: it runs in this process, its mapped weights included."""
+    """Look every tenth of a second. An embedded model counts, with its mapped weights: it runs in this process."""
     peak = Peak()
 
     async def watch() -> None:

@@ -1,6 +1,6 @@
-"""What is counted in texts: variety, repetition, likeness to references, novelty. Pure functions, no model.
+"""Measures of texts: variety, repetition, similarity to references, novelty. Pure functions, no model.
 
-METEOR is left out: its matching needs WordNet, which no light and maintained package carries.
+METEOR is left out: its matching needs WordNet, and no light and maintained package has it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def greedy_f1(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
         left: the text's token vectors, shape (n, dimension), each of length 1.
         right: the reference's, shape (m, dimension).
 
-    Neither weighted by rarity nor rescaled.
+    The score is neither weighted by rarity nor rescaled.
     """
     if not len(left) or not len(right):
         return 0.0

@@ -1,4 +1,4 @@
-"""How every benchmark shows what it measured: a table for people, JSON for programs, and what machine it ran on."""
+"""How benchmarks show what they measured: tables for people, JSON for programs, and the machine that they ran on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDE = 180
 
 
 def machine() -> dict[str, object]:
-    """Where the figures come from."""
+    """The machine and versions that the figures come from."""
     return {
         "python": platform.python_version(),
         "system": platform.system(),
@@ -30,7 +30,7 @@ def machine() -> dict[str, object]:
 
 
 def show(title: str, rows: Sequence[Row]) -> None:
-    """One table; every row has the keys of the first. Without rows there is none."""
+    """Print one table; every row has the keys of the first. Without rows nothing is printed."""
     if not rows:
         return
     table = Table(title=title)
@@ -45,12 +45,12 @@ def show(title: str, rows: Sequence[Row]) -> None:
 
 
 def note(text: str) -> None:
-    """A line about how far a run is, beside the results."""
+    """Print a line about the progress of a run, apart from the results."""
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - for the person who waits
 
 
 def save(path: Path | None, results: Mapping[str, object]) -> None:
-    """The results and the machine as JSON: into a file, or on standard output if none is named."""
+    """Write the results and the machine as JSON, to a file or to standard output if none is named."""
     text = json.dumps({"machine": machine(), **results}, indent=2)
     if path is None:
         print(text)  # noqa: T201 - that is what it is for

@@ -1,7 +1,7 @@
-"""The rows that a benchmark runs on, and the log that a killed run goes on from.
+"""The rows that a benchmark runs on, and the log from which a killed run continues.
 
-The rows are research data of the person who runs the benchmark. They go into the log and the JSON that the person
-names, and nowhere else.
+The rows are research data of the person who runs the benchmark. They are written only to files that the person names
+and to standard output; the configured language model reads them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     """The JSON lines of a data file.
 
     Raises:
-        BadInput: the file cannot be read, holds no rows, or a line is no JSON object.
+        BadInput: the file cannot be read, holds no rows, or a line is not a JSON object.
     """
     remedy = "Name a UTF-8 file with one JSON object a line."
     try:
@@ -59,9 +59,9 @@ def read_samples(path: Path) -> list[Sample]:
 
 
 def spread(samples: Sequence[Sample], seed: int) -> list[Sample]:
-    """All samples, shuffled by seed and dealt out so that every beginning holds the target groups as evenly as it can.
+    """All samples, shuffled by seed and ordered so that every prefix holds the target groups as evenly as possible.
 
-    So a system that gets fewer posts than another gets the first of the same posts.
+    So a system with fewer posts than another gets the first of the same posts.
     """
     chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
     hands: dict[str, list[Sample]] = {}
@@ -74,13 +74,13 @@ def spread(samples: Sequence[Sample], seed: int) -> list[Sample]:
 
 
 class Log:
-    """Rows that are appended to a file one by one as JSON lines; those of an earlier run are read back.
+    """Rows that are appended to a file one by one as JSON lines; the rows of an earlier run are read back.
 
     The first line says what the run is about, so that a log is never continued by another kind of run.
 
     Args:
         path: the file; ``None`` keeps the rows in memory only.
-        about: what must be the same for two runs to share a log.
+        about: the values that must be equal for two runs to share a log.
 
     Raises:
         BadInput: the file is the log of something else, or holds a line that is not JSON.
@@ -96,7 +96,7 @@ class Log:
             self._append({"about": dict(about)})
 
     def add(self, row: Mapping[str, object]) -> None:
-        """Keep one row, on the disk before anything else is done."""
+        """Keep one row; it is on the disk when this returns."""
         self.rows.append(dict(row))
         self._append(row)
 

@@ -18,7 +18,7 @@ RESAMPLES = 1000
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """The least value that at least ``share`` of the values do not exceed (nearest rank); ``None`` of no values."""
+    """The least value that at least ``share`` of the values do not exceed (nearest rank); ``None`` without values."""
     ordered = sorted(values)
     return ordered[max(math.ceil(share * len(ordered)) - 1, 0)] if ordered else None
 
@@ -49,7 +49,7 @@ def compare(measure: str, columns: Mapping[str, Column], against: str | None = N
 
 
 def signed_rank(gaps: Sequence[float]) -> float | None:
-    """Wilcoxon's two-sided p that the gaps are centred at 0; 1 where all are 0, ``None`` of no gaps."""
+    """Wilcoxon's two-sided p for gaps that are centred at 0; 1 where all are 0, ``None`` without gaps."""
     if not any(gaps):
         return 1.0 if gaps else None
     return _number(wilcoxon(gaps).pvalue)

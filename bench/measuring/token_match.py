@@ -1,8 +1,8 @@
-"""A stand-in for BERTScore where only the packaged embedding model is there.
+"""A replacement for BERTScore where only the packaged embedding model is installed.
 
-The same greedy matching of contextual token vectors, but those of all-MiniLM-L6-v2, which was trained for sentences and
-not chosen for agreement with people's ratings. So it is called token match, and must not be compared with published
-BERTScores.
+It uses the same greedy matching of contextual token vectors, but with those of all-MiniLM-L6-v2, which was trained for
+sentences and not chosen for its agreement with people's ratings. So it is called token match, and must not be compared
+with published BERTScores.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class TokenMatcher:
         self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
     def f1(self, text: str, reference: str) -> float:
-        """In [-1, 1]; 1 for the same text."""
+        """The F1 in [-1, 1]; 1 for the same text."""
         left, right = (self._vectors(part) for part in (text, reference))
         return greedy_f1(left, right)
 
     def _vectors(self, text: str) -> NDArray[np.float32]:
-        """One vector of length 1 for each token but the first and last, which only mark the ends."""
+        """One vector of length 1 for each token except the first and last, which only mark the ends."""
         found = self._model.encode([text], output_value="token_embeddings", show_progress_bar=False)[0]
         vectors = np.asarray(found, dtype=np.float32)[1:-1]
         lengths: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)

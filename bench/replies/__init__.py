@@ -1,1 +1,1 @@
-"""What a reply costs and what comes first: systems compared on the same posts."""
+"""What a reply costs and which reply is first, for systems that get the same posts."""

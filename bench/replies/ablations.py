@@ -1,6 +1,6 @@
-"""The engine with one part less each time: what the part adds.
+"""The engine without one of its parts at a time, to measure what each part adds.
 
-Every change is made at a port, in a profile or in the rewards' weights, so that the engine itself runs as it is.
+Every change is made at a port, in a profile or in the rewards' weights; the engine itself is not changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from core.scoring.rewards import WEIGHTS
 AS_IS = "as is"
 PATIENCE_SECONDS = 3600.0
 SAME_CLAIM = "People deserve to be judged by what they do."
-"""What is argued where no claim guides: the same for every post, as a moderator might set it."""
+"""The claim of the variant without claim guidance: the same for every post, as a moderator might set it."""
 MEASURES: Mapping[str, Callable[[SystemOutcome], float]] = {
     "flagged": lambda outcome: bool(outcome.flags),
     "facts supported": lambda outcome: outcome.facts_supported,
@@ -39,13 +39,13 @@ class NoEvidence:
     """An ``EvidenceSource`` that finds nothing."""
 
     async def search(self, query: EvidenceQuery) -> Found:
-        """No passages, whatever is asked."""
+        """Return no passages for any query."""
         return Found()
 
 
 @dataclass(frozen=True)
 class UnheardJudge:
-    """A ``LanguageModel`` that gives no readable verdict to any of the judge's prompts; the rewards then decide."""
+    """A ``LanguageModel`` that gives no readable verdict to the judge's prompts, so that the rewards decide."""
 
     model: LanguageModel
 
@@ -56,7 +56,7 @@ class UnheardJudge:
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
     ) -> tuple[dict[str, float] | None, Answer]:
-        """As the model's, but nothing of a judge's prompt."""
+        """As the model's, but ``None`` for a judge's prompt."""
         if messages[0].content in judging_prompts():
             return None, Answer(("",), 0, 0)
         return await self.model.choose(messages, options, timeout_seconds)
@@ -64,15 +64,15 @@ class UnheardJudge:
 
 @cache
 def judging_prompts() -> frozenset[str]:
-    """What the judge's prompts begin with."""
+    """How the judge's prompts begin."""
     return frozenset(load_prompt(name).messages[0].content for name in prompt_names() if name.startswith("judge"))
 
 
 def variants(profile: Profile) -> dict[str, Answering]:
-    """The engine under a profile as it is, without each stage, and without each reward.
+    """The engine under a profile unchanged, without each stage, and without each reward.
 
-    The deadline is lifted to an hour, the limits of calls and tokens are not: what a part adds must not hang on how
-    busy the machine is.
+    The deadline is raised to an hour, so that the result does not depend on how busy the machine is. The limits of
+    calls and tokens stay.
     """
     patient = replace(profile, deadline_seconds=PATIENCE_SECONDS)
     as_is = under(patient)
@@ -98,7 +98,7 @@ def variants(profile: Profile) -> dict[str, Answering]:
 
 
 def summary(names: Sequence[str], outcomes: Sequence[SystemOutcome], log: Log) -> list[Row]:
-    """Each variant's means, over the posts that it and the engine as it is both replied to; and what the part adds."""
+    """Each variant's means over the posts that it and the unchanged engine replied to, and what the part adds."""
     composite = _composite(names, log)
     rows: list[Row] = []
     for name in names:
@@ -117,7 +117,7 @@ def summary(names: Sequence[str], outcomes: Sequence[SystemOutcome], log: Log) -
 
 
 def tests(names: Sequence[str], outcomes: Sequence[SystemOutcome], log: Log) -> list[Row]:
-    """Every variant against the engine as it is, paired by post, with Bonferroni's correction for each measure."""
+    """Every variant against the unchanged engine, paired by post, with Bonferroni's correction for each measure."""
     found = compare("composite", _composite(names, log), against=AS_IS)
     for measure, of in MEASURES.items():
         columns = {name: {o.id: float(of(o)) for o in outcomes if o.system == name and o.reply} for name in names}

@@ -1,12 +1,12 @@
-"""The engine under each profile against the plain model: what a reply costs, and what comes out first.
+"""The engine under each profile against the plain model: what a reply costs, and which reply is first.
 
     python -m bench.replies.engine --posts FILE --profiles live,paper,plain --limits live=40,paper=8 --resume LOG
 
 ``FILE`` holds JSON lines with ``post`` and, for the comparisons, ``id``, ``target_group`` and ``human_reply``. Posts
 are drawn by seed, spread over the target groups; a system with a lower limit gets the first of the same posts. Every
-answer is added to ``LOG`` at once, and a run that was killed goes on from there. One post that is not counted is
-answered first, to warm the prompts. With ``--at-once N`` a server gets N posts at a time: what it does in a minute is
-said at the end, and a post's seconds hold its waiting for others.
+answer is added to ``LOG`` at once, and a run that was killed continues from there. One post that is not counted is
+answered first, to warm the prompts. With ``--at-once N`` a server gets N posts at a time. The number of answers a
+minute is printed at the end, and a post's seconds include its waiting for others.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Rewards = Mapping[tuple[str, str], float]
 
 
 async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, seed: int, at_once: int = 1) -> None:
-    """Ask whatever the log does not hold yet: answers first, then the referee. A full log needs no model."""
+    """Ask for what the log does not hold yet: the answers first, then the referee. A full log needs no model."""
     missing = unanswered(limits, samples, limits, log)
     if not (missing or unrewarded(limits, samples, log) or unfought(list(limits), samples, log)):
         return
@@ -69,7 +69,7 @@ async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, se
 
 
 def costs(system: str, outcomes: Sequence[SystemOutcome]) -> Row:
-    """What one system took for a post; ``own ms`` is the engine's time while no model worked."""
+    """What one system used for a post; ``own ms`` is the engine's time while no model worked."""
     own = [outcome for outcome in outcomes if outcome.system == system]
     seconds = [o.seconds for o in own]
     overhead = [1000 * o.overhead_seconds for o in own if o.overhead_seconds is not None]
@@ -95,7 +95,7 @@ def costs(system: str, outcomes: Sequence[SystemOutcome]) -> Row:
 def texts(
     system: str, outcomes: Sequence[SystemOutcome], rewards: Rewards, samples: Sequence[Sample], likeness: Likeness
 ) -> Row:
-    """What one system said first; ``dropped`` counts the drafts that a gate stopped on the way."""
+    """The first reply of one system; ``dropped`` counts the drafts that a gate stopped."""
     own = [outcome for outcome in outcomes if outcome.system == system]
     sample_of = {sample.id: sample for sample in samples}
     said = [(outcome.reply, sample_of[outcome.id]) for outcome in own if outcome.reply]
@@ -120,7 +120,7 @@ def texts(
 
 
 def ratios(systems: Sequence[str], outcomes: Sequence[SystemOutcome], against: str = PAPER.name) -> list[Row]:
-    """What each system costs beside another one, over the posts that both replied to."""
+    """What each system costs compared with another one, over the posts that both replied to."""
     seconds, calls, tokens_in, tokens_out = (
         {system: column(outcomes, system, figure) for system in systems}
         for figure in ("seconds", "calls", "prompt_tokens", "completion_tokens")
@@ -164,7 +164,7 @@ def duels(systems: Sequence[str], log: Log) -> list[Row]:
 
 
 def failures(outcomes: Sequence[SystemOutcome]) -> list[Row]:
-    """Every first reply that a person should look at, by the row's id; the text stands in the log."""
+    """Every first reply that a person should look at, by the row's id; the text is in the log."""
     return [
         {"id": outcome.id, "system": outcome.system, "flags": "; ".join(outcome.flags)}
         for outcome in outcomes
@@ -204,7 +204,7 @@ def limits_of(profiles: str, limit: int, limits: str) -> dict[str, int]:
     """How many posts each system gets: ``limits`` ("paper=8,live=40") where it names one, else ``limit``.
 
     Raises:
-        BadInput: a limit is no number above 0, or is for a system that does not run.
+        BadInput: a limit is not a number above 0, or is for a system that does not run.
     """
     found = dict.fromkeys(profiles.split(","), limit)
     for part in filter(None, limits.split(",")):
@@ -214,7 +214,7 @@ def limits_of(profiles: str, limit: int, limits: str) -> dict[str, int]:
         found[name] = int(count)
     for name in found:
         if name != PLAIN:
-            load_settings().profile_named(name)  # a name that does not exist must show before an hour is spent
+            load_settings().profile_named(name)  # an unknown name must be reported before an hour is spent
     return found
 
 

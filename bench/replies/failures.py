@@ -1,7 +1,7 @@
-"""What a person should look at in a reply that comes first: automatic flags, wide rather than exact.
+"""What a person should look at in a first reply: automatic flags that rather find too much than too little.
 
-A flag is no verdict. Prepared sentences are held to the gates here too, although the engine exempts them, so
-that the bank's own slips show.
+A flag is not a verdict. Prepared sentences have to pass the gates here too, although the engine exempts them, so that
+mistakes in the bank show.
 """
 
 from __future__ import annotations
@@ -39,6 +39,6 @@ def flags_of(text: str, brief: Brief, heads: Heads, max_characters: int = 2000) 
 
 
 def strange_figures(text: str, evidence: Sequence[Evidence], language: str | None) -> set[str]:
-    """The figures and dates, as they stand in the text, that no passage holds."""
+    """The figures and dates, as written in the text, that no passage holds."""
     items = unsupported(text, evidence, language or "en")
     return {item.text for item in items if item.kind != NAME}

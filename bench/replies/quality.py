@@ -1,9 +1,9 @@
-"""What a moderator would be shown for some posts, as a page to read and to criticise.
+"""What a moderator would be shown for some posts, as a page to read and criticise.
 
     python -m bench.replies.quality --posts bench/replies/quality_posts.jsonl [--profile live] [--out FILE]
 
-The posts beside this file are reworded: three for each target group, drawn from real ones by seed 2026. Nothing
-is left out and nothing is chosen: ``docs/quality.md`` has the page with the project's criticism of each.
+The posts beside this file are reworded: three for each target group, drawn from real ones by seed 2026. The page has
+all of them, without a choice. ``docs/quality.md`` is the page with the project's criticism of each.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ async def pages(samples: Sequence[Sample], profile: str) -> list[str]:
 
 
 def section(sample: Sample, suggestion: Suggestion) -> Iterator[str]:
-    """The lines of one post: the advice and its cost, the replies with what carries them, what could not be done."""
+    """The lines of one post: the advice and its cost, the replies with their evidence, and what could not be done."""
     cost, reading = suggestion.cost, suggestion.reading
     yield f"### {sample.id}\n"
     yield f"> {sample.post}\n"
@@ -51,7 +51,7 @@ def section(sample: Sample, suggestion: Suggestion) -> Iterator[str]:
 
 
 def _carried(draft: Draft, suggestion: Suggestion) -> str:
-    """The documents that carry the draft's facts, or that one of its facts is not carried."""
+    """The documents that support the draft's facts, or a note that one of its facts has no support."""
     if any(receipt.verdict is not Verdict.SUPPORTED for receipt in draft.receipts):
         return "; a sentence that no evidence carries"
     used = {receipt.evidence_id for receipt in draft.receipts}

@@ -1,8 +1,8 @@
-"""The judge of the benchmarks: prompts that no stage of the engine uses, so that no loop was led by them.
+"""The judge of the benchmarks, with prompts that no stage of the engine uses, so that no loop optimises for them.
 
-Three questions, each asked in both orders with log-probabilities; the names of the replies are drawn by seed. The mean
-over the questions of the share that a reply gets against the reply that a person wrote is its composite reward: 0.5 is
-as good as the person's. It says what the configured model prefers, not what people do.
+Three questions, each asked in both orders with log-probabilities; the names of the replies are drawn by seed. A reply
+is compared with the reply that a person wrote. The mean of its shares over the questions is its composite reward: 0.5
+is as good as the person's. It says what the configured model prefers, not what people prefer.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Referee:
     async def share(self, post: str, left: str, right: str) -> float | None:
         """What ``left`` gets of the preference against ``right``, in [0, 1]; ``None`` if any answer is unreadable.
 
-        Both orders are asked under the same two names, so what is owed to a place or a name cancels out. The questions
-        come last in the prompt: a server then reads post and replies once for all of them.
+        Both orders are asked under the same two names, so that the effects of a place and a name cancel out. The
+        questions come last in the prompt, so that a server reads post and replies once for all of them.
         """
         chance = random.Random(f"{self.seed}:{post}:{left}:{right}")  # noqa: S311 - repeatable, no secret
         names = chance.sample(NAMES, 2)

@@ -1,4 +1,4 @@
-"""A language model whose answers are kept, so that nothing is asked twice."""
+"""A language model whose answers are kept, so that the same seeded question is not asked twice."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Choice = tuple[dict[str, float] | None, Answer]
 
 @dataclass
 class RememberedModel:
-    """A ``LanguageModel`` that keeps what it said under a hash of what was asked; told again, it names the same tokens.
+    """A ``LanguageModel`` that keeps its answers, with their tokens, under a hash of the question.
 
     The shares of a choice are made at temperature 0 and are kept in the log. A text that was asked for with a seed is
-    kept as long as this object lives, so that the log holds no text; one without a seed is asked for anew.
+    kept as long as this object lives, so that the log holds no text. A text without a seed is asked for each time.
     """
 
     model: LanguageModel

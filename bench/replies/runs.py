@@ -1,7 +1,7 @@
-"""Systems over posts, one post after the other or several at once, kept as they go; then the referee on what they said.
+"""Runs systems over posts, one post after the other or several at once, and then the referee over their replies.
 
-The referee comes after all answers: its prompts would push the engine's out of the model's slots, and the engine would
-then be charged for reading them again.
+The referee comes after all answers: its prompts would push the engine's prompts out of the model's slots, and the
+engine's time would include reading them again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FIELDS = [part.name for part in fields(SystemOutcome)]
 
 
 def open_bench_engine() -> AbstractAsyncContextManager[Engine]:
-    """The configured engine with one slot more than it has prompts: ``plain`` then takes no slot away from it."""
+    """The configured engine with one slot more than it has prompts, so that ``plain`` does not take a slot from it."""
     settings = load_settings()
     if settings.llm.backend == "embedded":
         more = settings.llm.model_copy(update={"parallel": settings.llm.parallel + 1})
@@ -42,10 +42,10 @@ def open_bench_engine() -> AbstractAsyncContextManager[Engine]:
 
 
 def unanswered(systems: Iterable[str], samples: Sequence[Sample], limits: Mapping[str, int], log: Log) -> list[Turn]:
-    """Which system is still to answer which post, in the order in which they take turns.
+    """The answers that are still missing, as system and post, in the order of their turns.
 
-    Every system gets the first ``limits[system]`` samples; at each post all have their turn, so that the machine's
-    moods fall on all alike.
+    Every system gets the first ``limits[system]`` samples. The systems take turns at each post, so that changes in the
+    machine's speed affect all of them alike.
     """
     done = {(row["system"], row["id"]) for row in log.of_kind(ANSWER)}
     names = list(systems)
@@ -90,7 +90,7 @@ async def answer_all(
 
 
 def unrewarded(systems: Iterable[str], samples: Sequence[Sample], log: Log) -> list[tuple[Sample, str]]:
-    """The replies that the referee has not yet held against the person's; the same reply to a post counts once."""
+    """The replies that the referee has not yet compared with the person's; equal replies to a post count once."""
     wanted, human = set(systems), {sample.id: sample for sample in samples if sample.human_reply}
     said = {(o.id, o.reply): None for o in outcomes_of(log) if o.system in wanted and o.reply and o.id in human}
     known = {(row["id"], row["reply"]) for row in log.of_kind(REWARD)}

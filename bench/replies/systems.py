@@ -1,4 +1,4 @@
-"""The systems that are compared, and what each made of a post.
+"""The systems that are compared, and the result of each for a post.
 
 A system is a name and a way to answer; ``plain`` is the same model with the RAG paper's prompt without retrieval
 (Appendix B), the others are the engine under a profile.
@@ -35,7 +35,7 @@ _DROPPED = re.compile(r"^gates: (\d+) ")
 
 @dataclass(frozen=True)
 class Said:
-    """A system's first reply, before what it took is added; ``reply`` is empty where it advised against one."""
+    """A system's first reply, before its cost is added; ``reply`` is empty where it advised against one."""
 
     reply: str
     brief: Brief
@@ -48,11 +48,12 @@ class Said:
 
 @dataclass(frozen=True)
 class SystemOutcome:
-    """What one system made of one post, and what that took.
+    """The result of one system for one post, and its cost.
 
-    ``model_seconds`` is the time in which a call of the language model was in flight, ``embedding_seconds`` that in
-    which the embedding model worked (``None`` where it worked for other posts meanwhile), ``dropped`` the drafts that a
-    gate stopped on the way, ``facts`` the factual sentences of the reply, ``flags`` why a person should look at it.
+    ``model_seconds`` is the time in which a call of the language model was in flight, ``embedding_seconds`` the time in
+    which the embedding model worked (``None`` where it worked for other posts meanwhile), ``dropped`` the number of
+    drafts that a gate stopped, ``facts`` the number of factual sentences in the reply, ``flags`` why a person should
+    look at it.
     """
 
     system: str
@@ -73,7 +74,7 @@ class SystemOutcome:
 
     @property
     def overhead_seconds(self) -> float | None:
-        """The engine's own time: all but that in which a model worked; ``None`` where that is not known."""
+        """The engine's own time, without the time in which a model worked; ``None`` where that is not known."""
         return None if self.embedding_seconds is None else self.seconds - self.model_seconds - self.embedding_seconds
 
 
@@ -83,7 +84,7 @@ Answering = Callable[[Engine, Sample], Awaitable[Said]]
 async def answer(
     name: str, answering: Answering, engine: Engine, sample: Sample, *, alone: bool = True
 ) -> SystemOutcome:
-    """One system's answer to one post, measured; ``alone`` says that the engine answers no other one meanwhile."""
+    """One system's answer to one post, measured; ``alone`` says that the engine answers no other post meanwhile."""
     counted, meter = measured(engine)
     embedded = seconds_of(engine.heads.embedder)
     async with watched_memory() as peak:
@@ -141,7 +142,7 @@ def post_of(sample: Sample) -> FlaggedPost:
 
 
 def brief_of(sample: Sample) -> Brief:
-    """What is known of a sample without any reading: an English post about its group, and no evidence."""
+    """What is known of a sample without a reading: an English post about its group, and no evidence."""
     group = TargetGroup(sample.target_group) if sample.target_group in list(TargetGroup) else None
     reading = Reading("en", group, None, None, None, None, None, None, None, Action.REPLY, "benchmark")
     return Brief(post_of(sample), reading, "", ())

@@ -1,9 +1,9 @@
-"""Synthetic paragraphs and vectors, as many as are wanted, the same for the same seed.
+"""Synthetic paragraphs and vectors, in any number, the same for the same seed.
 
 Paragraphs: 20 to 200 words, 80 on average, three quarters from a vocabulary of 400,000 with Zipf's frequencies, stop
 words first, the rest from one of 2,000 topics. Vectors: 384 dimensions, each a mixture of two paths through a tree of
-clusters, and noise; harder than clusters that lie apart. Both are written to files, since a million are too many to
-hold beside what is measured.
+clusters, and noise; they are harder to search than separate clusters. Both are written to files, since a million are
+too many to hold in memory during a measurement.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STOP_WORDS = (
     " because long each just state those people too how little good world make very year still see own work men day"
 ).split()
 
-_LEVELS = (0.12, 0.16, 0.2, 0.2)  # what each level of the tree gives of a vector's square length; noise gives the rest
+_LEVELS = (0.12, 0.16, 0.2, 0.2)  # each level's share of a vector's square length; noise gives the rest
 _MEMBERS = (None, 1500, 120, 12)  # vectors for each cluster of a level; of the first level there are 32
 _AT_ONCE = 50_000
 
@@ -84,7 +84,7 @@ class Corpus:
             yield from self.texts(range(first, min(first + _BLOCK, self.size + 1))).items()
 
     def queries(self) -> list[Query]:
-        """What is asked: 12 words of a paragraph and 3 others, shuffled."""
+        """The queries: 12 words of a paragraph and 3 others, shuffled."""
         return [Query(text, row) for text, row in json.loads(self._queries.read_text())]
 
     def _drawn(self) -> list[Query]:
@@ -166,7 +166,7 @@ class Vectors:
         return self.stored().astype(np.float32)
 
     def queries(self) -> NDArray[np.float32]:
-        """What is asked: other vectors of the same clusters."""
+        """The queries: other vectors of the same clusters."""
         return np.asarray(np.load(self._folder / "queries.npy"))
 
     def exact(self) -> NDArray[np.int64]:
@@ -187,7 +187,7 @@ class _Tree:
         ]
 
     def draw(self, count: int) -> NDArray[np.float16]:
-        """So many unit vectors more."""
+        """This many more unit vectors."""
         share = 1 - 0.5 * self._chance.random((count, 1), dtype=np.float32) ** 2
         vectors = share * self._paths(count) + (1 - share) * self._paths(count)
         vectors += np.sqrt(1 - sum(_LEVELS)) * self._units(count)

@@ -1,4 +1,4 @@
-"""Ways to find the nearest vectors, each built and asked alike; ours is that of ``kb.shelf.index.neighbours``."""
+"""Ways to find the nearest vectors, each built and used alike; ours is ``kb.shelf.index.neighbours``."""
 
 from __future__ import annotations
 

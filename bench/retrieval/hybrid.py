@@ -1,4 +1,4 @@
-"""The library's index as Antiphon uses it: built, opened and asked, with stored vectors or with the real model."""
+"""The library's index as Antiphon uses it: built, opened and searched, with stored vectors or the real model."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class StoredEmbedder:
 
 
 def entry_of(row: int, text: str) -> ParagraphEntry:
-    """A paragraph with what filters look at, drawn evenly."""
+    """A paragraph with the values that filters look at, drawn evenly."""
     return ParagraphEntry(
         row=row,
         text=text,
@@ -69,7 +69,7 @@ def entry_of(row: int, text: str) -> ParagraphEntry:
 
 
 def build(place: Path, folder: Path, size: int) -> dict[str, float]:
-    """Build the index, words first, then vectors, all but the last 1,000 paragraphs; then add these, then remove one.
+    """Build the index without the last 1,000 paragraphs, words first, then vectors; add these, then remove one.
 
     Seconds of each, without those of the embedder.
     """
@@ -138,7 +138,7 @@ def serve(place: Path, folder: Path, size: int) -> dict[str, Any]:
 
 
 def throughput(folder: Path, paragraphs: Sequence[str]) -> dict[str, float]:
-    """Paragraphs a second: of the model alone before and after, and of an index that is built with it between."""
+    """Paragraphs a second: of the model alone, before and after, and of an index built with it in between."""
     texts = dict(enumerate(paragraphs, start=1))
     alone = []
     for name in ("before", "index", "after"):
@@ -156,7 +156,7 @@ def throughput(folder: Path, paragraphs: Sequence[str]) -> dict[str, float]:
 
 
 def timed(ask: Callable[[int], object], count: int) -> list[float]:
-    """Milliseconds of each question, after all were asked once."""
+    """The milliseconds of each question, after all were asked once."""
     for at in range(min(count, 50)):
         ask(at)
     took = []

@@ -1,7 +1,7 @@
-"""Engines that rank paragraphs by their words, each built and asked in the same way.
+"""Engines that rank paragraphs by their words, each built and used in the same way.
 
-All get the stems of ``kb.ranking.stems`` without stop words, so that they differ in speed and not in what they know;
-tantivy makes them itself, from the same analyzer.
+All get the stems of ``kb.ranking.stems`` without stop words, so that they differ only in speed; tantivy makes the stems
+itself, with the same analyzer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Ask = Callable[[str], list[int]]
 
 @dataclass(frozen=True)
 class LexicalEngine:
-    """How an engine is built, opened and asked; ``most`` is the largest corpus that is worth waiting for."""
+    """How an engine is built, opened and used; ``most`` is the largest corpus that is worth the wait."""
 
     build: Callable[[Corpus, Path], None]
     open: Callable[[Corpus, Path], Ask]

@@ -1,9 +1,10 @@
 """How often a fact that answers a post is among the first three: ``python -m bench.retrieval.relevance --posts FILE``.
 
 A fact answers a post if it is tagged with a stereotype that the post shows (``stereotypes.toml``) and is about its
-target group. The patterns stand for people's labels: they miss and mistake some, for every ranking alike. Compared are
+target group. The patterns replace people's labels: they miss and mistake some, for every ranking alike. Compared are
 BM25, dense vectors, both fused, and the knowledge base's own search: by the raw post, and guided by a claim (a prepared
-one, and, as a bound, the reply that a person wrote). The target group is what the reading says, not the data's label.
+one, and, as a bound, the reply that a person wrote). The target group comes from the reading, not from the data's
+label.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _CANDIDATES = 20
 
 @dataclass(frozen=True)
 class Stereotype:
-    """What posts about a group claim: patterns for posts, and for the tags of facts that answer it."""
+    """A claim of posts about a group: patterns for the posts, and for the tags of the facts that answer it."""
 
     group: TargetGroup
     name: str
@@ -93,7 +94,7 @@ def answers_to(post: str, group: TargetGroup, facts: Sequence[Fact]) -> frozense
 
 
 def post_of(text: str, language: str, labelled: str, sample: Sample, facts: Sequence[Fact], heads: Heads) -> Post:
-    """A sample's post in some language; what it shows is read off the text ``labelled``, in English."""
+    """A sample's post in some language; the stereotypes that it shows are read off the English text ``labelled``."""
     label = TargetGroup(sample.target_group)
     shares = heads.target_groups(text) if heads.knows(language) else {}
     answers = answers_to(labelled, label, facts)
@@ -101,7 +102,7 @@ def post_of(text: str, language: str, labelled: str, sample: Sample, facts: Sequ
 
 
 def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch, heads: Heads) -> dict[str, Search]:
-    """Every way to look for facts."""
+    """All ways to search for facts."""
     embedder = heads.embedder
 
     def words(post: Post) -> list[tuple[int, float]]:

@@ -1,9 +1,9 @@
-"""How fast, how small and how right the library's index is, beside other engines.
+"""How fast, small and accurate the library's index is, compared with other engines.
 
     python -m bench.retrieval.retrieval --place FOLDER [--sizes 10000,100000,1000000] [--resume LOG]
 
-Every row is measured in processes of its own and kept in ``LOG``, so that the same command goes on where it was killed.
-``FOLDER`` takes the synthetic paragraphs and vectors, some 6 GB for a million, which later runs use again.
+Every row is measured in processes of its own and kept in ``LOG``, so that the same command continues after a kill.
+``FOLDER`` gets the synthetic paragraphs and vectors, about 6 GB for a million, which later runs use again.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure what the log lacks, then show all of it."""
+    """Measure the rows that the log lacks, then show all rows."""
     options = _options()
     options.place.mkdir(parents=True, exist_ok=True)
     log = Log(options.resume, {"bench": "retrieval"})

@@ -1,11 +1,11 @@
-"""Whether the scorers tell right from wrong, and what each reward and stage adds to what comes out first.
+"""Whether the scorers tell right from wrong, and what each reward and stage adds to the first reply.
 
     python -m bench.scoring.rewards --posts FILE [--intents FILE] --resume LOG    AUC and calibration of every scorer
     python -m bench.scoring.rewards --posts FILE --ablate --limit 8 --resume LOG  the engine with one part less
 
 The posts must not be those that the heads were trained on. ``LOG`` grows answer by answer, one file for each of the
-two; the same command goes on where it was killed. Nothing is asked twice: engines that part only after the drafts share
-what the model said until then, so that what differs is what the part does, and not the model's mood.
+two; after a kill the same command continues. Engines that differ only after the drafts share the model's answers until
+then, so that the difference comes from the part and not from chance.
 """
 
 from __future__ import annotations

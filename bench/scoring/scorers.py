@@ -1,7 +1,8 @@
-"""Every scorer on rows whose class is known and that it was not trained on.
+"""Measures every scorer on rows with a known class that it was not trained on.
 
-The classes are made, not rated: a human reply opposes its post, another hateful post does not; a sentence of a passage
-is carried by it, the same sentence with another number is not. So a figure says how well a scorer tells these apart.
+The classes are constructed, not rated: a human reply opposes its post, another hateful post does not; a passage
+supports its own sentence, but not the same sentence with another number. So a figure says how well a scorer tells these
+apart.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ FOLDS = 8
 TOPIC = "stance: own reply or one to another group's post"
 _DIGITS = re.compile(r"\d+")
 Triple = tuple[str, str, int, str]
-"""A post or passage, a text, the class of the text, and what the row belongs to."""
+"""A post or passage, a text, the class of the text, and the post that the row belongs to."""
 
 
 def stance_rows(samples: Sequence[Sample], pool: Sequence[Sample], chance: random.Random) -> dict[str, list[Triple]]:
-    """Each post with its reply (1) and with what does not answer it (0), by what that is; others are of the pool.
+    """Each post with its reply (1) and with a text that does not answer it (0), by the kind of text.
 
     The first two do not oppose. A reply to another group's post opposes hate too, so telling it apart measures whether
     the scorer sees the topic, which a stance head need not.
@@ -75,7 +76,7 @@ def hate(heads: Heads, samples: Sequence[Sample]) -> Labelled:
 
 
 def intents(rows: Sequence[Mapping[str, Any]]) -> list[Labelled]:
-    """The intent head as it is trained, on each fold of posts that it did not see: one intent against the others.
+    """The intent head, trained as it is shipped, on folds of posts that it did not see: one intent against the others.
 
     The shipped head saw these rows, so it is trained again for each of eight folds. Blocking.
     """
@@ -162,7 +163,7 @@ async def _entails(passage: str, sentence: str, model: MeteredModel) -> float | 
 
 
 async def _carried(fact: Fact, sentence: str, model: MeteredModel, heads: Heads) -> float | None:
-    """The receipt's probability; ``None`` where the sentence is taken for no statement of fact."""
+    """The receipt's probability; ``None`` where the sentence does not count as a statement of fact."""
     reading = Reading("en", fact.target_group, None, None, None, None, None, None, None, Action.REPLY, "benchmark")
     evidence = Evidence(fact.id, fact.text, fact.text, fact.source)
     brief = Brief(post_of(Sample(fact.id, "A post.")), reading, "", (evidence,))
@@ -196,7 +197,7 @@ async def every_scorer(
 ) -> list[Labelled]:  # fmt: skip
     """All of the above on at most ``limit`` posts and facts; the intents only where labelled replies are given.
 
-    What a post or a fact is held against is drawn from all of them.
+    The texts to compare a post or a fact with are drawn from all of them.
     """
     answered = [sample for sample in pool if sample.human_reply]
     samples, some = answered[:limit], facts[:: -(-len(facts) // limit)]

@@ -236,7 +236,7 @@ class PoliteClient:
         return rules
 
     async def _ask_robots(self, origin: URL) -> Protego:
-        """The rules (RFC 9309, section 2.3.1): no file allows everything; a failing server, 401 and 403 allow nothing."""
+        """RFC 9309, section 2.3.1: without a file all is allowed; after a server's failure, 401 or 403 nothing is."""
         try:
             reply = await self._reply(origin / "robots.txt", {}, _MAX_ROBOTS_BYTES, is_robots=True)
         except _Passing as err:  # its tries are over: those who wait for it need not try again
