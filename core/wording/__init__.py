@@ -1,1 +1,1 @@
-"""What stands in a text: language, words, figures, names, disguises. Knows no model and no case."""
+"""What a text contains: language, words, figures, groups, disguises. It knows neither the models nor the cases."""

@@ -1,7 +1,7 @@
-"""What no reply may hold that is posted, whoever wrote it: characters that nobody sees, and links to strange places.
+"""What a posted reply must not hold, no matter who wrote it: invisible characters, and links to unknown places.
 
-Owns the check of the final text for form, on every platform alike. Drafts pass it by the gates; a moderator's own words
-are held against it when they are proposed, and again when they are approved. Pure, and must never change a text.
+Owns the check of the final text's form, the same on every platform. A text is checked when it is proposed, and again
+when it is approved. Pure, and must never change a text.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _SHOWN: Final = 3
 
 
 def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
-    """Refuse a text that shows something else than it holds, or leads where no source of the case stands.
+    """Refuse a text that shows something else than it holds, or links to something other than a source of the case.
 
     Args:
-        text: all that would be posted.
+        text: the whole text that would be posted.
         evidence: the passages of the case; a link to one's source is the only one allowed.
 
     Raises:
@@ -50,7 +50,7 @@ def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
 
 
 def hidden_characters(text: str) -> list[str]:
-    """The characters that show nothing, once each, in order; line ends, tabs and needed joiners are none of them."""
+    """The invisible characters, once each, in order, except line ends, tabs and needed joiners."""
     found = [
         character
         for at, character in enumerate(text)
@@ -63,5 +63,5 @@ def hidden_characters(text: str) -> list[str]:
 
 
 def _joins(before: str, after: str) -> bool:
-    """Whether a joiner stands where scripts and emoji need one: never next to ASCII, a space, or another joiner."""
+    """Whether a joiner is where scripts and emoji need one: never next to ASCII, a space, or another joiner."""
     return all(side and not side.isascii() and not side.isspace() and side not in _JOINERS for side in (before, after))

@@ -1,10 +1,10 @@
 """Which language a post is written in.
 
-Owns the detectors (lingua) and which languages Antiphon writes. Abstains rather than guesses.
+Owns the detectors (lingua) and which languages Antiphon writes. A detector that is not sure gives no answer.
 
-A detector of trigrams answers what is clear to it: it loads in 0.2 s, and of 480 posts in four languages it was sure of
-nine in ten (cut to 20 characters: four in ten) and wrong about none. The detector of all n-grams, which tells the
-others, takes 4 s and 380 MiB more.
+A detector of trigrams comes first. It loads in 0.2 s; of 480 posts in four languages it was sure of nine in ten (cut to
+20 characters: four in ten) and wrong about none. The detector of all n-grams handles the rest; it takes 4 s and 380 MiB
+more.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def _thorough() -> LanguageDetector:
 
 
 def prepare() -> None:
-    """Load what the first unclear text would load, once: 4 s in which no other thread runs.
+    """Load the detector that the first unclear text needs, once: 4 s in which no other thread runs.
 
-    For a service, before it has anybody to answer.
+    A service calls this before its first post.
     """
     _thorough().compute_language_confidence_values("nobody knows")
 

@@ -1,6 +1,6 @@
 """What a platform may show as a link, and which links are known.
 
-Owns the pattern. It finds too much rather than too little: a dot without a space before a common domain is a link.
+Owns the pattern. It prefers to find too much: a dot without a space before a common domain is a link.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AFTER_LINK: Final = "/.,;:!?…)]}>*~|\"'”’»"
 
 
 def strange_link(text: str, cited: Iterable[str]) -> str | None:
-    """The first thing in a text that a platform may show as a link, and that is none of the ``cited`` addresses."""
+    """The first part of a text that a platform may show as a link, unless it is one of the ``cited`` addresses."""
     known = [url.rstrip("/") for url in cited if url]
     for match in LINK.finditer(text):
         found = match.group()

@@ -1,10 +1,10 @@
-"""Whether two posts say nearly the same: what a raid repeats with small changes.
+"""Whether two posts say nearly the same, as in a raid that repeats a text with small changes.
 
-Owns the normal form of a post, its shingles and its MinHash bands. Plain functions; knows no database.
+Owns the normal form of a post, its shingles and its MinHash bands. Plain functions that do not know the database.
 
 Two posts are near-identical when their sets of shingles, runs of five letters of the normal form, have a Jaccard
-similarity of 0.75 or more. Bands only find those that may be (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of
-Massive Datasets, chapter 3): with 10 bands of 4 rows, 98 of 100 pairs at 0.75 share one, and 99.5 at 0.8.
+similarity of 0.75 or more. Bands find the possible ones (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive
+Datasets, chapter 3): with 10 bands of 4 rows, 98 of 100 pairs at 0.75 share a band, and 99.5 at 0.8.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.wording.disguises import READINGS, bare
 NEAR_IDENTICAL: Final = 0.75
 _SHINGLE: Final = 5
 _LEAST_SHINGLES: Final = 20
-"""Of a shorter post too few shingles are left when one word changes; it is only ever identical."""
+"""A shorter post keeps too few shingles when one word changes; it is compared for identity only."""
 _BANDS: Final = 10
 _ROWS: Final = 4
 _PRIME: Final = np.uint64(4_294_967_311)
@@ -33,13 +33,13 @@ _REPEATED: Final = re.compile(r"(.)\1+")
 
 @dataclass(frozen=True)
 class Likeness:
-    """What is compared of a post. Posts that share no band are not alike; without bands a post is like no other."""
+    """What is compared of a post. Posts that share no band do not match; a post without bands matches no other."""
 
     bands: tuple[bytes, ...]
     shingles: frozenset[str]
 
     def to(self, other: Likeness) -> float:
-        """The Jaccard similarity of the shingles, in [0, 1]; short posts are identical or not alike."""
+        """The Jaccard similarity of the shingles, in [0, 1]; for short posts it is 1 or 0."""
         if min(len(self.shingles), len(other.shingles)) < _LEAST_SHINGLES:
             return float(self.shingles == other.shingles)
         shared = len(self.shingles & other.shingles)
@@ -47,20 +47,20 @@ class Likeness:
 
 
 def likeness_of(text: str) -> Likeness:
-    """What of a text is compared with other texts."""
+    """The part of a text that is compared with other texts."""
     normal = normal_form(text)
     shingles = _shingles(normal)
     if len(shingles) < _LEAST_SHINGLES:
         return Likeness((b"=" + normal.encode(),) if normal else (), shingles)
     hashes = np.array([crc32(run.encode()) for run in shingles], dtype=np.uint64)
-    # a * x + b modulo a prime above 2**32: each row puts the hashes in another order, and keeps the first.
+    # a * x + b modulo a prime above 2**32: each row puts the hashes in another order and keeps the first.
     least = ((np.outer(_FACTORS, hashes) + _TERMS) % _PRIME).min(axis=1)
     rows = least.astype(np.uint32).reshape(_BANDS, _ROWS)
     return Likeness(tuple(bytes([band]) + rows[band].tobytes() for band in range(_BANDS)), shingles)
 
 
 def unbanded_likeness_of(text: str) -> Likeness:
-    """The same without bands, in an eighth of the time: of a text that was found by its bands."""
+    """The same without bands, in an eighth of the time, for a text that was found by its bands."""
     return Likeness((), _shingles(normal_form(text)))
 
 
@@ -72,7 +72,7 @@ def _shingles(normal: str) -> frozenset[str]:
 def normal_form(text: str) -> str:
     """A text without what a raid changes: case, accents, marks, spaces, links, mentions, disguised letters.
 
-    Of a text without letters and digits, such as one of emojis, all that shows is kept.
+    In a text without letters and digits, such as one of emojis, all visible characters are kept.
     """
     whole = bare(text)
     words = (_undisguised(word) for word in _WORD.findall(_PASSING.sub(" ", whole)))
@@ -80,7 +80,7 @@ def normal_form(text: str) -> str:
 
 
 def _undisguised(word: str) -> str:
-    """A word with letters for the signs that stand for them, and each letter once in a row; a number as it is."""
+    """A word with signs replaced by letters, and each letter once in a row; a number is not changed."""
     if not any(character.isalpha() for character in word):
         return word
     return _REPEATED.sub(r"\1", word.translate(READINGS[0]))

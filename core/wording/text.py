@@ -1,6 +1,6 @@
 """How text is cleaned, cut into sentences and words, and compared.
 
-Owns plain string functions that every stage shares; knows nothing of posts, models or scores.
+Owns plain string functions that the stages share. It does not know posts, models or scores.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ MAX_POST_CHARACTERS = 5000
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])([\"'”’»)\]]*)\s+(?=[\"'“‘«(¿¡]?[A-ZÀ-ÖØ-Þ0-9])")
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|Art|vs|v|e\.g|i\.e|approx|Sr|Sra|U\.S|U\.K|U\.N)\.$")
-_LONGEST_ABBREVIATION = 10  # with what stands before it
+_LONGEST_ABBREVIATION = 10  # with the text before it
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?", re.UNICODE)
 _CONTRACTED = re.compile(r"'(?:s|re|ve|ll|d|m)$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘«¿¡])\b(?!I['’]|OK\b)[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W_]", re.UNICODE)
-"""A word with a capital that stands neither at the head of a sentence nor of a quotation."""
+"""A word with a capital that is not at the start of a sentence or a quotation."""
 _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that Unicode counts as letters or marks, but that show nothing."""
@@ -54,10 +54,10 @@ _STOP_WORDS: dict[str, frozenset[str]] = {
 
 
 def clean(text: str) -> tuple[str, int]:
-    """Normalise a text to NFKC and take out control, zero-width and bidirectional characters.
+    """Normalise a text to NFKC and remove control, zero-width and bidirectional characters.
 
     Returns:
-        The text, stripped at both ends, and how many characters were taken out.
+        The text, stripped at both ends, and how many characters were removed.
     """
     kept: list[str] = []
     removed = 0
@@ -70,12 +70,12 @@ def clean(text: str) -> tuple[str, int]:
 
 
 def is_unseen(character: str) -> bool:
-    """Whether a character shows nothing, or nothing fixed: control, format, private use, unassigned, blank letters."""
+    """Whether a character is invisible or has no fixed look: control, format, private use, unassigned, blank letter."""
     return character in _UNSEEN or unicodedata.category(character).startswith("C")
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Where the sentences of a text stand, in order, in code points: start and end, without white space around them."""
+    """The places of a text's sentences, in order, in code points: start and end, without white space around them."""
     spans: list[tuple[int, int]] = []
     start, last = 0, len(text.rstrip())
     for end, following in [*((match.end(1), match.end()) for match in _SENTENCE_END.finditer(text)), (last, last)]:
@@ -106,8 +106,8 @@ def words(text: str) -> list[str]:
 def content_stems(text: str, language: str | None = "en") -> list[str]:
     """The words that carry meaning, cut to a crude stem, in order.
 
-    The stem (six letters at most, no plural s) is made to recognise that a reply repeats a post's words, not to
-    search: both texts go through the same cut.
+    The stem (six letters at most, no plural s) serves to recognise that a reply repeats a post's words, not to search:
+    both texts are cut in the same way.
     """
     stop = stop_words(language)
     bare = (_CONTRACTED.sub("", word) for word in words(text) if not word.endswith("n't"))
@@ -123,7 +123,7 @@ def stem(word: str) -> str:
 
 
 def longest_shared_run(left: list[str], right: list[str]) -> int:
-    """The length of the longest run of items that stands in both lists."""
+    """The length of the longest run of items that is in both lists."""
     best = 0
     previous = [0] * (len(right) + 1)
     for item in left:

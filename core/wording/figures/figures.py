@@ -1,7 +1,7 @@
 """The figures in a text: numbers, percentages, shares, amounts, dates, years and ordinals, in digits or words.
 
-Owns how each language writes them (one ``<language>.toml`` beside this file), what each is worth, and when one figure
-says what another says. It knows nothing of evidence: ``core.scoring.grounding.grounding`` compares a draft with its
+Owns how each language writes them (one ``<language>.toml`` beside this file), the value of each, and when one figure
+says what another says. It does not know the evidence: ``core.scoring.grounding.grounding`` compares a draft with its
 passages.
 """
 
@@ -40,7 +40,7 @@ _SOFT = frozenset({"", "year", "month", "week", "day", "hour", "minute", "kilome
 
 
 class FigureKind(StrEnum):
-    """What a figure is, in a word that a person may read."""
+    """The kind of a figure, in a word for people."""
 
     NUMBER = "number"
     PERCENTAGE = "percentage"
@@ -66,12 +66,12 @@ class Figure:
     """One figure in a text.
 
     Attributes:
-        start, end: where it stands, in code points of the text.
-        values: what it may be worth; several where the writing is ambiguous (1.200 is 1200 or 1.2). Shares and
+        start, end: its place, in code points of the text.
+        values: its possible values; several where the writing is ambiguous (1.200 is 1200 or 1.2). Shares and
             percentages are fractions of one.
         unit: what it counts, from a closed list; empty where it counts something else.
         days: the dates that it may be.
-        below: for a quantity in words (thousands): the number that it stays under; ``values`` holds the least.
+        below: for a quantity in words (thousands): the number that it is below; ``values`` holds the least value.
     """
 
     kind: FigureKind
@@ -84,11 +84,11 @@ class Figure:
 
 
 def says(passage: Figure, draft: Figure) -> bool:
-    """Whether a passage's figure says what a draft's figure says: the same value of the same unit.
+    """Whether a passage's figure says what a draft's figure says: the same value in the same unit.
 
-    A bare number may count what the passage calls years or kilometres; it is never a percentage, an amount of money, a
-    share or a multiple. A date may leave out a day or a year, and never adds one. A quantity in words, such as
-    "thousands", is said by a number of that size.
+    A bare number may count the passage's years or kilometres, but it never means a percentage, an amount of money, a
+    share or a multiple. A draft's date may leave out a day or a year, but must not add one. A number of the right size
+    supports a quantity in words, such as "thousands".
     """
     if draft.kind is FigureKind.DATE:
         return any(_covers(full, part) for full in passage.days for part in draft.days)
@@ -117,8 +117,8 @@ def _covers(full: Day, part: Day) -> bool:
 def figures(text: str, language: str | None) -> list[Figure]:
     """The figures in a text that is written in a language (ISO 639-1; English where Antiphon does not write it).
 
-    Left out are words that only sometimes count (one, first, second), idioms (a thousand thanks), and parts behind a
-    hedge (nearly half): whether a passage bears such a wording is for the checker to say.
+    Words that only sometimes count (one, first, second), idioms (a thousand thanks), and shares after a hedge (nearly
+    half) are left out: the checker of receipts decides whether a passage supports such a wording.
     """
     lexicon = lexicon_of(language)
     found, rest = list[Figure](), text
@@ -136,7 +136,7 @@ def _blanked(text: str, start: int, end: int) -> str:
 
 
 def _phrases(text: str, lexicon: Lexicon) -> Iterator[Figure]:
-    """Figures that take more than a number and its unit; one without a value marks words that count nothing."""
+    """Figures that are more than a number and its unit; one without a value marks words that do not count anything."""
     for match in lexicon.idioms.finditer(text):
         yield Figure(FigureKind.NUMBER, *match.span())
     yield from _dates(text, lexicon)
@@ -211,9 +211,9 @@ def _roman(written: str) -> Fraction:
 
 
 def _readings(numeral: str, code: str) -> frozenset[Fraction]:
-    """What a numeral may be worth: a point or comma before three digits may part thousands or decimals.
+    """The possible values of a numeral: a point or comma before three digits may separate thousands or decimals.
 
-    English parts thousands by a comma; the other languages part them by a point, some of their speakers by a comma.
+    English separates thousands by a comma; the other languages use a point, and some of their speakers a comma.
     """
     bare = re.sub(r"[ \u00a0\u202f\u2009]", "", numeral)
     separators = re.findall(r"[.,]", bare)
@@ -260,7 +260,7 @@ def _next_word(text: str, at: int, lexicon: Lexicon) -> re.Match[str] | None:
 
 
 def _run(text: str, at: int) -> list[tuple[str, int]]:
-    """The words from a place on that only spaces and hyphens part, casefolded, each with its end."""
+    """The words from a place on with only spaces and hyphens between them, casefolded, each with its end."""
     run: list[tuple[str, int]] = []
     while match := _WORD.match(text, at):
         run.append((match.group().casefold(), match.end()))

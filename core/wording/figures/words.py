@@ -1,7 +1,7 @@
 """How number words add up to a number.
 
-Owns the arithmetic of number words in the languages that Antiphon writes; the words themselves stand in the lists
-beside this file.
+Owns the arithmetic of number words in the languages that Antiphon writes; the words themselves are in the lists beside
+this file.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _ITALIAN_TENS = ("venti", "trenta", "quaranta", "cinquanta", "sessanta", "settan
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What one word is worth; ``is_scale``: it multiplies what stands before it."""
+    """The value of one word; ``is_scale``: it multiplies the number before it."""
 
     number: int
     is_scale: bool = False
 
     @classmethod
     def of(cls, word: str, code: str, words: Mapping[str, int], scales: Mapping[str, int]) -> Value | None:
-        """The worth of a casefolded word, or ``None`` if it is no number."""
+        """The value of a casefolded word, or ``None`` if it is not a number."""
         if word in scales:
             return cls(scales[word], is_scale=True)
         if word in words:
@@ -39,7 +39,7 @@ class Value:
 
     @classmethod
     def _bent(cls, word: str, words: Mapping[str, int], scales: Mapping[str, int]) -> Value | None:
-        """A Basque number in another case; the shortest are left alone, since other words look like them."""
+        """A Basque number in another grammatical case; the shortest are left out, since other words look like them."""
         if word.startswith(_PER_CENT):
             return None
         for case in _BASQUE_CASE.finditer(word):
@@ -62,7 +62,7 @@ def run_of(
 
     Args:
         run: casefolded words with the place of their end; the first is a number.
-        joins: words that may stand between two parts of one number.
+        joins: words that may come between two parts of one number.
     """
     total, group, end, previous = 0, None, run[0][1], ""
     for index, (word, ends) in enumerate(run):

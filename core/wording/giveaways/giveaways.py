@@ -1,7 +1,7 @@
 """How a draft or claim gives itself away: wordings that agree, soften, presuppose, refuse or leak, by language.
 
-Owns the lists beside this file (one ``<language>.toml`` for each language that Antiphon writes) and their reading. What
-follows from a find is for ``core.scoring.gates`` and ``core.stages.claims`` to say.
+Owns the lists beside this file (one ``<language>.toml`` for each language that Antiphon writes) and their reading.
+``core.scoring.gates`` and ``core.stages.claims`` decide what follows from a find.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Wordings:
     Attributes:
         faults: what shows each fault, by the fault's name.
         negation: a word that denies what follows.
-        mirror: one group set above another, by its mere words: for claims.
+        mirror: one group set above another, by words alone: for claims.
         above: somebody set above others, the group ``whom``: for drafts.
-        retells: somebody else's claim told again.
+        retells: somebody else's claim repeated.
         credits: somebody credited with a finding.
         absolutes: what is said of all, of none or of most.
         checkable: what somebody could ask a source for.

@@ -1,8 +1,8 @@
-"""Instructions inside data: posts and passages are read, never obeyed (threat T1).
+"""Finds and disarms instructions to a model inside posts and passages (threat T1).
 
 Owns how text that is addressed to a language model is recognised, and how the control tokens of chat templates are
-disarmed: llama.cpp and vLLM may read ``<|im_start|>`` in a message as the token itself. The lists stand in
-``patterns.toml``; what follows from a find is for the callers to say.
+disarmed: llama.cpp and vLLM may read ``<|im_start|>`` in a message as the token itself. The lists are in
+``patterns.toml``; the callers decide what follows from a find.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _BRACKET = re.compile(
 
 
 def instructs(text: str) -> bool:
-    """Whether a text speaks to a language model: it gives it orders, names its prompt, or plays its roles."""
+    """Whether a text speaks to a language model: it gives orders, names the prompt, or plays the roles of a chat."""
     return bool(_speaking().search(clean(text)[0].replace("’", "'")))
 
 
 def obeys(text: str) -> bool:
-    """Whether a draft answers an instruction, or writes code, where it should speak to people."""
+    """Whether a draft answers an instruction, or writes code, instead of speaking to people."""
     return bool(_obeying().search(text.replace("’", "'"))) or instructs(text)
 
 
 def disarm(text: str) -> str:
-    """The text with the control tokens of chat templates made readable but dead; nothing else changes.
+    """The text with the control tokens of chat templates made readable but harmless; nothing else changes.
 
-    One sign stands for one sign: single angle quotation marks and a full-width bracket replace what makes a token.
+    The length stays the same: single angle quotation marks and a full-width bracket replace the signs of a token.
     """
     return _BRACKET.sub("［", _CLOSING.sub("›", _OPENING.sub("‹", text)))
 

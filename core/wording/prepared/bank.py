@@ -1,9 +1,9 @@
-"""Sentences written in advance, the prepared ones: counter-claims and whole replies, for each theme of hateful posts.
+"""Prepared sentences, written in advance: counter-claims and whole replies for each theme of hateful posts.
 
 Owns the bank beside this file (one ``<language>.jsonl`` for each language; ``README.md`` says how it came about), what
 a community changes of it, and the choice of the themes that answer a post. The search for a reply starts from these
-sentences and from the evidence (CODEOFCONDUCT starts from background knowledge, section 3), so a small model can only
-improve on them; without any model they are all there is.
+sentences and from the evidence (CODEOFCONDUCT starts from background knowledge, section 3), so that a small model has a
+good start.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ SAME_THEME = 0.58
 """The least cosine between a post and a theme's description for the theme to be about the post. Read off 26 English
 posts of the eight groups: above it the theme fitted in 17 of 19 cases, below it in few."""
 NEARLY_AS_CLOSE = 0.1
-"""How much further than the closest theme another may be."""
+"""How much less close than the closest theme another one may be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One kind of hateful claim, and what may be said to it.
+    """One kind of hateful claim, and the replies to it.
 
     ``answers`` describes the claims in neutral words; it is matched with posts and never shown. ``own`` are replies
-    that the community added, which come before all others; ``claim`` is "" where it took that one out.
+    that the community added, which come before all others; ``claim`` is "" where the community removed it.
     """
 
     id: str
@@ -75,7 +75,7 @@ class OwnReply:
     theme: str | None = None
 
     def answers(self, theme: Theme) -> bool:
-        """Whether it may be said to what the theme is about. To a call for violence only what was meant for that."""
+        """Whether it may answer posts of the theme. A call for violence gets only replies that were written for it."""
         if self.theme is not None:
             return self.theme == theme.id
         return self.target_group is theme.target_group and not theme.is_about_violence
@@ -83,7 +83,7 @@ class OwnReply:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a community changed of the prepared replies: its ``own``, and the ids of those that it took out."""
+    """A community's changes to the prepared replies: its ``own``, and the ids of those that it removed."""
 
     own: tuple[OwnReply, ...] = ()
     hidden: frozenset[str] = frozenset()
@@ -93,7 +93,7 @@ UNCHANGED: Final = Changes()
 
 
 def prepared_id(language: str, text: str) -> str:
-    """What tells a prepared text from all others, as long as its words stay as they are."""
+    """The id of a prepared text, which is the same as long as its words are."""
     return f"{language}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
@@ -103,7 +103,7 @@ def prepared_sentences(themes: Sequence[Theme]) -> frozenset[str]:
 
 
 def prepared_in(text: str, themes: Sequence[Theme]) -> tuple[str, ...]:
-    """The prepared texts of some themes that stand in a text whole, sentence by sentence."""
+    """The prepared texts of some themes that a text contains as a whole, sentence by sentence."""
     said = set(sentences(text))
     return tuple(dict.fromkeys(own for theme in themes for _, own in theme.texts if said.issuperset(sentences(own))))
 

@@ -1,7 +1,7 @@
-"""What of a text somebody could ask a source for, told by its wording alone.
+"""The words of a text for which somebody could ask a source, by wording alone.
 
-Owns the rule that prepared sentences are held to: they get no receipt, so they state no figure, no finding, no history,
-no law and no event. It cannot tell every fact; whoever writes such a sentence reads it for the others.
+Owns a rule for prepared sentences: they get no receipt, so they must not state a figure, a finding, history, a law or
+an event. The rule does not find every fact; the authors of such sentences have to look for the others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _FEW = 2
 
 
 def checkable_in(text: str, language: str) -> tuple[str, ...]:
-    """The words of a text that call for a source, in order; none where there are none.
+    """The words of a text that need a source, in order.
 
     A number of two at most is left out ("two people who love each other"), and so is the wording of a question.
     """

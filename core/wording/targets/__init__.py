@@ -1,1 +1,1 @@
-"""Whom a text speaks of and how: groups, slurs, accusations."""
+"""The groups that a text speaks about, and how: names of groups, slurs, accusations."""

@@ -1,7 +1,7 @@
-"""What a post accuses a group of, so that no answer brings up more than the post did.
+"""What a post accuses a group of, so that an answer does not bring up more than the post did.
 
-Owns the list beside this file. A fact or a sentence that speaks of crime, however kindly, ties the group to crime where
-nobody had; it is for posts that do.
+Owns the list beside this file. A fact or a sentence that speaks of crime, even kindly, ties the group to crime. So it
+may only answer a post that does so already.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.models import TargetGroup
 
 @dataclass(frozen=True, slots=True)
 class Accusation:
-    """One of them: the groups that a mere mention would tie to it, and the words by which it is said and raised."""
+    """One accusation: the groups that a mere mention would tie to it, and the words that say and raise it."""
 
     groups: frozenset[TargetGroup]
     said: re.Pattern[str]
@@ -27,7 +27,7 @@ class Accusation:
 
 @cache
 def accusations() -> Mapping[str, Accusation]:
-    """All of them, by name."""
+    """All accusations, by name."""
     rows = tomllib.loads(
         resources.files("core.wording.targets").joinpath("accusations.toml").read_text(encoding="utf-8")
     )
@@ -41,10 +41,10 @@ def accusations() -> Mapping[str, Accusation]:
 
 
 def said_of(text: str, group: TargetGroup | None) -> frozenset[str]:
-    """What a text about a group brings up, of what posts accuse that group of."""
+    """The accusations against a group that a text about it brings up."""
     return frozenset(name for name, one in accusations().items() if group in one.groups and one.said.search(text))
 
 
 def raised_in(*texts: str) -> frozenset[str]:
-    """What posts accuse groups of that these texts bring up, or come near to."""
+    """The accusations against any group that these texts bring up or come near to."""
     return frozenset(name for name, one in accusations().items() if any(map(one.raised.search, texts)))

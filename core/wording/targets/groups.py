@@ -1,7 +1,7 @@
-"""Which of the target groups a text names, by the words for them.
+"""Which of the target groups a text names, found by the words for them.
 
-Owns the list beside this file, and the undoing of disguises of these words ("J*ws", "musl1ms"). A word names a group,
-it does not say that the group is attacked: that is for ``core.stages.reading`` to tell.
+Owns the list beside this file, and the undoing of disguises of these words ("J*ws", "musl1ms"). A word names a group;
+``core.stages.reading`` decides whether the group is attacked.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _LONGEST = 30
 def groups_named(text: str, language: str | None = None) -> frozenset[TargetGroup]:
     """The groups that a text names, in its language or, where that is not known, in any.
 
-    Short words of one language are other words in another, so a known language is taken at its word. A word inside a
-    longer name is that name's: "born a man or a woman" is not about women.
+    A short word of one language may be another word in a second one, so a known language limits the search. A word
+    inside a longer name belongs to that name: "born a man or a woman" is not about women.
     """
     plain = text.replace("’", "'")
     patterns = words_for_groups()
@@ -40,9 +40,9 @@ def groups_named(text: str, language: str | None = None) -> frozenset[TargetGrou
 
 
 def undisguised(text: str, language: str | None = None) -> str:
-    """The text with the names of groups spelled out where stars, digits or signs stand for letters of them.
+    """The text with the names of groups spelled out where stars, digits or signs replace some of their letters.
 
-    A disguise that may hide names of several groups, or shows fewer than two letters, is left as it stands.
+    A disguise that may hide names of several groups, or shows fewer than two letters, is not changed.
     """
     return _DISGUISED.sub(lambda found: _spelled_out(found.group(), language), text)
 
@@ -89,7 +89,7 @@ def _rows() -> Mapping[str, Mapping[str, list[str]]]:
 
 @cache
 def words_for_groups() -> Mapping[str, Mapping[TargetGroup, re.Pattern[str]]]:
-    """What names each group, by language."""
+    """The names of each group, by language."""
     patterns: dict[str, dict[TargetGroup, re.Pattern[str]]] = {}
     for group, by_language in _rows().items():
         for language, words in by_language.items():

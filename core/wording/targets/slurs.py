@@ -1,7 +1,7 @@
-"""Slurs and insults in a text, however they are disguised.
+"""Slurs and insults in a text, also in many disguises.
 
-Owns the list beside this file. The list holds words that no reply of a community needs;
-that a text has none of them says nothing of its tone, which the scorers measure.
+Owns the list beside this file. The list holds words that no reply of a community needs. A text without them may still
+have a bad tone, which the scorers measure.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def _slurs(language: str | None = None) -> frozenset[str]:
 def slurs_in(text: str, language: str | None = None) -> set[str]:
     """The slurs and insults in a text, disguises undone; in a text of a known language, less its ordinary words.
 
-    Undone are signs and letters of other alphabets that look like letters, accents, letters that are repeated, spaced
-    apart or invisible, marks inside a word, and stars in place of letters.
+    These disguises are undone: signs and letters of other alphabets that look like letters, accents, letters that are
+    repeated, spaced apart or invisible, marks inside a word, and stars instead of letters.
     """
     spellings = [variant for plain in _without_signs(text) for variant in _joined(plain)]
     found = {word.partition("'")[0] for spelling in spellings for word in words(spelling)}
@@ -43,14 +43,14 @@ def is_slur(word: str) -> bool:
 
 
 def _without_signs(text: str) -> list[str]:
-    """A text in plain lower-case letters: as it stands, and with each reading of the signs for letters."""
+    """A text in plain lower-case letters: unchanged, and with each reading of the signs as letters."""
     plain = bare(text)
     marked = re.sub(r"(?:(?<=\w)|(?<!\S))[!|](?=\w)", "i", plain)
     return [plain, *(marked.translate(table) for table in READINGS)]
 
 
 def _joined(plain: str) -> list[str]:
-    """A text as it stands, with repeated letters written once or twice, and with parted words joined."""
+    """A text unchanged, with repeated letters written once or twice, and with divided words joined."""
     readings = [plain, *(re.sub(r"(.)\1{2,}", letters, plain) for letters in (r"\1", r"\1\1"))]
     whole = [re.sub(r"(?<=\w)[-.*_·]+(?=\w)", "", reading) for reading in readings]
     spaced = [re.sub(r"\b(\w)(?:[\s.,/*_-]+(?=\w\b))", r"\1", reading) for reading in readings]
