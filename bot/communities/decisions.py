@@ -1,7 +1,7 @@
 """What people can do with a community: roles, posting, disclosure, and the kill switch.
 
-Owns these decisions. Each is one transaction with a line in the community's audit stream. Each but a role given to
-somebody changes the community's rules, so that approvals in flight hold no more (reliability, I8). Knows no case.
+Owns these decisions. Each is one transaction with a line in the community's audit stream. Each, except giving a role,
+changes the community's rules, so that approvals in flight no longer hold (reliability, I8). Does not know any case.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from core.moderation.input_checks import check_note, check_text
 from core.moderation.roles import OnCommunity, Operator, Person, Role, may_grant, may_on_community
 
 By = Person | Operator
-"""Who decides: somebody of the community, by their roles there, or who runs Antiphon on its machine."""
+"""Who decides: a person of the community, by their roles there, or the person who runs Antiphon on its machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommunityView:
-    """How Antiphon behaves in a community just now; ``paused`` holds the scopes of the kill switches that stop it."""
+    """How Antiphon behaves in a community now; ``paused`` holds the scopes of the kill switches that stop it."""
 
     community: Community
     paused: tuple[str, ...]
@@ -34,15 +34,15 @@ class CommunityView:
 class CommunityDesk:
     """The decisions about communities, over one database.
 
-    Every method raises ``NotAllowed`` where the person may not do it, and ``BadInput`` for a community that is not
-    there. ``note`` is what the person typed as their reason.
+    Every method raises ``NotAllowed`` if the person may not do it, and ``BadInput`` for an unknown community. ``note``
+    is what the person typed as their reason.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def listed(self, by: By) -> list[CommunityView]:
-        """The communities that somebody may look into: all, for the operator."""
+        """The communities that a person may look into; all of them for the operator."""
 
         async def work(session: Session) -> list[CommunityView]:
             return [
@@ -74,7 +74,7 @@ class CommunityDesk:
         return await self._database.run("read a community's history", work)
 
     async def grant(self, community_id: str, person: Person, role: Role, by: By, note: str = "") -> CommunityView:
-        """Give somebody a role. In ``EVERYWHERE`` there are admins only, who may stop all posting."""
+        """Give a person a role. In ``EVERYWHERE`` there are only admins, who may stop all posting."""
         check_text(note)
 
         async def work(session: Session) -> CommunityView:
@@ -116,7 +116,7 @@ class CommunityDesk:
     async def _to_grant(
         self, session: Session, community_id: str, person: Person, role: Role, by: By
     ) -> tuple[Community, str, frozenset[Role]]:
-        """The community, who decides, and what the person was granted before."""
+        """The community, the person who decides, and the roles that the other person was granted before."""
         community = await _scope(session, community_id, lock=True)
         actor = await who_decides(session, community.id, by, OnCommunity.GRANT)
         if isinstance(by, Person) and not may_grant(await people.roles_of(session, community.id, actor), role):
@@ -135,7 +135,7 @@ class CommunityDesk:
         return community, actor, had
 
     async def set_posting(self, community_id: str, is_posting: bool, by: By, note: str = "") -> Community:
-        """Leave shadow mode, or go back into it. A new community is in it: nothing is posted there."""
+        """Leave shadow mode, or go back into it. A new community is in shadow mode: nothing is posted there."""
         check_text(note)
 
         async def work(session: Session) -> Community:
@@ -203,7 +203,7 @@ async def one_community(session: Session, community_id: str, *, lock: bool = Fal
 
 
 async def _scope(session: Session, scope: str, *, lock: bool = False) -> Community:
-    """A community, or the row that stands for all."""
+    """A community, or the row for all of them."""
     if scope == EVERYWHERE:
         await communities.everywhere(session)
     return await communities.load(session, scope, lock=lock)
@@ -217,7 +217,7 @@ async def _may(session: Session, community_id: str, by: By, action: OnCommunity)
 
 
 async def who_decides(session: Session, community_id: str, by: By, action: OnCommunity) -> str:
-    """Who stands in the audit log; ``NotAllowed`` if they may not do this."""
+    """The actor for the audit log; ``NotAllowed`` if they may not do this."""
     if isinstance(by, Operator):
         return f"terminal:{by.user}"
     return await people.require_on_community(session, community_id, by, action)

@@ -1,7 +1,7 @@
 """Exports: the cases of one community as CSV or JSON lines.
 
-Owns the columns, and that people are pseudonyms unless somebody asks for more. Reads page by page, so that its memory
-does not grow with the number of cases. Who was erased is not in an export: their cases are left out whole.
+Owns the columns, and keeps people as pseudonyms unless more is asked for. Reads page by page, so that its memory does
+not grow with the number of cases. Erased people are not in an export: their cases are left out whole.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from core.models import Suggestion
 from core.moderation.roles import OnCommunity, Person
 
 EXPORTS: Final = "exports"
-"""The stream of the audit log that says who was given an export."""
+"""The stream of the audit log that records who was given an export."""
 _PAGE: Final = 200
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
 
@@ -54,7 +54,7 @@ COLUMNS: Final = (
     "sent", "posted_at",
 )  # fmt: skip
 IDENTIFYING: Final = ("channel", "message", "reply_message", "approved_by_name")
-"""The columns that lead to a post, and so to its author, or say a moderator's name: only where they are asked for."""
+"""The columns that lead to a post, and so to its author, or name a moderator; only included on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ class _Place:
 async def export(
     database: Database, community_id: str, *, by: Person | None = None, is_identified: bool = False
 ) -> AsyncIterator[Row]:
-    """The cases of a community, oldest first, a row for each; ``None`` where there is nothing to say.
+    """The cases of a community, oldest first, one row each; ``None`` in a column without a value.
 
     Args:
-        by: who asks, whose right to it is read anew for every page; ``None`` for the person who runs Antiphon.
-        is_identified: whether ``IDENTIFYING`` columns are there, too.
+        by: the person who asks, whose right is read again for every page; ``None`` for the person who runs Antiphon.
+        is_identified: whether to include the ``IDENTIFYING`` columns.
 
     Raises:
         BadInput: there is no such community.
@@ -173,7 +173,7 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
 
 
 async def _origin(session: Session, approval: ApprovalRow) -> str | None:
-    """Where the sentences of the approved draft come from, before anybody edited it."""
+    """Where the sentences of the approved draft come from, before any edit."""
     document = select(SuggestionRow.document).filter_by(id=approval.suggestion_id)
     said = _suggestion(await session.scalar(document))
     found = [draft for draft in said.drafts if draft.rank == approval.draft_rank] if said else []
@@ -189,7 +189,7 @@ def _suggestion(document: str | None) -> Suggestion | None:
     try:
         return None if document is None else suggestion_from_json(document)
     except StoreUnavailable:
-        return None  # one of an older version: the rest of the row is known all the same
+        return None  # from an older version: the rest of the row can still be read
 
 
 def _time(moment: datetime | None) -> str | None:
@@ -200,7 +200,7 @@ def _time(moment: datetime | None) -> str | None:
 
 
 async def write_export(rows: AsyncIterator[Row], file: Path, how: Format, *, is_identified: bool = False) -> int:
-    """Write an export, whole or not at all, readable by its owner alone; the number of rows.
+    """Write an export, whole or not at all, readable only by its owner; returns the number of rows.
 
     Raises:
         BadInput: the file cannot be written.
@@ -212,7 +212,7 @@ async def write_export(rows: AsyncIterator[Row], file: Path, how: Format, *, is_
 
 @contextmanager
 def _replacing(file: Path) -> Iterator[TextIO]:
-    """A new file that takes the place of ``file`` at the end, and leaves no trace after an error."""
+    """A new file that replaces ``file`` at the end, and leaves no trace after an error."""
     try:
         handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
         try:
@@ -241,9 +241,9 @@ async def _write(rows: AsyncIterator[Row], out: TextIO, how: Format, columns: tu
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """A row as cells of which no spreadsheet takes any for a formula (ASVS 1.2.10): ' stands before such a text.
+    """A row as cells that no spreadsheet takes for a formula (ASVS 1.2.10): ' is put before such a text.
 
-    It stands before a text that begins with ' and would be one without it, too, so that ``text_of`` is exact.
+    It is also put before a text that begins with ' and would be a formula without it, so that ``text_of`` is exact.
     """
     return {name: _cell(value) for name, value in row.items()}
 

@@ -1,8 +1,8 @@
 """What managers do from a chat platform: ``core.moderation.desk_ports.Governance`` over the database.
 
-Owns that the platform is asked who somebody is before anything is decided, and that every change of the settings is one
-transaction with a line in the community's audit stream. The decisions themselves are ``bot.communities.decisions``'s.
-Must never take an adapter's word for a role, but that a person administers the community (``is_owner``).
+Asks the platform for a person's roles before anything is decided, and makes every change of the settings in one
+transaction with a line in the community's audit stream. The decisions themselves are in ``bot.communities.decisions``.
+Must never take an adapter's word for a role, except that a person administers the community (``is_owner``).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class CommunityGovernance:
-    """The people's side of communities, over one database.
+    """What people can ask and change about communities, over one database.
 
     Args:
-        live_roles: asks the platforms what somebody is there at this moment.
+        live_roles: asks the platforms for a person's roles at this moment.
     """
 
     def __init__(self, database: Database, live_roles: LiveRoles) -> None:
@@ -44,7 +44,7 @@ class CommunityGovernance:
         self._desk = CommunityDesk(database)
 
     async def policy(self, platform: str, community: str) -> CommunityPolicy:
-        """How the community wants Antiphon; the defaults where it was never set.
+        """How the community wants Antiphon; the defaults if it set nothing.
 
         Raises:
             StoreUnavailable: it was set by another version of Antiphon.
@@ -54,7 +54,7 @@ class CommunityGovernance:
         return CommunityPolicy() if found is None else policy_of(found)
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
-        """The roles that somebody has at this moment; ``PlatformUnavailable`` if the platform cannot say."""
+        """The roles that a person has at this moment; ``PlatformUnavailable`` if the platform cannot say."""
         known = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> frozenset[Role]:
@@ -71,7 +71,7 @@ class CommunityGovernance:
     async def configure(
         self, platform: str, community: str, changes: Mapping[str, object], by: Person, *, is_owner: bool = False
     ) -> CommunityPolicy:
-        """Change some fields of the policy; what changes nothing writes nothing.
+        """Change some fields of the policy; writes nothing if nothing changes.
 
         Raises:
             BadInput: there is no such field, or its value is not allowed; nothing was changed.
@@ -96,10 +96,10 @@ class CommunityGovernance:
         await self._desk.set_disclosure(known.id, discloses, by, note)
 
     async def pause(self, platform: str, community: str, by: Person, note: str = "") -> bool:
-        """Stop all posting there at once; ``False`` if it was stopped.
+        """Stop all posting there at once; ``False`` if it was already stopped.
 
-        The one decision that goes on where the platform cannot be asked, by the roles that it gave last: to stop in
-        vain does less harm than to go on.
+        The only decision that is possible while the platform cannot be asked: it then uses the roles that the platform
+        gave last, since stopping in vain does less harm than going on.
         """
         identity = communities.community_id(platform, community)
         try:
@@ -109,12 +109,12 @@ class CommunityGovernance:
         return await self._desk.pause(identity, by, note)
 
     async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
-        """Allow posting again; ``False`` if it was allowed."""
+        """Allow posting again; ``False`` if it was already allowed."""
         known = await self._live_roles.refresh_in(platform, community, by)
         return await self._desk.resume(known.id, by, note)
 
     async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
-        """Queue, model, mode."""
+        """The state of the queue, the model and the mode."""
         known = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> DeskStatus:
@@ -124,7 +124,7 @@ class CommunityGovernance:
         return await self._database.run("read the status", work)
 
     async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
-        """What became of the cases that were flagged in the last ``since``."""
+        """The outcome of the cases that were flagged in the last ``since``."""
         if since <= timedelta():
             raise BadInput(
                 sentence("The span of time must be longer than zero."),
@@ -139,7 +139,7 @@ class CommunityGovernance:
         return await self._database.run("count what happened", work)
 
     async def export(self, platform: str, community: str, by: Person, to: Path) -> int:
-        """Write the community's cases, by pseudonym; how many rows. ``BadInput`` for an unknown suffix."""
+        """Write the community's cases, by pseudonym; returns the number of rows. ``BadInput`` for an unknown suffix."""
         try:
             how = Format(to.suffix.removeprefix(".").lower())
         except ValueError as err:
@@ -152,7 +152,7 @@ class CommunityGovernance:
         return await write_export(export(self._database, known.id, by=by), to, how)
 
     async def _known(self, platform: str, community: str, by: Person, *, is_owner: bool) -> Community:
-        """The community, once it is known who asks; who administers it on the platform is an admin of it here."""
+        """The community, after storing the roles of the person who asks; a platform administrator is an admin here."""
         if not is_owner or by.platform != platform:
             return await self._live_roles.refresh_in(platform, community, by)
         known = await self._live_roles.known(platform, community)

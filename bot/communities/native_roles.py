@@ -1,7 +1,7 @@
-"""The platforms' own word on who is a moderator, asked for at the moment when it counts.
+"""Who is a moderator by the platforms' own rights, asked at the moment when it counts.
 
 Owns the call of a ``RoleSource`` and what is kept of its answer: the native roles in ``memberships``, and a line in the
-community's audit stream where they are others than before. Must never be called inside a transaction.
+community's audit stream if they changed. Must never be called inside a transaction.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ BY_PLATFORM = "platform"
 
 
 class LiveRoles:
-    """Keeps native roles as the platforms have them.
+    """Keeps native roles in step with the platforms.
 
     Args:
-        sources: by ``PostRef.platform``; without one nobody has a native role, and only those granted here count.
+        sources: by ``PostRef.platform``; without one nobody has a native role, and only roles granted here count.
         timeout_seconds: how long a platform may take to answer.
     """
 
@@ -38,13 +38,13 @@ class LiveRoles:
         self._timeout_seconds = timeout_seconds
 
     async def refresh_in(self, platform: str, community: str, person: Person) -> Community:
-        """``refresh`` by the names that the platform has; the community, which is made if it is new."""
+        """Do ``refresh`` by the platform's own ids; returns the community, which is made if it is new."""
         found = await self.known(platform, community)
         await self.refresh(found, [person])
         return found
 
     async def known(self, platform: str, community: str) -> Community:
-        """A community by the names that the platform has; it is made if it is new."""
+        """A community by the platform's own ids; it is made if it is new."""
 
         async def work(session: Session) -> Community:
             found = await communities.find(session, communities.community_id(platform, community))
@@ -53,10 +53,10 @@ class LiveRoles:
         return await self._database.run("meet a community", work)
 
     async def refresh(self, community: Community, people: Sequence[Person]) -> None:
-        """Ask the platform what each of some people is in a community, and keep all answers in one transaction.
+        """Ask the platform for the roles of some people in a community, and keep all answers in one transaction.
 
         Raises:
-            PlatformUnavailable: it cannot tell; the roles that it gave before must not be relied on.
+            PlatformUnavailable: it cannot say; the roles that it gave before must not be relied on.
         """
         roles = [(person, await self._roles(community, person)) for person in _each_once(people)]
 
@@ -97,9 +97,10 @@ def _each_once(people: Sequence[Person]) -> list[Person]:
 
 
 async def keep_native(database: Database, community_id: str, person: Person, roles: frozenset[Role]) -> None:
-    """Let somebody have exactly ``roles`` by the platform's rights; those that were granted here are not touched.
+    """Give a person exactly ``roles`` by the platform's rights; roles that were granted here are not touched.
 
-    A change is recorded. It ends no approval: who approved is asked for again in the transaction of each send.
+    A change is recorded. It does not end approvals: the approvers' roles are checked again in the transaction of each
+    send.
     """
     await database.run("keep one person's roles", lambda session: _keep(session, community_id, person, roles))
 

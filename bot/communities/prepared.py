@@ -1,7 +1,7 @@
-"""What people can do with prepared replies: add one of their own, take one out, and stand for one.
+"""What people can do with prepared replies: add one of their own, take one out, and record a review.
 
-Owns these decisions. Each is one transaction with a line in the community's audit stream; none ends an approval. What a
-reply may say is checked by ``core.moderation.own_replies``.
+Owns these decisions. Each is one transaction with a line in the community's audit stream; none of them ends an
+approval. ``core.moderation.own_replies`` checks what a reply may say.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_NAME = 80
 class PreparedReply:
     """A prepared reply as a community has it; ``intent`` is ``None`` for a theme's claim, ``theme`` for a whole group.
 
-    ``is_own``: the community added it. ``is_hidden``: one of the project's that no draft is made of there.
+    ``is_own``: the community added it. ``is_hidden``: one of the project's that the community took out of its drafts.
     """
 
     id: str
@@ -49,15 +49,15 @@ class PreparedReply:
 class PreparedReplies:
     """The decisions about prepared replies, over one database.
 
-    Every method raises ``NotAllowed`` where the person may not do it, and ``BadInput`` for a community or a reply that
-    is not there. ``note`` is what the person typed as their reason.
+    Every method raises ``NotAllowed`` if the person may not do it, and ``BadInput`` for an unknown community or reply.
+    ``note`` is what the person typed as their reason.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def listed(self, community_id: str, by: By) -> list[PreparedReply]:
-        """All prepared replies of a community: its own first, then the project's, those it took out among them."""
+        """All prepared replies of a community: its own first, then the project's, including those it took out."""
 
         async def work(session: Session) -> list[PreparedReply]:
             community, _ = await _allowed(session, community_id, by, OnCommunity.READ_STATISTICS)
@@ -67,7 +67,7 @@ class PreparedReplies:
         return await self._database.run("list prepared replies", work)
 
     async def add(self, community_id: str, reply: OwnReply, by: By, note: str = "") -> str:
-        """Add a reply of the community's own, which ``checked_reply`` made; its id. Nobody has reviewed it yet."""
+        """Add a reply of the community's own, which ``checked_reply`` made; returns its id. It is not reviewed yet."""
         check_text(note)
         id_ = prepared_id(reply.language, reply.text)
 

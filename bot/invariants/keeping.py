@@ -1,4 +1,4 @@
-"""I11, I13, I14, I15 and I18: what is written down is whole, valid, and gone when it must be."""
+"""I11, I13, I14, I15 and I18: what is stored is whole, valid, and deleted when it must be."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def moves_are_declared_and_kept(facts: Facts) -> Iterator[Violation]:
 
 
 def _as_digested(facts: Facts) -> Iterator[Violation]:
-    """The newest digest is that of the log up to its last line: no chain that was there then is gone."""
+    """The newest digest matches the log up to its last line: no chain that was there at that time is gone."""
     if facts.tables.digests:
         digest, log = max(facts.tables.digests, key=lambda one: one.last_line), facts.tables.log
         if (log.streams, log.sha256) != (digest.streams, digest.sha256):
@@ -82,7 +82,7 @@ def drafts_are_valid(facts: Facts) -> Iterator[Violation]:
 
 
 def _fault_of(text: str, max_characters: int) -> str:
-    """What keeps a draft from being posted as it is, "" if nothing does."""
+    """The reason why a draft cannot be posted as it is; "" if it can."""
     if not text.strip():
         return "is empty"
     if len(text) > max_characters:

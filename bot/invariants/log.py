@@ -1,4 +1,4 @@
-"""The audit log, read one chain after the other: each is checked as it passes, and what others ask for is kept.
+"""The audit log, read one chain after another: each is checked as it is read, and what other checks need is kept.
 
 Owns what stays in memory of the log: the lines of the cases and communities that are there, without hashes and words.
 Of a case that was deleted, as most are in the end, the first and the last line stay.

@@ -1,7 +1,7 @@
-"""What was seen from outside of the database: the platform's log, and what people did.
+"""What was seen from outside the database: the platform's log, and what people did.
 
-Owns plain values. A test's platform and its people write them; on a live database there is none, and the invariants
-then say what the database alone can tell.
+Owns plain values. A test's platform and its people write them. On a live database there is no such record, and the
+invariants then say what the database alone can tell.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.models import PostRef
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A reply of ours that came to stand on the platform, whether or not it stands there still.
+    """A reply of ours that reached the platform, whether or not it is still there.
 
     ``target_sha256`` is the hash of the post that it answers as Antiphon last read it, ``None`` where nobody looked.
     """
@@ -29,7 +29,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Revoked:
-    """Somebody, by pseudonym, had no right to approve in a community from ``since`` until before ``until``."""
+    """A person, by pseudonym, had no right to approve in a community from ``since`` until before ``until``."""
 
     person_id: str
     community_id: str
@@ -48,12 +48,12 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All that was seen from outside.
+    """Everything that was seen from outside.
 
     Args:
-        sent: every reply that came to stand on a platform, oldest first; ``None`` if nobody looked.
-        acknowledged: the posts whose capture was acknowledged to whoever flagged them.
-        revoked: when somebody could not approve.
+        sent: every reply that reached a platform, oldest first; ``None`` if nobody looked.
+        acknowledged: the posts whose capture was acknowledged to the people who flagged them.
+        revoked: when people could not approve.
         closed: when nothing could be posted.
         erased: the pseudonyms of those whose erasure was acknowledged.
         passages: the knowledge base: the SHA-256 of each passage by its id; ``None`` if it was not looked at.

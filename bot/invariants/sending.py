@@ -1,7 +1,7 @@
-"""I1, I2, I7, I8, I9 and I12: what stands on the platform is what somebody approved, once, and while they might.
+"""I1, I2, I7, I8, I9 and I12: what is on the platform is what a person approved, once, and while they had the right.
 
-Owns nothing but the questions. Where a record of the platform is given, each is asked of what was really sent; without
-one, of what the database says of it.
+Owns only the questions. If a record of the platform is given, each question is asked about what was really sent;
+without one, about what the database says.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def posted_as_approved(facts: Facts) -> Iterator[Violation]:
 
 
 def _found_by_person(facts: Facts, case: CaseRow) -> bool:
-    """Whether somebody looked on the platform, and said that a reply of unknown fate stands there."""
+    """Whether a person looked on the platform, and said that a reply of unknown fate is there."""
     lines = facts.moves(case.id, CaseState.POSTED)
     return bool(lines) and lines[-1].from_state is CaseState.NEEDS_PERSON
 
 
 def _never_arrived(facts: Facts, approval_id: str) -> bool:
-    """Whether somebody looked at the platform, and there never was such a reply."""
+    """Whether a person looked at the platform, and there never was such a reply."""
     if facts.record is None or facts.record.sent is None:
         return False
     return all(sent.approval_id != approval_id for sent in facts.record.sent)
@@ -188,7 +188,7 @@ def undone_is_not_posted(facts: Facts) -> Iterator[Violation]:
 
 
 def _is_undone(facts: Facts, approval: ApprovalRow) -> bool:
-    """Whether the case went back to a moderator from ``approved`` while this approval was the one that counted."""
+    """Whether the case went back from ``approved`` to a moderator while this approval was the one that counted."""
     line = facts.approval_lines.get(approval.id)
     chain = facts.chains.get(approval.case_id, [])
     if line is None:
@@ -239,7 +239,7 @@ def _sent(facts: Facts) -> tuple[Sent, ...]:
 
 
 def _place(case: CaseRow, sent: Sent) -> PostRef:
-    """Where the case's post is; of an author who was erased, the message is known to nobody any more."""
+    """Where the case's post is; if its author was erased, the message can no longer be identified."""
     is_forgotten = case.message.startswith(FORGOTTEN)
     message = sent.in_reply_to.message if is_forgotten else case.message
     return PostRef(case.platform, case.community, case.channel, message)

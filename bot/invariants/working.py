@@ -1,4 +1,4 @@
-"""I3 to I6, I10, I16 and I17: nothing that was flagged is lost, done twice, or waits for nobody."""
+"""I3 to I6, I10, I16 and I17: nothing that was flagged is lost, done twice, or left without an owner."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def backlog_is_bounded(facts: Facts) -> Iterator[Violation]:
 
 
 def _is_stood_for(facts: Facts, lead_id: str | None) -> bool:
-    """Whether a folded case has one that is decided for it, or was not long ago."""
+    """Whether a folded case has an open lead case that is decided for it, or one that was decided not long ago."""
     lead = facts.cases.get(lead_id or "")
     if lead is None or lead.state not in CLOSED or facts.limits.folded is None:
         return lead is not None

@@ -1,8 +1,7 @@
 """Named points at which a test may stop, delay or break the program.
 
-Owns nothing in production: ``reach`` returns at once. Every commit and every call of a platform passes two points, one
-before and one after it (``Database.run``, ``bot.sending.outbox``), so that a test can enumerate them and let each one
-fail.
+Does nothing in production: ``reach`` returns at once. Every commit of ``Database.run`` and every call of a platform
+passes two points, one before and one after it, so that a test can enumerate them and let each one fail.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ _installed: list[Fault] = []
 
 
 async def reach(point: str) -> None:
-    """Say that the program is at ``point``; whatever an installed fault raises goes through."""
+    """Report that the program is at ``point``; an error that an installed fault raises is passed on."""
     for fault in _installed:
         await fault(point)
 
 
 @contextmanager
 def installed(fault: Fault) -> Iterator[None]:
-    """Let ``fault`` be asked at every point; for tests."""
+    """Call ``fault`` at every point; for tests."""
     _installed.append(fault)
     try:
         yield

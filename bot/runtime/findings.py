@@ -1,4 +1,4 @@
-"""What a check found, and how it is run: the one form in which ``doctor`` and ``db check`` say it."""
+"""What a check found, and how a check is run; ``doctor`` and ``db check`` report in this form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def finding_of(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
     """Run one check.
 
     Args:
-        look: returns what it found to be well; raises an ``AntiphonError`` or an ``OSError`` for what is not.
+        look: returns what it found to be in order; raises an ``AntiphonError`` or an ``OSError`` for what is not.
     """
     try:
         return Finding(name, True, await look())

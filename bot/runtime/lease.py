@@ -1,6 +1,6 @@
-"""Work under a lease: done while the lease is renewed beside it, and given back at the end.
+"""Work under a lease: the lease is renewed while the work is done, and given back at the end.
 
-Knows no job, no case and no database.
+Does not know jobs, cases or the database.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 async def while_held(
     work: Awaitable[_T], renew: Callable[[], Awaitable[bool]], wait: Callable[[], Awaitable[None]]
 ) -> _T:
-    """Do ``work`` while its lease is renewed beside it.
+    """Do ``work`` and renew its lease meanwhile.
 
     Args:
         renew: renews the lease; ``False`` if it was lost.
@@ -53,7 +53,7 @@ async def _beat(renew: Callable[[], Awaitable[bool]], wait: Callable[[], Awaitab
 
 
 async def give_back(what: str, giving: Awaitable[object]) -> None:
-    """Let another process have at once what is held here; the lease takes care of what cannot be written."""
+    """Release at once what this process holds; if that cannot be written, the lease runs out."""
     try:
         await giving
     except (Conflict, StoreUnavailable) as err:

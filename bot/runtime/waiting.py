@@ -1,4 +1,4 @@
-"""A wait that an event may end: what every loop of a long-lived process does between two looks."""
+"""A wait that an event may end: what loops of a long-lived process do between two looks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 
 async def pause(until: asyncio.Event, seconds: float) -> None:
-    """Wait for the event, but no longer than that."""
+    """Wait for the event, but not longer than the given number of seconds."""
     try:
         async with asyncio.timeout(seconds):
             await until.wait()

@@ -1,4 +1,4 @@
 """The database: tables, queries and the one function that moves a case.
 
-Owns everything that SQLAlchemy sees. Holds no decision of its own: ``core.moderation.approval`` says what is allowed.
+Owns the tables and the connection. Decides nothing itself: ``core.moderation.approval`` says what is allowed.
 """

@@ -1,6 +1,6 @@
-"""Approvals in the database, with the row of the outbox that each brings.
+"""Approvals in the database, each with its row of the outbox.
 
-Owns what is written when somebody approves: the first of two approvals, or the approval itself. Works inside the
+Owns what is written when a person approves: the first of two approvals, or the approval itself. Works inside the
 caller's transaction and never commits.
 """
 
@@ -43,9 +43,9 @@ class ApprovalOrigin:
 
 
 async def firsts(session: Session, case: Case) -> list[First]:
-    """The first approvals of a case that hold, oldest first: given to it as it stands, under the rules of now, in time.
+    """The first approvals of a case that hold, oldest first: for its version and rules of now, and not expired.
 
-    Whether who gave one may still approve is not asked (``counting``).
+    Whether their givers may still approve is not checked here (``counting`` does).
     """
     rules = select(CommunityRow.rules_version).filter_by(id=case.community_id).scalar_subquery()
     query = (
@@ -69,7 +69,7 @@ async def counting(session: Session, case: Case) -> list[First]:
 
 
 async def keep_first(session: Session, case: Case, first: First) -> None:
-    """Keep the first of two approvals; approving twice does not make two persons, but an expired one is given anew."""
+    """Keep the first of two approvals. One person who approves twice is still one; an expired one can be renewed."""
     key = {"case_id": case.id, "version": case.version, "sha256": first.sha256, "moderator": first.moderator}
     given = {"policy_version": first.policy_version, "at": first.at, "expires_at": first.until}
     if not await insert_new(session, FirstApprovalRow, key | given, *key):
@@ -84,7 +84,7 @@ async def keep_first(session: Session, case: Case, first: First) -> None:
 
 
 async def end_firsts(session: Session, limit: int) -> int:
-    """Drop the first approvals of open cases whose time is over, so that people see them no more; of how many cases."""
+    """Drop expired first approvals of open cases, so that people no longer see them; returns the number of cases."""
     is_over = and_(
         CaseRow.state == CaseState.IN_REVIEW,
         FirstApprovalRow.version == CaseRow.version,
@@ -115,7 +115,7 @@ async def keep(
     holds_for: timedelta,
     undo_for: timedelta,
 ) -> None:
-    """Keep an approval, and let its reply wait in the outbox until nobody can undo it any more."""
+    """Keep an approval, and let its reply wait in the outbox until it can no longer be undone."""
     session.add(
         ApprovalRow(
             id=reply.approval_id,

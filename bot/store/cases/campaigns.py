@@ -1,8 +1,8 @@
 """Campaigns: near-identical posts of one community, of which the first one's case is drafted and reviewed for all.
 
-Owns the campaigns and the bands by which a post finds its own. The bands are kept in the database, so that all
-processes fold alike, before and after a restart; they are hashed under the installation's secret, since of a short
-post they give away the text. Works inside the caller's transaction and never commits.
+Owns the campaigns and the bands by which a post finds its campaign. The bands are kept in the database, so that all
+processes fold alike, before and after a restart. They are hashed under the installation's secret, since the bands of a
+short post give away its text. Works inside the caller's transaction and never commits.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from core.wording.near_duplicates import NEAR_IDENTICAL, Likeness, unbanded_like
 
 _BAND_BYTES: Final = 10
 _MOST_COMPARED: Final = 50
-"""With so many campaigns a post is compared at most: those that share most of its bands, of these the newest."""
+"""A post is compared with at most this many campaigns: those that share most of its bands, and of these the newest."""
 _AT_ONCE: Final = 500
 """Campaigns in one statement: the databases take some 32,000 values, and many campaigns may share a band."""
 
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """Near-identical posts; ``lead_case_id`` stands for all ``posts`` of them."""
+    """Near-identical posts; the case ``lead_case_id`` is decided for all ``posts`` of them."""
 
     id: str
     community_id: str
@@ -55,7 +55,7 @@ class _Open:
 
 @dataclass(slots=True)
 class Folding:
-    """Which new cases join which campaign, to be written once the cases are there (``write``)."""
+    """Which new cases join which campaign; written once the cases are there (``write``)."""
 
     lead_of: dict[str, str] = field(default_factory=dict)
     """The lead's case, by the case that joins its campaign."""
@@ -73,7 +73,7 @@ async def fold(
     A campaign can be joined for ``window`` from its first post on, and while its lead is not closed.
 
     Args:
-        apart: the ids of those that do not join, whatever they say.
+        apart: the ids of cases that do not join a campaign, whatever their posts say.
     """
     folding = Folding()
     hashes = {case.id: _hashes(session, case, likeness) for case, likeness in new}
@@ -97,7 +97,7 @@ async def fold(
 
 
 async def write(session: Session, folding: Folding) -> None:
-    """Keep what ``fold`` decided, after the cases were made."""
+    """Store what ``fold`` decided, after the cases were made."""
     now = session.moment
     campaigns = [
         {
@@ -191,7 +191,7 @@ async def _grow(session: Session, campaign_id: str, posts: int) -> None:
 
 
 async def load(session: Session, campaign_id: str) -> Campaign:
-    """A campaign as it stands now."""
+    """A campaign as it is now."""
     row = await session.get_one(CampaignRow, campaign_id, populate_existing=True)
     return Campaign(row.id, row.community_id, row.lead_case_id, row.posts)
 
@@ -210,13 +210,13 @@ async def leave(session: Session, case: Case) -> None:
 
 
 async def forget_lead(session: Session, case_id: str) -> None:
-    """Forget what a case's post was like, as when its text is erased; no post joins its campaign any more."""
+    """Forget the signature of a case's post, as when its text is erased; from then on no post joins its campaign."""
     led = select(CampaignRow.id).where(CampaignRow.lead_case_id == case_id).scalar_subquery()
     await session.execute(delete(CampaignBandRow).where(CampaignBandRow.campaign_id.in_(led)))
 
 
 async def forget_ended(session: Session, window: timedelta) -> None:
-    """Forget what the posts of campaigns were like that nobody can join any more, and campaigns of one post.
+    """Forget the signatures of campaigns that no post can join any longer, and delete campaigns of one post.
 
     The cost grows with the campaigns that ended since the last call.
     """

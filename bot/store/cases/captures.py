@@ -1,6 +1,6 @@
 """Cases made of flagged posts, many in one transaction.
 
-Owns how a post becomes a row: with pseudonyms in place of everybody's name, and a first audit line. Works inside the
+Owns how a post becomes a row, with pseudonyms in place of everybody's name, and a first audit line. Works inside the
 caller's transaction and never commits.
 """
 
@@ -25,7 +25,7 @@ from core.moderation.approval import CaseState, text_hash
 
 @dataclass(frozen=True, slots=True)
 class NewCase:
-    """A post that is to become a case; ``remark`` is added to the reason of its first audit line."""
+    """A post that will become a case; ``remark`` is added to the reason of its first audit line."""
 
     id: str
     post: FlaggedPost
@@ -34,7 +34,7 @@ class NewCase:
 
     @property
     def community_id(self) -> str:
-        """The community that it is a case of."""
+        """The id of the case's community."""
         return community_id(self.post.ref.platform, self.post.ref.community)
 
 
@@ -44,7 +44,7 @@ def new_case(post: FlaggedPost) -> NewCase:
 
 
 async def lock_communities(session: Session, refs: Sequence[PostRef]) -> None:
-    """Let nobody else capture in these communities until the transaction ends; make those that are new."""
+    """Keep others from capturing in these communities until the transaction ends; make those that are new."""
     wanted = {community_id(ref.platform, ref.community): ref for ref in refs}
     query = select(CommunityRow.id).where(CommunityRow.id.in_(sorted(wanted))).order_by(CommunityRow.id)
     locked = query.with_for_update(key_share=True)
@@ -56,7 +56,7 @@ async def lock_communities(session: Session, refs: Sequence[PostRef]) -> None:
 
 
 async def capture_all(session: Session, new: Sequence[NewCase]) -> list[Case]:
-    """Make the cases, in ``captured``, each with its first audit line; in their order.
+    """Make the cases, in ``captured``, each with its first audit line; returns them in their order.
 
     The caller has locked their communities and found that none of the posts has a case.
     """
@@ -117,7 +117,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
 
 
 def _users(post: FlaggedPost) -> Iterator[str]:
-    """Everybody whose name a post holds."""
+    """Everybody whose name is in a post."""
     yield from (post.author, post.flagged_by, *(message.author for message in post.thread))
 
 

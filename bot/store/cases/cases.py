@@ -34,14 +34,14 @@ from core.moderation.draft_options import check_wish
 DRAFT: Final = "draft"
 """The kind of the job that a queued case waits for."""
 CARDLESS: Final = frozenset({CaseState.CAPTURED, CaseState.FOLDED})
-"""The states in which a case has no card in a review channel: one that waits for room, or that another stands for."""
+"""The states without a card in a review channel: the case waits for room, or is decided with another case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A flagged post and where it stands; ``version`` is what every decision about it must name.
+    """A flagged post and its state; every decision about it must name its ``version``.
 
-    The people in ``post`` are pseudonyms. ``held_by`` looks at the case until ``held_until``.
+    The people in ``post`` are pseudonyms. ``held_by`` holds the case until ``held_until``.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Case:
 
 
 async def load(session: Session, case_id: str) -> Case:
-    """The case as it stands now.
+    """The case as it is now.
 
     Raises:
         BadInput: there is no such case.
@@ -93,7 +93,7 @@ async def load_expected(session: Session, case_id: str, version: int, state: Cas
 
 
 async def all_cases(session: Session, *states: CaseState, community_id: str | None = None) -> list[Case]:
-    """The cases of these states, or all, of one community or every one, oldest first."""
+    """The cases in these states, or all, of one community or of every one, oldest first."""
     query = select(CaseRow).order_by(CaseRow.created_at, CaseRow.id)
     if community_id is not None:
         query = query.where(CaseRow.community_id == community_id)
@@ -103,9 +103,9 @@ async def all_cases(session: Session, *states: CaseState, community_id: str | No
 
 
 async def find_all(session: Session, refs: Collection[PostRef]) -> dict[PostRef, Case]:
-    """The cases of those posts that have one."""
+    """The cases of those of the posts that have one."""
     wanted = set(refs)
-    # Column by column, since SQLite looks no index up for rows of values; what fits by chance is left out below.
+    # Column by column, since SQLite uses no index for rows of values; what fits by chance is left out below.
     query = select(CaseRow).where(
         *(
             getattr(CaseRow, column).in_(sorted({getattr(ref, column) for ref in wanted}))
@@ -117,7 +117,7 @@ async def find_all(session: Session, refs: Collection[PostRef]) -> dict[PostRef,
 
 
 async def waiting_for_room(session: Session, community_id: str, limit: int) -> list[Case]:
-    """The captured cases of a community, at most ``limit``: the most urgent first, then the oldest."""
+    """The captured cases of a community, at most ``limit``; the most urgent first, then the oldest."""
     query = (
         select(CaseRow)
         .filter_by(community_id=community_id, state=CaseState.CAPTURED)
@@ -128,7 +128,7 @@ async def waiting_for_room(session: Session, community_id: str, limit: int) -> l
 
 
 async def counts(session: Session, state: CaseState, community_ids: Collection[str] | None = None) -> dict[str, int]:
-    """How many cases of a state each community has, of these communities or of all; those with none are left out."""
+    """How many cases in a state each of these communities, or of all, has; communities without any are left out."""
     query = select(CaseRow.community_id, func.count()).filter_by(state=state).group_by(CaseRow.community_id)
     if community_ids is not None:
         query = query.where(CaseRow.community_id.in_(sorted(community_ids)))
@@ -136,18 +136,18 @@ async def counts(session: Session, state: CaseState, community_ids: Collection[s
 
 
 async def target_hash(session: Session, case_id: str) -> str:
-    """The hash of the post as it was flagged; it stays when the text itself is erased."""
+    """The hash of the post as it was flagged; it stays when the text is erased."""
     return (await session.get_one(CaseRow, case_id)).target_sha256
 
 
 async def was_reviewed(session: Session, case_id: str) -> bool:
-    """Whether a moderator had drafts of this case before, which must not be lost to a wish for others."""
+    """Whether a moderator already had drafts of this case; asking for other drafts must not lose them."""
     query = select(AuditRow.id).filter_by(stream=case_id, to_state=CaseState.IN_REVIEW).limit(1)
     return await session.scalar(query) is not None
 
 
 async def touch(session: Session, *case_ids: str) -> None:
-    """Say that people see something else of some cases from now on, although none was moved."""
+    """Mark some cases as changed for the people who see them, although none of them was moved."""
     statement = update(CaseRow).where(CaseRow.id.in_(case_ids)).values(unshown=CaseRow.unshown + 1)
     await session.execute(statement, execution_options={"synchronize_session": False})
 
@@ -169,17 +169,17 @@ async def transition(
 ) -> Case:
     """Move a case, by compare-and-set on its version, and record the move in the same transaction.
 
-    A case that leaves ``approved`` for anything but ``sending`` takes its waiting reply out of the outbox, whoever
-    moves it: no approval survives a change of mind (invariant I8). A case that is queued gets a job for a worker, and
-    one that is moved out of the queue by anybody else loses it.
+    If a case leaves ``approved`` for any state except ``sending``, its waiting reply is taken out of the outbox: no
+    approval survives a change of mind (invariant I8). A case that is queued gets a job for a worker, and loses it if
+    anybody else moves it out of the queue.
 
     Args:
-        reason: a sentence of ours; it stays for ever.
-        note: what a person typed; it can be erased, and is not kept of a case that was erased.
+        reason: one of our sentences; it stays for ever.
+        note: what a person typed; it can be erased, and is not kept for an erased case.
 
     Raises:
         BadInput: there is no such case.
-        Conflict: somebody moved it first; the message says who, and where to.
+        Conflict: somebody moved it first; the message says who, and to which state.
         NotAllowed: the graph of ``core.moderation.approval`` does not declare this move.
     """
     case = await load(session, case_id)
@@ -292,10 +292,10 @@ async def _conflict(session: Session, case: Case) -> Conflict:
 
 
 async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
-    """Keep what is wanted of the next draft of a case, instead of what was; a queued case has it from now on.
+    """Replace what is wanted of the next draft of a case; a queued case has it from now on.
 
     Raises:
-        BadInput: nobody can grant it (``core.moderation.draft_options``), or there is no such case.
+        BadInput: the wish cannot be granted (``core.moderation.draft_options``), or there is no such case.
     """
     check_wish(wish)
     query = update(CaseRow).where(CaseRow.id == case_id, CaseRow.erased_at.is_(None)).values(wish=wish_to_json(wish))
@@ -309,7 +309,7 @@ async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
 
 
 async def set_priority(session: Session, case_id: str, priority: Priority) -> None:
-    """Remember that somebody waits more urgently for a case than before."""
+    """Record that a case is more urgent than before."""
     await session.execute(
         update(CaseRow)
         .where(CaseRow.id == case_id)
@@ -319,7 +319,7 @@ async def set_priority(session: Session, case_id: str, priority: Priority) -> No
 
 
 def wish_to_json(wish: Wish) -> dict[str, Any]:
-    """What was wished, without what was not."""
+    """The wishes that were made, without those that were not."""
     return {name: value for name, value in asdict(wish).items() if value}
 
 

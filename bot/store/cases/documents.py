@@ -1,6 +1,6 @@
-"""A suggestion, and what of it can be shown before, as a JSON document and back.
+"""A suggestion, and its preview, as a JSON document and back.
 
-Owns the stored forms of ``core.models.Suggestion`` and of ``Preview``; knows no table.
+Owns the stored forms of ``core.models.Suggestion`` and of ``Preview``. Does not know the tables.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def suggestion_to_json(suggestion: Suggestion) -> str:
     """The suggestion as JSON text; ``suggestion_from_json`` gives an equal one back.
 
     Raises:
-        BadAnswer: it holds text that has no UTF-8 bytes.
+        BadAnswer: it holds text that cannot be encoded as UTF-8.
     """
     return _written(_SUGGESTION, suggestion)
 
@@ -50,7 +50,7 @@ def suggestion_from_json(document: str) -> Suggestion:
 
 
 def preview_to_json(preview: Preview) -> str:
-    """The preview as JSON text; ``BadAnswer`` if it holds text that has no UTF-8 bytes."""
+    """The preview as JSON text; ``BadAnswer`` if it holds text that cannot be encoded as UTF-8."""
     return _written(_PREVIEW, preview)
 
 

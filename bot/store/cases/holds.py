@@ -1,7 +1,7 @@
-"""Who looks at a case just now, so that two persons do not do the same work.
+"""Who holds a case now, so that two persons do not do the same work.
 
-Owns ``cases.held_by`` and ``cases.held_until``. A hold ends by itself, and moves nothing: it is no state of the
-case and changes no version. Works inside the caller's transaction and never commits.
+Owns ``cases.held_by`` and ``cases.held_until``. A hold ends by itself. It is not a state of the case and does not
+change its version. Works inside the caller's transaction and never commits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Hold:
 
 
 async def lock(session: Session, case_id: str) -> Case:
-    """The case, which nobody else decides about until this transaction is over; ``BadInput`` if there is none."""
+    """The case, locked against other decisions until this transaction is over; ``BadInput`` if there is none."""
     await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update(key_share=True))
     return await load(session, case_id)
 
@@ -42,7 +42,7 @@ async def holder(session: Session, case: Case) -> Hold | None:
 
 
 async def require_free(session: Session, case: Case, who: str) -> None:
-    """Refuse what somebody does with a case that another one holds.
+    """Refuse a person's decision about a case that somebody else holds.
 
     Raises:
         Conflict: somebody else holds it; the message says by whom and until when.
@@ -56,12 +56,12 @@ async def require_free(session: Session, case: Case, who: str) -> None:
 
 
 async def start(session: Session, case: Case, who: str, lease: timedelta) -> Case:
-    """Let somebody hold a locked case that is free, or hold it longer."""
+    """Give a person the hold of a locked case that is free, or extend their hold."""
     return await _set(session, case, who, session.moment + lease)
 
 
 async def end(session: Session, case: Case) -> Case:
-    """Let nobody hold a locked case any more."""
+    """End the hold of a locked case."""
     return await _set(session, case, None, None)
 
 

@@ -15,7 +15,7 @@ from bot.store.schema import PreviewRow
 
 
 async def keep_preview(session: Session, case_id: str, document: str) -> None:
-    """Put a preview, as ``preview_to_json`` writes it, in place of the one before."""
+    """Store a preview, as ``preview_to_json`` writes it, in place of the earlier one."""
     row = {"case_id": case_id, "document": document, "at": session.moment}
     if not await insert_new(session, PreviewRow, row, "case_id"):
         changed = update(PreviewRow).where(PreviewRow.case_id == case_id).values(document=document, at=session.moment)
@@ -23,12 +23,12 @@ async def keep_preview(session: Session, case_id: str, document: str) -> None:
 
 
 async def preview_of(session: Session, case_id: str) -> Preview | None:
-    """What there is to show before the suggestion comes; ``None`` where there is nothing."""
+    """What there is to show before the suggestion comes; ``None`` if there is nothing."""
     row = await session.get(PreviewRow, case_id, populate_existing=True)
     return None if row is None else preview_from_json(row.document)
 
 
 async def drop_preview(session: Session, case_id: str) -> None:
-    """Forget it, as when the suggestion is there."""
+    """Delete it, as when the suggestion is there."""
     dropped = delete(PreviewRow).where(PreviewRow.case_id == case_id)
     await session.execute(dropped, execution_options={"synchronize_session": "fetch"})

@@ -1,8 +1,8 @@
 """Exact texts that people were shown to approve, in the database.
 
-Owns the ``proposals`` table. A proposal approves nothing: it is kept so that what a person confirms is what they were
-shown, and so that a second person can read what the first one approved. Works inside the caller's transaction and never
-commits.
+Owns the ``proposals`` table. A proposal does not approve anything. It is kept so that a person confirms exactly what
+they were shown, and so that a second person can read what the first one approved. Works inside the caller's transaction
+and never commits.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def keep_proposal(
     suggestion_id: str | None,
     draft_rank: int | None,
 ) -> Proposal:
-    """Keep a text for the case as it stands, under an id that nobody can guess."""
+    """Keep a text for the present version of the case, under an id that cannot be guessed."""
     made = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
     row = ProposalRow(
         id=made,
@@ -90,14 +90,14 @@ def _proposal(row: ProposalRow) -> Proposal:
 
 
 async def proposal_with(session: Session, case: Case, sha256: str) -> Proposal | None:
-    """The first proposal of these bytes for the case as it stands, whoever was shown it, or ``None``."""
+    """The first proposal of these bytes for the present version of the case, shown to any person, or ``None``."""
     query = select(ProposalRow.id).filter_by(case_id=case.id, version=case.version, sha256=sha256)
     found = await session.scalar(query.order_by(ProposalRow.created_at, ProposalRow.id).limit(1))
     return None if found is None else await proposal_of(session, found)
 
 
 async def forget_proposals(session: Session, limit: int) -> int:
-    """Delete those whose case is closed, and those older than ``KEPT``, at most ``limit``; how many.
+    """Delete those whose case is closed, and those older than ``KEPT``, at most ``limit``; returns how many.
 
     What a first person approved is kept until the case moves on, for the second one to read.
     """

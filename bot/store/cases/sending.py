@@ -1,4 +1,4 @@
-"""The outbox in the database: what waits, what was sent, and what of it nobody knows.
+"""The outbox in the database: what waits, what was sent, and which sends have an unknown outcome.
 
 Owns the queries over ``outbox`` and ``approvals``. Works inside the caller's transaction and never commits. Rows are
 locked in one order everywhere, so that no two transactions wait for each other: community, case, outbox.
@@ -21,7 +21,7 @@ from core.models import PostRef
 from core.moderation.approval import ApprovedReply, CaseState, restore
 
 REACHED: Final = (OutboxState.SENDING, OutboxState.POSTED, OutboxState.UNKNOWN, OutboxState.RETRACTED)
-"""The states of a reply that people have read, or may have."""
+"""The states of a reply that people have read, or may have read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Entry:
     case: Case
 
     def reply(self) -> ApprovedReply:
-        """The reply, made again from the stored approval; ``NotAllowed`` if its text is another now."""
+        """The reply, made again from the stored approval; ``NotAllowed`` if its text is no longer the approved one."""
         stored = self.approval
         return restore(
             approval_id=stored.id,
@@ -45,13 +45,13 @@ class Entry:
         )
 
     def posted_ref(self) -> PostRef | None:
-        """Where the posted reply stands: in the channel of the post that it answers; ``None`` if nobody knows."""
+        """Where the posted reply is, in the channel of the post that it answers; ``None`` if it is not known."""
         message = self.row.remote_message
         return None if message is None else replace(self.case.post.ref, message=message)
 
 
 async def entry_of(session: Session, approval_id: str, *, lock: bool = False) -> Entry:
-    """The row of an approval as it stands now; with ``lock``, nobody else moves it or its case meanwhile."""
+    """The row of an approval as it is now; with ``lock``, nobody else moves it or its case meanwhile."""
     approval = await session.get_one(ApprovalRow, approval_id, populate_existing=True)
     if lock:
         await session.execute(select(CaseRow.id).filter_by(id=approval.case_id).with_for_update())
@@ -61,7 +61,7 @@ async def entry_of(session: Session, approval_id: str, *, lock: bool = False) ->
 
 
 async def due(session: Session) -> dict[str, str]:
-    """The ids of the approvals whose replies may be sent now, longest due first, with their platforms."""
+    """The ids of the approvals whose replies may be sent now, with their platforms; the longest due first."""
     query = (
         select(OutboxRow.approval_id, CaseRow.platform)
         .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
@@ -113,12 +113,12 @@ async def case_replied_with(session: Session, reply: PostRef) -> str | None:
 
 
 async def is_unsettled(session: Session, case_id: str) -> bool:
-    """Whether a reply of this case may stand on the platform without anybody knowing."""
+    """Whether a reply of this case may be on the platform without anybody knowing."""
     return bool(await reached(session, ApprovalRow.case_id == case_id, states=(OutboxState.UNKNOWN,)))
 
 
 async def require_settled(session: Session, case_id: str) -> None:
-    """Refuse to go on with a case before a person said whether its reply stands.
+    """Refuse to go on with a case before a person has said whether its reply is on the platform.
 
     Raises:
         NotAllowed: a reply of this case was sent, and nobody knows whether it arrived.
@@ -135,7 +135,7 @@ async def reached(
 ) -> list[datetime | None]:
     """When the replies of these states, of approvals and cases that ``which`` selects, were sent first; oldest first.
 
-    ``None``, at the end, for one of which that is not known. ``which`` must select few cases: all of them are read.
+    ``None``, at the end, for a reply whose time is not known. ``which`` must select few cases: all of them are read.
     """
     query = (
         select(OutboxRow.state, OutboxRow.first_sent_at)
@@ -151,7 +151,7 @@ async def reached(
 async def reached_since(session: Session, which: ColumnElement[bool], since: datetime) -> list[datetime | None]:
     """The same of the replies that people may have read since a moment, whatever ``which`` selects.
 
-    One of which it is not known when it was sent counts where its case was moved since.
+    A reply whose time is not known counts if its case was moved since.
     """
     query = (
         select(OutboxRow.first_sent_at)

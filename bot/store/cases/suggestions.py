@@ -1,6 +1,6 @@
-"""What was drafted for cases, which claim a moderator chose, and which replies stand on the platforms.
+"""What was drafted for cases, which claim a moderator chose, and which replies are on the platforms.
 
-Every function works inside the caller's transaction and never commits; none moves a case.
+Every function works inside the caller's transaction and never commits; none of them moves a case.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PostedReply:
 
 @dataclass(frozen=True, slots=True)
 class DraftedBefore:
-    """How often a case was drafted, and what the drafts said, each once, the latest first."""
+    """How often a case was drafted, and what the drafts said, each text once, the latest first."""
 
     times: int
     texts: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ async def suggestions(session: Session, case_id: str, *, limit: int | None = Non
 
 
 async def drafted_before(session: Session, case_id: str) -> DraftedBefore:
-    """What was drafted for a case so far; a suggestion that cannot be read counts, and its words are left out."""
+    """What was drafted for a case so far; a suggestion that cannot be read counts, but its words are left out."""
     query = select(SuggestionRow.document).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
     times, texts = 0, list[str]()
     for document in await session.scalars(query):
@@ -78,7 +78,7 @@ async def drafted_before(session: Session, case_id: str) -> DraftedBefore:
 
 
 async def cases_with_prepared(session: Session, community_id: str, prepared_id: str) -> list[str]:
-    """The cases of a community of which a suggestion holds a draft that is made of this prepared reply."""
+    """The cases of a community that have a suggestion with a draft made of this prepared reply."""
     query = (
         select(CaseRow.id)
         .join(SuggestionRow, SuggestionRow.case_id == CaseRow.id)
@@ -88,7 +88,7 @@ async def cases_with_prepared(session: Session, community_id: str, prepared_id: 
 
 
 async def claims(session: Session, case_id: str) -> list[str]:
-    """Every counter-claim of a case, each once: those of its newest suggestion first, the one argued before others."""
+    """Every counter-claim of a case, each once: those of its newest suggestion first, the argued one before others."""
     return claims_of(await suggestions(session, case_id))
 
 
@@ -104,13 +104,13 @@ async def choose_claim(session: Session, case: Case, claim: str) -> None:
 
 
 async def chosen_claim(session: Session, case_id: str) -> str | None:
-    """The counter-claim that a moderator chose last, or ``None`` if nobody chose any."""
+    """The counter-claim that a moderator chose last, or ``None`` if no moderator chose one."""
     query = select(ClaimChoiceRow.claim).filter_by(case_id=case_id).order_by(ClaimChoiceRow.version.desc()).limit(1)
     return await session.scalar(query)
 
 
 async def posted_replies(session: Session, platform: str, community: str, limit: int) -> list[PostedReply]:
-    """The replies of a community that certainly stand there, without what discloses Antiphon; latest first."""
+    """The replies of a community that are certainly posted, without the disclosing sentence; latest first."""
     newest = (
         select(CaseRow)
         .filter_by(community_id=community_id(platform, community), state=CaseState.POSTED, erased_at=None)
