@@ -11,12 +11,12 @@ from bot.store.engine.database import Database, Session
 from bot.store.work.jobs import Job
 
 BATCH: Final = 50
-"""How many cases one transaction changes: on SQLite everybody else waits for it."""
+"""How many cases one transaction changes; on SQLite everybody else waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a chore did, in a sentence that holds numbers and nothing of a case; ``again`` where more is left to do."""
+    """What a chore did, in a sentence with numbers and nothing of a case; ``again`` if more is left to do."""
 
     what: str
     again: timedelta | None = None
@@ -24,9 +24,9 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """Something to do in each slot of ``every``, or only when somebody enqueues it (``None``).
+    """Something to do in each slot of ``every``, or only when it is enqueued (``None``).
 
-    What fails three times is given up until the next slot; where it ``must_end``, it is enqueued anew instead.
+    A chore that fails three times is given up until the next slot; if it ``must_end``, it is enqueued again instead.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Chore:
 
 
 def counted(work: Callable[[], Awaitable[int]], what: str) -> Callable[[Job], Awaitable[Done]]:
-    """A chore that does ``work``, and says how many it found of ``what``."""
+    """A chore that does ``work``, and reports how many of ``what`` it found."""
 
     async def do(_: Job) -> Done:
         return Done(f"{await work()} {what}")
@@ -47,7 +47,7 @@ def counted(work: Callable[[], Awaitable[int]], what: str) -> Callable[[Job], Aw
 def slot_of(moment: datetime, every: timedelta) -> datetime:
     """The beginning of the slot that ``moment`` is in, in UTC: slots follow each other without a gap from 1970 on.
 
-    No time zone and no daylight saving time comes into it, so that no slot is twice there and none is left out.
+    Time zones and daylight saving time do not matter, so that no slot occurs twice and none is left out.
     """
     epoch = datetime.fromtimestamp(0, UTC)
     return moment - (moment - epoch) % every
@@ -59,7 +59,7 @@ def slot_key(name: str, moment: datetime, every: timedelta) -> str:
 
 
 async def in_batches(database: Database, name: str, work: Callable[[Session], Awaitable[int]]) -> int:
-    """Repeat ``work``, each time in a transaction of its own, until it finds less than ``BATCH``; the sum."""
+    """Repeat ``work``, each time in its own transaction, until it finds less than ``BATCH``; returns the sum."""
     total = 0
     while True:
         found = await database.run(name, work)

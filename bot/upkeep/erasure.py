@@ -1,9 +1,8 @@
 """Erasure of a person, on their request (reliability, T26 and I15).
 
-Owns the order in which it happens: first the one row that ties the pseudonym to the person, in the request's own
-transaction, then, from that pseudonym on, every word of theirs, case by case, and at last the bytes on the disk. Who is
-stopped in between goes on: the rest is a job. What Antiphon posted stays on the platform, where a moderator can
-retract it.
+Owns the order in which it happens: first the one row that links the pseudonym to the person, in the request's own
+transaction; then every word of theirs, found by that pseudonym, case by case; and at last the bytes on the disk. If it
+is interrupted, a job does the rest. What Antiphon posted stays on the platform, where a moderator can retract it.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from core.moderation.roles import OnCommunity, Person
 
 ERASURE: Final = "erasure"
 ERASURES: Final = "erasures"
-"""The stream of the audit log that says when somebody was erased, and never who."""
+"""The stream of the audit log that says when a person was erased, but never who."""
 _ON_THEIR_WAY: Final = (CaseState.SENDING, CaseState.UNKNOWN)
 _FALLBACK: Final = timedelta(minutes=5)
 _AGAIN: Final = timedelta(minutes=5)
@@ -51,10 +50,10 @@ _AGAIN: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What was erased. ``waiting`` cases have a reply on its way: what is left of them goes when that is settled.
+    """What was erased. ``waiting`` cases have a reply on its way; the rest of them is erased when that is settled.
 
-    ``cases`` is how many posts of theirs lost every word, ``closed`` how many of those were still open; ``turns`` what
-    they had said around other posts; ``requeued`` how many of those are drafted anew.
+    ``cases`` is how many of their posts lost every word, ``closed`` how many of those were still open; ``turns`` counts
+    what they had said around other posts; ``requeued`` how many of those posts are drafted again.
     """
 
     is_known: bool
@@ -83,12 +82,13 @@ class Erasure:
         self._database = database
 
     async def erase(self, platform: str, user: str, *, by: Person | None = None, community_id: str = "") -> Erased:
-        """Erase somebody from this whole installation, now.
+        """Erase a person from this whole installation, now.
 
         Args:
             platform: where they are.
             user: their id there.
-            by: who asks for it, an administrator of ``community_id``; ``None`` for the person who runs Antiphon.
+            by: the person who asks for it, an administrator of ``community_id``; ``None`` for the one who runs
+                Antiphon.
 
         Raises:
             NotAllowed: ``by`` may not erase anybody.
@@ -123,13 +123,13 @@ class Erasure:
         )
 
     async def do(self, job: Job) -> Done:
-        """Go on with an erasure that was interrupted, or that waits for a send to be settled."""
+        """Continue an erasure that was interrupted, or that waits for a send to be settled."""
         count = await self._finish(str(job.payload["person"]))
         what = f"{count.cases} cases, {count.turns} messages, {count.waiting} waiting for a send to be settled"
         return Done(what, _AGAIN if count.waiting else None)
 
     async def _finish(self, person: str) -> _Count:
-        """Erase all that is left under a pseudonym whose key was shredded; doing it twice does no harm."""
+        """Erase all that is left under a pseudonym whose key was deleted; doing it twice does no harm."""
         count = _Count()
         for case_id, community_id in await self._database.run("look for a person's cases", lambda s: _own(s, person)):
             await self._erase_own(case_id, community_id, count)
@@ -140,7 +140,7 @@ class Erasure:
 
     async def _erase_own(self, case_id: str, community_id: str, count: _Count) -> None:
         async def work(session: Session) -> tuple[bool, bool]:
-            # Nobody captures here meanwhile, and so no post joins a campaign that is given another lead.
+            # No post is captured here meanwhile, so none joins a campaign that is being given another lead.
             await communities.load(session, community_id, lock=True)
             await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update())
             case = await load(session, case_id)
@@ -170,7 +170,7 @@ class Erasure:
             await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update())
             case = await load(session, case_id)
             turns = await erase_turns(session, case_id, person)
-            # A worker has read the thread and would write it down again: what it finds is not kept.
+            # A worker has read the thread and would store it again: what it finds is not kept.
             is_read = bool(turns) and case.state is CaseState.DRAFTING
             if is_read:
                 await _queue_again(session, case)
@@ -182,7 +182,7 @@ class Erasure:
 
 
 async def _queue_again(session: Session, case: Case) -> None:
-    """Take a case that is being drafted from its worker, who can keep nothing from now on; its work waits again."""
+    """Take a case that is being drafted from its worker, which can store nothing from now on; its work waits again."""
     reason = "somebody in the thread was erased"
     await transition(session, case.id, case.version, CaseState.QUEUED, actor="schedule", reason=reason)
     await session.execute(
@@ -194,7 +194,7 @@ async def _queue_again(session: Session, case: Case) -> None:
 
 
 async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
-    """Delete what ties a pseudonym to somebody, and what they typed; how many notes and roles those were."""
+    """Delete what links a pseudonym to a person, and what they typed; returns how many notes and roles those were."""
     typed = select(NoteRow.stream, NoteRow.seq).join(
         AuditRow, (AuditRow.stream == NoteRow.stream) & (AuditRow.seq == NoteRow.seq)
     )
@@ -216,14 +216,14 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
         await touch(session, *await cases_with_prepared(session, community_id, reply))
     await session.execute(delete(PersonRow).where(PersonRow.id == person))
     await write(session, ERASURES, actor=actor, reason="a person was erased on request")
-    # Should this process be stopped, the schedule goes on.
+    # If this process is stopped, the schedule goes on.
     key, payload = f"{ERASURE}:{person}", {"person": person}
     await jobs.enqueue(session, key, ERASURE, payload=payload, after=_FALLBACK)
     return len(notes), len(memberships)
 
 
 async def _own(session: Session, person: str) -> list[tuple[str, str]]:
-    """The cases of somebody's posts of which anything is left, each with its community."""
+    """The cases of a person's posts of which anything is left, each with its community."""
     query = select(CaseRow.id, CaseRow.community_id).where(
         CaseRow.author == person, ~CaseRow.message.startswith(FORGOTTEN)
     )
@@ -231,7 +231,7 @@ async def _own(session: Session, person: str) -> list[tuple[str, str]]:
 
 
 async def _lead_on(session: Session, case_id: str) -> None:
-    """Let another post of the campaign be drafted and reviewed for all, when the one that was is erased."""
+    """Make another post of the campaign its lead, when the lead's author is erased."""
     campaign = await session.scalar(select(CampaignRow).filter_by(lead_case_id=case_id))
     if campaign is None:
         return
@@ -248,7 +248,7 @@ async def _lead_on(session: Session, case_id: str) -> None:
 
 
 async def _end(session: Session, person: str) -> None:
-    """Say that nothing is left to do of an erasure, unless the schedule is at it just now."""
+    """Record that an erasure is finished, unless the schedule is working on it."""
     await session.execute(
         update(JobRow)
         .where(JobRow.key == f"{ERASURE}:{person}", JobRow.state == JobState.READY)

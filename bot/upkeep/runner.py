@@ -1,6 +1,6 @@
-"""The runner: takes the chores that were enqueued, one after the other, each under a lease.
+"""The runner: takes the enqueued chores, one after another, each under a lease.
 
-Owns attempts, pauses between them, and the heartbeat. Knows no chore.
+Owns the attempts, the pauses between them, and the heartbeat. Does not know what any chore does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NUMBER: Final = " #"
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What became of one piece of work: how its job stands now, and what was done or went wrong."""
+    """The result of one piece of work: the state of its job now, and what was done or went wrong."""
 
     key: str
     state: JobState
@@ -38,7 +38,7 @@ class Ran:
 
 
 class Chores:
-    """Does what the schedule, or somebody else, has enqueued.
+    """Does what the schedule, or another part of Antiphon, has enqueued.
 
     Args:
         owner: names this process among all.
@@ -62,7 +62,7 @@ class Chores:
         self._poll_seconds = poll_seconds
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set; the chore in hand is finished first."""
+        """Work until ``stop`` is set; a chore that was begun is finished first."""
         while not stop.is_set():
             try:
                 ran = await self.step()
@@ -117,7 +117,7 @@ class Chores:
         return await self._end(job, JobState.DONE, done.what, done.again)
 
     async def _held(self, job: Job, chore: Chore) -> Done:
-        """Do the chore while its lease is renewed beside it; ``Conflict`` when the lease was lost."""
+        """Do the chore and renew its lease meanwhile; ``Conflict`` if the lease was lost."""
 
         async def renew() -> bool:
             return await self._database.run("keep a chore", lambda session: jobs.renew(session, job, self._lease))
@@ -125,7 +125,7 @@ class Chores:
         return await while_held(chore.do(job), renew, lambda: asyncio.sleep(self._lease.total_seconds() / 4))
 
     async def _failed(self, job: Job, chore: Chore, reason: str) -> Ran:
-        """Try again later, each time after a longer pause, or give up."""
+        """Try again later, after a longer pause each time, or give up."""
         _LOG.warning("%s failed: %s", job.key, reason)
         if job.attempts >= MAX_ATTEMPTS:
             return await self._give_up(job, chore, reason)
@@ -135,7 +135,7 @@ class Chores:
         return await self._end(job, JobState.DEAD, reason, _LONG_PAUSE if chore.must_end else None)
 
     async def _end(self, job: Job, state: JobState, what: str, again: timedelta | None = None) -> Ran:
-        """Say how a piece of work ended, and with ``again`` enqueue the same anew, in one transaction."""
+        """Record how a piece of work ended, and with ``again`` enqueue the same work again, in one transaction."""
 
         async def work(session: Session) -> None:
             await jobs.finish(session, job, state, what if state is JobState.DEAD else None)

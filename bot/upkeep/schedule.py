@@ -1,8 +1,8 @@
-"""The schedule: when which chore is due.
+"""The schedule: when each chore is due.
 
-Owns the ticks and the one leader among all processes. A tick only enqueues: the work is done by ``bot.upkeep.runner``,
-anywhere, and the unique key of its slot keeps two leaders from having it done twice (reliability, I17). Time is the
-database's, in UTC; APScheduler, which knows this machine's clock only, wakes the leader up and does nothing else.
+Owns the ticks and the one leader among all processes. A tick only enqueues: ``bot.upkeep.runner`` does the work, in any
+process, and the unique key of its slot keeps two leaders from having it done twice (reliability, I17). Time is the
+database's, in UTC; APScheduler knows only this machine's clock, and only wakes the leader up.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from core.errors import StoreUnavailable
 _LOG = logging.getLogger(__name__)
 OFFICE: Final = "scheduler"
 
-# It says of every tick that it begins and that it ends.
+# It logs the beginning and the end of every tick.
 logging.getLogger("apscheduler").setLevel(logging.WARNING)
 
 
 class Schedule:
     """Enqueues each chore once in each of its slots, while this process is the leader.
 
-    Chores look at all that is due, so that of several slots that went by unseen only the last is enqueued.
+    A chore does all that is due, so if several slots were missed, only the last one is enqueued.
 
     Args:
         owner: names this process among all.
@@ -56,10 +56,10 @@ class Schedule:
         self._tick = timedelta(seconds=tick_seconds)
 
     async def tick(self) -> list[str]:
-        """Enqueue what is due and was not enqueued yet; the new keys, none where another process leads.
+        """Enqueue what is due and not enqueued yet; returns the new keys, none if another process leads.
 
         Raises:
-            StoreUnavailable: the database does not answer; the next tick makes up for this one.
+            StoreUnavailable: the database does not answer; the next tick catches up.
         """
 
         async def work(session: Session) -> list[str]:
@@ -71,7 +71,7 @@ class Schedule:
         return await self._database.run("tick", work)
 
     async def once(self) -> list[str]:
-        """One tick, and the office given back; as ``tick`` otherwise."""
+        """Do one tick and give the office back; otherwise like ``tick``."""
         try:
             return await self.tick()
         finally:
@@ -94,7 +94,7 @@ class Schedule:
             await self._office.resign()
 
     def _mend(self, wakeup: Wakeup) -> None:
-        """Bring a wake-up near again that lies far ahead since this machine's clock was put back."""
+        """Bring a wake-up near again that is far in the future because this machine's clock was put back."""
         now = datetime.now(UTC)
         if wakeup.next_run_time is not None and wakeup.next_run_time > now + 2 * self._tick:
             wakeup.modify(next_run_time=now)

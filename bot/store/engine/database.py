@@ -1,7 +1,7 @@
 """The connection to the database: one code path over SQLite and PostgreSQL.
 
-Owns transactions, the promise that a commit is on the disk, and the translation of the vendors' errors. Knows no
-table, and must never hold a transaction open across a network call: that is its callers' duty.
+Owns transactions, the promise that a commit is on the disk, and the translation of the vendors' errors. Does not know
+the tables. A transaction must never stay open across a network call; the callers see to that.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ELSEWHERE: Final = "Check the database, the disk or the network between, then s
 
 
 class Session(AsyncSession):
-    """One transaction. ``moment`` is its time, by the database's clock where there is one; ``secret`` hashes people."""
+    """One transaction. ``moment`` is its time, by the database's clock if it has one; ``secret`` hashes ids."""
 
     moment: datetime
     secret: bytes
@@ -57,9 +57,9 @@ Work = Callable[[Session], Awaitable[_T]]
 
 
 def _translated(err: Exception) -> AntiphonError:
-    """The project's error for a vendor's: without the values of any row, which are post text.
+    """The project's error for a vendor's, without the values of any row, which may be post text.
 
-    SQLite's own words hold none; those of PostgreSQL and its driver are taken out of the chain of causes, too.
+    SQLite's own messages hold no values; those of PostgreSQL and its driver are removed from the chain of causes too.
     """
     cause = next((link for link in _chain(err) if isinstance(link, postgresql.ERRORS)), None)
     if cause is not None:
@@ -82,7 +82,7 @@ def _translated(err: Exception) -> AntiphonError:
 
 
 def _chain(err: BaseException) -> Iterator[BaseException]:
-    """An error, and all that it was made from."""
+    """An error, and all errors that caused it."""
     waiting: list[BaseException | None] = [err]
     seen = set[int]()
     while waiting:
@@ -95,7 +95,7 @@ def _chain(err: BaseException) -> Iterator[BaseException]:
 
 @contextmanager
 def translating() -> Iterator[None]:
-    """Raise one of the project's errors for whatever a driver raises."""
+    """Raise one of the project's errors for any error of a driver."""
     try:
         yield
     except (exc.DBAPIError, exc.TimeoutError, sqlite3.Error, *postgresql.ERRORS, OSError) as err:
@@ -103,10 +103,10 @@ def translating() -> Iterator[None]:
 
 
 async def whole(work: Coroutine[Any, Any, _T]) -> _T:
-    """Bring ``work`` to its end although the caller is cancelled, and only then let the cancellation through.
+    """Finish ``work`` even if the caller is cancelled, and only then pass the cancellation on.
 
-    A cancellation inside a call of the driver would leave a connection behind that nobody closes, and with it the
-    lock on the whole database.
+    A cancellation inside a call of the driver would leave a connection open, and with it the lock on the whole
+    database.
     """
     task = asyncio.create_task(work)
     cancelled: asyncio.CancelledError | None = None
@@ -148,13 +148,14 @@ class Database:
 
         Args:
             place: a SQLite file, whose folder must exist, or the address of a PostgreSQL database.
-            secret: what people's ids are hashed under; kept apart from the database (``bot.store.engine.secret``).
+            secret: the secret under which people's ids are hashed; kept apart from the database
+                (``bot.store.engine.secret``).
             clock: gives the time now, aware; by default PostgreSQL's own clock, and this machine's with SQLite.
-            busy_seconds: how long a transaction waits for one of another program to end, and for a connection.
+            busy_seconds: how long a transaction waits for one of another program, and for a connection.
 
         Raises:
-            StoreUnavailable: the database cannot be opened, was made by another version, or cannot give the
-                durability asked for.
+            StoreUnavailable: the database cannot be opened, was made by another version, or cannot guarantee that a
+                commit is durable.
         """
         database = cls(connected(place, busy_seconds), secret, clock, busy_seconds)
         try:
@@ -176,7 +177,7 @@ class Database:
                 await connection.run_sync(check_revision)
 
     async def run(self, name: str, work: Work[_T]) -> _T:
-        """Do ``work`` in one transaction: committed when it returns, undone whole on any error.
+        """Do ``work`` in one transaction: committed when it returns, rolled back completely on any error.
 
         A transaction is never cut short: a cancelled caller gets its ``CancelledError`` when it is over.
 
@@ -189,7 +190,7 @@ class Database:
             RuntimeError: ``work`` of another transaction calls this.
             StoreUnavailable: the database cannot be reached or written; nothing was kept, unless the connection broke
                 in the very moment of the commit.
-            Conflict: PostgreSQL undid this transaction, since it and another one waited for each other.
+            Conflict: PostgreSQL rolled this transaction back, since it and another one waited for each other.
             NotAllowed: a constraint of the schema refused the change.
         """
         if self._turns.is_mine:

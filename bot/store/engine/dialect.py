@@ -1,4 +1,4 @@
-"""What SQLAlchemy spells differently for SQLite and PostgreSQL: insertions of what is new, spans of time, JSON."""
+"""What SQLAlchemy writes differently for SQLite and PostgreSQL: inserting new rows, spans of time, JSON."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _T = TypeVar("_T")
 
 
 async def insert_new(session: Session, table: type[Base], values: dict[str, Any], *unique: str) -> bool:
-    """Insert a row, unless one with the same ``unique`` columns stands there; whether it was inserted.
+    """Insert a row, unless one with the same ``unique`` columns is there; returns whether it was inserted.
 
-    On PostgreSQL it waits for whoever is inserting the same row just now.
+    On PostgreSQL it waits for a transaction that is inserting the same row.
     """
     is_postgresql = session.get_bind().dialect.name == "postgresql"
     insert = postgresql.insert(table) if is_postgresql else sqlite.insert(table)
@@ -28,7 +28,7 @@ async def insert_new(session: Session, table: type[Base], values: dict[str, Any]
 
 
 async def insert_all_new(session: Session, table: type[Base], rows: Sequence[dict[str, Any]], *unique: str) -> None:
-    """Insert those rows that have no counterpart with the same ``unique`` columns; in one order, against deadlocks."""
+    """Insert those rows whose ``unique`` columns are not there yet; in one fixed order, against deadlocks."""
     if rows:
         is_postgresql = session.get_bind().dialect.name == "postgresql"
         insert = postgresql.insert(table) if is_postgresql else sqlite.insert(table)
@@ -60,7 +60,7 @@ def json_text(session: Session, document: ColumnElement[str], *path: ColumnEleme
 
 
 def committed(found: _T | None) -> _T:
-    """The row that kept ``insert_new`` from inserting; ``Conflict`` if it went away again meanwhile."""
+    """The row that kept ``insert_new`` from inserting; ``Conflict`` if it has disappeared meanwhile."""
     if found is None:
         raise Conflict(sentence("Somebody else changed the same row at this moment."), remedy=sentence("Try again."))
     return found

@@ -1,7 +1,7 @@
-"""The schema's revisions: which one a database has, and how it comes to the newest.
+"""The schema's revisions: which one a database has, and how it is upgraded to the newest.
 
-Owns the way to Alembic; the steps stand in ``bot/store/migrations``. Each upgrade is one transaction: a database is at
-its old revision or at the new one, and nothing in between.
+Owns the calls of Alembic; the steps are in ``bot/store/migrations``. Each upgrade is one transaction: a database is at
+its old revision or at the new one, never between them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.errors import StoreUnavailable
 
 _MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
 _BUSY_SECONDS: Final = 30.0
-_LOCK: Final = 7_266_742  # any number that nobody else locks in our database
+_LOCK: Final = 7_266_742  # any number that no other program locks in our database
 
 
 def config(connection: Connection | None = None) -> Config:
@@ -92,7 +92,7 @@ async def upgrade(engine: AsyncEngine) -> None:
 
 
 def _upgrade(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":  # of two processes that start at once, the second one waits
+    if connection.dialect.name == "postgresql":  # if two processes start at once, the second one waits
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     command.upgrade(config(connection), "head")
     if connection.dialect.name == "sqlite":

@@ -1,6 +1,6 @@
-"""What is particular to PostgreSQL: durable commits, one clock for every machine, errors told without the rows.
+"""What is particular to PostgreSQL: durable commits, one clock for all machines, errors without the rows' values.
 
-Owns the settings of a connection and the words for the server's errors. Knows no table.
+Owns the settings of a connection and the words for the server's errors. Does not know the tables.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from core.i18n.sentences import sentence
 # connection that ends while a statement is being answered (InternalClientError, without a SQLSTATE).
 ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _CONNECTIONS: Final = 10
-_LEAST_SECONDS: Final = 1.0  # 0 would mean to PostgreSQL: wait for ever
+_LEAST_SECONDS: Final = 1.0  # 0 would tell PostgreSQL to wait for ever
 _IDLE_SECONDS: Final = 60
-"""After which the server ends a transaction whose process was frozen, and with it the locks that it holds."""
+"""After this time the server ends a transaction whose process is frozen, and releases the locks that it holds."""
 
 _STOPPED: Final = (
     "the server stops or starts just now",
@@ -47,11 +47,11 @@ _TROUBLES: Final = {
 
 
 def translated(err: BaseException) -> AntiphonError:
-    """The project's error for one of the driver's. It says nothing of what the server says, which quotes rows."""
+    """The project's error for one of the driver's. It repeats nothing of the server's message, which may quote rows."""
     state = str(getattr(err, "sqlstate", None) or "")
     if state in ("40P01", "40001"):
         return Conflict(sentence("Somebody else changed the same rows at this moment."), remedy=sentence("Try again."))
-    if state == "P0001" and isinstance(err, asyncpg.RaiseError):  # one of our own triggers, whose words hold no row
+    if state == "P0001" and isinstance(err, asyncpg.RaiseError):  # one of our own triggers, whose message quotes no row
         return NotAllowed(
             sentence("The database refused the change: {reason}.", reason=err.args[0]),
             remedy=sentence("Reload and try again."),
@@ -78,7 +78,7 @@ def _other(state: str) -> tuple[str, str]:
 def engine(address: URL, busy_seconds: float, *, is_patient: bool = False) -> AsyncEngine:
     """An engine over a database; ``busy_seconds`` bounds the wait for a connection and for a lock.
 
-    A statement may take twice as long, so that a network that went away is noticed; any time where ``is_patient``.
+    A statement may take twice as long, so that a lost network is noticed; with ``is_patient`` it has no limit.
     """
     seconds = max(busy_seconds, _LEAST_SECONDS)
     return create_async_engine(
@@ -101,7 +101,7 @@ def engine(address: URL, busy_seconds: float, *, is_patient: bool = False) -> As
 
 
 async def check_durable(connection: AsyncConnection) -> None:
-    """Read back that a commit will survive a power cut; ``StoreUnavailable`` if not."""
+    """Check that a commit will survive a power cut; ``StoreUnavailable`` if not."""
     for setting in ("fsync", "synchronous_commit", "full_page_writes"):
         found = (await connection.exec_driver_sql(f"SHOW {setting}")).scalar_one()
         if found == "off":

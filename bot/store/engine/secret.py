@@ -1,7 +1,7 @@
 """The installation's secret, under which people's ids are hashed.
 
-Owns one small file beside the settings, never in the database or its backups: who has only those cannot tell who is
-who (reliability, T26).
+Owns one small file beside the settings. It is never in the database or its backups: these alone do not tell who is who
+(reliability, T26).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _BYTES: Final = 32
 
 
 def load_secret(file: Path) -> bytes:
-    """The secret of ``file``, made at the first call, readable by its owner alone.
+    """The secret of ``file``, made at the first call, readable only by its owner.
 
     Raises:
-        StoreUnavailable: the file cannot be read or made, or holds no secret.
+        StoreUnavailable: the file cannot be read or made, or does not hold a secret.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def load_secret(file: Path) -> bytes:
 
 
 def _make(file: Path) -> None:
-    """Put a new secret there, whole or not at all; of two processes that do so at once, one wins."""
+    """Write a new secret, whole or not at all; if two processes do so at once, one of them wins."""
     handle, name = tempfile.mkstemp(dir=file.parent)
     try:
         with os.fdopen(handle, "w") as out:

@@ -1,6 +1,6 @@
-"""What is particular to SQLite: durable commits, writers that queue, this machine's clock.
+"""What is particular to SQLite: durable commits, writers that wait for each other, this machine's clock.
 
-Owns the settings of a connection. Knows no table.
+Owns the settings of a connection. Does not know the tables.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AGAIN_SECONDS: Final = 0.02
 def engine(path: Path, busy_seconds: float, *, foreign_keys: bool = True) -> AsyncEngine:
     """An engine over a file; every connection waits ``busy_seconds`` for another one's transaction to end.
 
-    The driver would begin a transaction at the first write only, so that two readers who both go on to write would
+    By default the driver begins a transaction only at the first write, so two readers that both go on to write would
     fail; ``BEGIN IMMEDIATE`` makes the second one wait.
     """
     made = create_async_engine(URL.create("sqlite+aiosqlite", database=str(path)), hide_parameters=True)
@@ -52,9 +52,9 @@ def engine(path: Path, busy_seconds: float, *, foreign_keys: bool = True) -> Asy
 
 
 def _keep_a_log(connection: Any, busy_seconds: float) -> None:
-    """Switch to WAL; wait where another connection writes a file that has no log yet.
+    """Switch to WAL; wait while another connection writes a file that has no log yet.
 
-    SQLite itself refuses such a switch at once, whatever ``busy_timeout`` says: it has begun to read by then.
+    SQLite refuses such a switch at once, whatever ``busy_timeout`` says, since it has already begun to read.
     """
     until = time.monotonic() + busy_seconds
     while True:
@@ -69,7 +69,7 @@ def _keep_a_log(connection: Any, busy_seconds: float) -> None:
 
 
 async def check_durable(connection: AsyncConnection) -> None:
-    """Read back that a commit will survive a power cut; ``StoreUnavailable`` if not."""
+    """Check that a commit will survive a power cut; ``StoreUnavailable`` if not."""
     for pragma, wanted in _REQUIRED_PRAGMAS.items():
         found = (await connection.exec_driver_sql(f"PRAGMA {pragma}")).scalar_one()
         if str(found) != wanted:
@@ -80,12 +80,12 @@ async def check_durable(connection: AsyncConnection) -> None:
 
 
 async def forget_deleted(engine: AsyncEngine) -> None:
-    """Write the log back into the file and empty it, so that neither holds what was deleted any more."""
+    """Write the log back into the file and empty it, so that neither of them still holds what was deleted."""
     async with engine.connect() as connection:
         own: Any = (await connection.get_raw_connection()).driver_connection  # outside of any transaction
         await (await own.execute("PRAGMA wal_checkpoint(TRUNCATE)")).close()
 
 
 async def now(_: AsyncSession) -> datetime:
-    """The time by this machine's clock: whoever uses the file runs here."""
+    """The time by this machine's clock: all processes that use the file run here."""
     return datetime.now(UTC)

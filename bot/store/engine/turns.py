@@ -1,8 +1,8 @@
-"""Whose transaction is next in this process: first come, first served.
+"""Which transaction of this process is next: first come, first served.
 
-Owns the order in which transactions of one process reach a SQLite file, which takes one at a time. Left to wait at the
-file, each would ask again and again, whoever asks at the right moment would win, and on a busy machine some would be
-refused although nobody else holds the file. Knows no database.
+Owns the order in which transactions of one process reach a SQLite file, which takes one at a time. Without turns each
+would ask the file again and again, the one that asks at the right moment would win, and on a busy machine some would be
+refused although no other program holds the file. Opens no connection and runs no statement itself.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ class Turns:
     """The turns of one process at one file.
 
     Args:
-        patience_seconds: how long a transaction waits at the file for another program. Whoever waited as long for
-            its turn already, behind one that was refused there, is refused too instead of waiting as long again.
+        patience_seconds: how long a transaction waits at the file for another program. A transaction that has already
+            waited this long for its turn, behind one that was refused there, is refused too instead of waiting as long
+            again.
     """
 
     def __init__(self, patience_seconds: float) -> None:
@@ -33,12 +34,12 @@ class Turns:
 
     @property
     def is_mine(self) -> bool:
-        """Whether the running task has its turn now: another one would wait for itself."""
+        """Whether the running task has its turn now; if it asked for another, it would wait for itself."""
         return self._holder is not None and self._holder is asyncio.current_task()
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
-        """Wait for this process's transactions that asked before, however long they take.
+        """Wait for the transactions of this process that asked earlier, however long they take.
 
         Raises:
             sqlite3.OperationalError: another program held the file all the time.

@@ -1,4 +1,4 @@
-"""What the steps share: columns of listed values, and tables that only grow."""
+"""What the steps share: columns with listed values, and tables that only grow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def stored(values: Sequence[str], name: str) -> sa.Enum:
 
 
 def refuse_changes(table: str) -> None:
-    """Let the database refuse to change or delete a row of ``table``."""
+    """Make the database refuse to change or delete a row of ``table``."""
     if op.get_bind().dialect.name == "postgresql":
         op.execute(
             f"CREATE OR REPLACE FUNCTION {table}_is_append_only() RETURNS trigger LANGUAGE plpgsql AS "

@@ -24,7 +24,7 @@ _COLUMNS: Final = "stream seq from_state to_state change actor reason note_sha25
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One line: of a case's move, from ``None`` when it was captured, or of a change of a community, without states.
+    """One line: a case's move, from ``None`` when it was captured, or a change of a community, without states.
 
     ``actor`` is a pseudonym, or the part of Antiphon that acted; ``note`` is what a person typed, "" once erased.
     """
@@ -107,7 +107,7 @@ def note_hash(note: str, salt: str) -> str:
 
 
 def line_hash(line: AuditRow) -> str:
-    """What the next line calls ``previous``: the SHA-256 of all that this line says."""
+    """The SHA-256 of all that this line says, which the next line stores as ``previous``."""
     at = line.at.astimezone(UTC).isoformat(timespec="microseconds")
     moved = [line.stream, line.seq, line.from_state, line.to_state, line.change]
     said = [*moved, line.actor, line.reason, line.note_sha256, at, line.previous]
@@ -115,7 +115,7 @@ def line_hash(line: AuditRow) -> str:
 
 
 def heads_hash(heads: Iterable[AuditRow]) -> str:
-    """The SHA-256 over the last lines of all chains, in whatever order they come."""
+    """The SHA-256 over the last lines of all chains, independent of their order."""
     said = hashlib.sha256()
     for head in sorted([line.stream, line.seq, line.sha256] for line in heads):
         said.update(json.dumps(head, ensure_ascii=False).encode() + b"\n")
@@ -153,6 +153,6 @@ async def newest_reason(session: Session, stream: str) -> str:
 
 
 async def newest_actor(session: Session, stream: str) -> str:
-    """Who made the last line of a stream."""
+    """The actor of the last line of a stream."""
     query = select(AuditRow.actor).filter_by(stream=stream).order_by(AuditRow.seq.desc()).limit(1)
     return await session.scalar(query) or "nobody"

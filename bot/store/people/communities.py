@@ -25,9 +25,9 @@ EVERYWHERE: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """How Antiphon behaves in a community; ``rules_version`` is what an approval holds for.
+    """How Antiphon behaves in a community; an approval holds only for its ``rules_version``.
 
-    ``policy`` is what was set of ``core.moderation.community_policy.CommunityPolicy``, as it is stored.
+    ``policy`` holds the fields of ``core.moderation.community_policy.CommunityPolicy`` that were set, as stored.
     """
 
     id: str
@@ -66,7 +66,7 @@ async def ensure(session: Session, platform: str, name: str) -> Community:
 
 
 async def everywhere(session: Session) -> Community:
-    """The row that stands for the whole installation: its admins and its audit stream. It is no community."""
+    """The row of the whole installation, with its admins and its audit stream. It is not a community."""
     return await _ensure(session, EVERYWHERE, EVERYWHERE, EVERYWHERE, "the whole installation")
 
 
@@ -88,7 +88,7 @@ async def _ensure(session: Session, identity: str, platform: str, name: str, rea
 
 
 async def find(session: Session, identity: str) -> Community | None:
-    """The community as it stands now; ``None`` if Antiphon does not know it."""
+    """The community as it is now; ``None`` if Antiphon does not know it."""
     row = await session.get(CommunityRow, identity, populate_existing=True)
     return None if row is None else _community(row)
 
@@ -100,7 +100,7 @@ async def all_communities(session: Session) -> list[Community]:
 
 
 async def load(session: Session, identity: str, *, lock: bool = False) -> Community:
-    """The community as it stands now; with ``lock``, nobody else changes it, or decides a send there, meanwhile.
+    """The community as it is now; with ``lock``, nobody else changes it or decides about a send there meanwhile.
 
     Raises:
         BadInput: there is no such community.
@@ -139,8 +139,9 @@ async def change(
     """Change a community, or only write a line into its audit stream; its version grows by one.
 
     Args:
-        what: approvals that wait there hold no more, except after a ``SETTING``: that cannot make a reply wrong that
-            was right before, and a person who may not approve any more is found out at the send (invariants I7 and I8).
+        what: the kind of change. Waiting approvals no longer hold after it, except after a ``SETTING``: a setting
+            cannot make a right reply wrong, and a person who may no longer approve is noticed at the send (invariants
+            I7 and I8).
     """
     await load(session, identity, lock=True)
     row = await session.get_one(CommunityRow, identity)
@@ -155,7 +156,7 @@ async def change(
 
 
 async def pause(session: Session, scope: str, who: str) -> bool:
-    """Stop all posting in a community, or everywhere; ``False`` if it was stopped already."""
+    """Stop all posting in a community, or everywhere; ``False`` if it was already stopped."""
     return await insert_new(session, PauseRow, {"scope": scope, "paused_by": who, "at": session.moment}, "scope")
 
 

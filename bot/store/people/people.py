@@ -1,6 +1,6 @@
 """People in the database: pseudonyms, and roles in communities.
 
-Owns the tie between a platform's id and a pseudonym. Works inside the caller's transaction and never commits.
+Owns the link between a platform's id and a pseudonym. Works inside the caller's transaction and never commits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LENGTH = 20
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody with a role in a community, by their pseudonym and as the platform knows them."""
+    """A person with a role in a community, by their pseudonym and as the platform knows them."""
 
     pseudonym: str
     person: Person
@@ -42,12 +42,12 @@ class Member:
 
 
 def lookup_of(secret: bytes, platform: str, user: str) -> str:
-    """By what the row of somebody is found: no id of a platform is stored."""
+    """The hash by which a person's row is found; the platform's id itself is not stored there."""
     return hmac.new(secret, f"{platform}\0{user}".encode(), hashlib.sha256).hexdigest()
 
 
 async def pseudonym(session: Session, platform: str, user: str) -> str:
-    """The pseudonym of somebody, made at the first call; another one after an erasure."""
+    """The pseudonym of a person, made at the first call; after an erasure it is a different one."""
     found = await known_pseudonym(session, platform, user)
     if found is not None:
         return found
@@ -71,19 +71,19 @@ async def pseudonyms(session: Session, people: Collection[tuple[str, str]]) -> d
 
 
 def _made(session: Session, lookup: str) -> dict[str, object]:
-    """A new row for somebody, whose pseudonym hangs on a key of their own."""
+    """A new row for a person, whose pseudonym depends on their own key."""
     key = secrets.token_bytes(32)
     made = "p-" + hmac.new(key, lookup.encode(), hashlib.sha256).hexdigest()[:_LENGTH]
     return {"id": made, "lookup": lookup, "key": key, "created_at": session.moment}
 
 
 async def known_pseudonym(session: Session, platform: str, user: str) -> str | None:
-    """The pseudonym of somebody, or ``None`` where Antiphon does not know them."""
+    """The pseudonym of a person, or ``None`` if Antiphon does not know them."""
     return await session.scalar(select(PersonRow.id).filter_by(lookup=lookup_of(session.secret, platform, user)))
 
 
 async def roles_of(session: Session, community_id: str, person_id: str) -> frozenset[Role]:
-    """The roles of somebody in a community, now."""
+    """The roles that a person has in a community now."""
     return frozenset(
         await session.scalars(select(MembershipRow.role).filter_by(community_id=community_id, person_id=person_id))
     )
@@ -126,9 +126,9 @@ def _refused(person: Person, roles: Collection[Role], action: OnCase | OnCommuni
 async def grant(
     session: Session, community_id: str, person: Person, roles: Collection[Role], by: str, *, is_native: bool = False
 ) -> str:
-    """Give somebody exactly these roles, of those that are granted here or, with ``is_native``, on the platform.
+    """Give a person exactly these roles, of those granted here or, with ``is_native``, on the platform.
 
-    What they have already stays as it was granted; where they are called something else now, that is kept.
+    A role that they already have stays as it was granted; a new name of the person is stored.
     """
     who = await pseudonym(session, person.platform, person.user)
     mine = (MembershipRow.community_id == community_id) & (MembershipRow.person_id == who)
@@ -153,19 +153,19 @@ async def grant(
 
 
 async def granted_roles(session: Session, community_id: str, person_id: str) -> frozenset[Role]:
-    """The roles of somebody that were granted here, without those that the platform gives."""
+    """The roles of a person that were granted here, without those that the platform gives."""
     query = select(MembershipRow.role).filter_by(community_id=community_id, person_id=person_id, is_native=False)
     return frozenset(await session.scalars(query))
 
 
 async def native_roles(session: Session, community_id: str, person_id: str) -> frozenset[Role]:
-    """The roles of somebody that the platform gives."""
+    """The roles of a person that the platform gives."""
     query = select(MembershipRow.role).filter_by(community_id=community_id, person_id=person_id, is_native=True)
     return frozenset(await session.scalars(query))
 
 
 async def member(session: Session, community_id: str, platform: str, person_id: str) -> Person | None:
-    """Somebody with a role in a community, as the platform knows them; ``None`` for anybody else."""
+    """A person with a role in a community, as the platform knows them; ``None`` for anybody else."""
     row = await session.scalar(select(MembershipRow).filter_by(community_id=community_id, person_id=person_id).limit(1))
     return None if row is None else Person(platform, row.user, row.name)
 
@@ -182,6 +182,6 @@ async def members(session: Session, community_id: str, platform: str) -> list[Me
 
 
 async def name_of(session: Session, community_id: str, person_id: str) -> str:
-    """What people in the community call somebody with a role there; the pseudonym of anybody else."""
+    """The name of a person with a role in the community; the pseudonym of anybody else."""
     query = select(MembershipRow.name).filter_by(community_id=community_id, person_id=person_id).limit(1)
     return await session.scalar(query) or person_id

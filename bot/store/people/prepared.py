@@ -1,6 +1,6 @@
 """Prepared replies in the database: what a community added, took out and reviewed.
 
-Owns the rows. The project's own replies stand in ``core.wording.prepared``; here they are known by their ids. Works
+Owns the rows. The project's own replies are in ``core.wording.prepared``; here they are known by their ids. Works
 inside the caller's transaction and never commits.
 """
 
@@ -18,13 +18,13 @@ from core.wording.prepared.bank import Changes, OwnReply, prepared_id
 
 
 async def rows_of(session: Session, community_id: str) -> dict[str, PreparedReplyRow]:
-    """All that a community did with prepared replies, by their ids."""
+    """All that a community changed about prepared replies, by their ids."""
     found = await session.scalars(select(PreparedReplyRow).filter_by(community_id=community_id))
     return {row.id: row for row in found}
 
 
 async def changes_of(session: Session, community_id: str) -> Changes:
-    """What the drafts of a community start from besides, or instead of, the project's prepared replies."""
+    """What a community's drafts start from in addition to, or instead of, the project's prepared replies."""
     rows = (await rows_of(session, community_id)).values()
     own = (own_reply(row) for row in rows)
     return Changes(tuple(reply for reply in own if reply), frozenset(row.id for row in rows if row.is_hidden))
@@ -81,9 +81,9 @@ async def keep_review(session: Session, community_id: str, id_: str, person_id: 
 
 
 async def forget_reviewer(session: Session, person_id: str) -> list[tuple[str, str]]:
-    """Take back every review by somebody; of which communities and replies these were.
+    """Take back every review by a person; returns the communities and replies that they were of.
 
-    A review that nobody stands for by name is none.
+    A review without a named reviewer does not count as one.
     """
     nobody = {"reviewed_by": None, "reviewer": None, "reviewed_at": None}
     mine = update(PreparedReplyRow).where(PreparedReplyRow.reviewed_by == person_id).values(nobody)

@@ -1,8 +1,8 @@
 """The tables, as SQLAlchemy declarative classes.
 
-Own the columns and what the database itself refuses: a state outside the graph, a move that it does not declare, a
-second case for one post, a second send of one approval. What needs a trigger (an audit log that only grows) stands in
-the migrations. Must never hold a query or a decision.
+Own the columns and what the database itself refuses: a state outside the graph, a move that the graph does not declare,
+a second case for one post, a second send of one approval. What needs a trigger (an audit log that only grows) is in the
+migrations. Must never hold a query or a decision.
 """
 
 from bot.store.schema.base import Base, UtcDateTime

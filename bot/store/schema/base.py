@@ -1,4 +1,4 @@
-"""What all tables share: the root, moments in time, and columns that take the values of an enumeration only."""
+"""What all tables share: the root, moments in time, and columns that take only the values of an enumeration."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from core.i18n.sentences import Said, restored
 from core.i18n.sentences import stored as as_stored
 
 _FILLED: Final = '{"template": '
-"""How the JSON of a sentence begins; no text of ours does."""
+"""How the JSON of a sentence begins; no plain text of ours begins like this."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A moment: stored as UTC, given back aware. A naive time is refused, since nobody knows when it was."""
+    """A moment: stored as UTC, given back aware. A naive time is refused, since its moment is unknown."""
 
     impl = DateTime
     cache_ok = True
@@ -40,20 +40,20 @@ class UtcDateTime(TypeDecorator[datetime]):
         return moment if dialect.name == "postgresql" else moment.replace(tzinfo=None)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Say of a stored time that it is UTC."""
+        """Mark a stored time as UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class SaidText(TypeDecorator[str]):
-    """A text of ours: kept as it is, or as JSON with its template and values where values fill it."""
+    """A text of ours: stored as it is, or as JSON with template and values if values fill it."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Keep the template and the values of a sentence beside each other."""
+        """Store the template and the values of a sentence together."""
         kept = None if value is None else as_stored(value)
         return json.dumps(kept, ensure_ascii=False) if isinstance(kept, dict) else kept
 

@@ -1,4 +1,4 @@
-"""Cases and what is known of each: suggestions, chosen claims, campaigns, and the audit log."""
+"""Cases and what is known about each: suggestions, chosen claims, campaigns, and the audit log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DECLARED: Final = " OR ".join(
 
 
 class Original(StrEnum):
-    """What the platform said of a flagged post since."""
+    """What the platform has said about a flagged post since."""
 
     UNCHANGED = "unchanged"
     EDITED = "edited"
@@ -31,15 +31,14 @@ class Original(StrEnum):
 
 
 class CaseRow(Base):
-    """One flagged post and where it stands. ``version`` grows by one with every transition.
+    """One flagged post and its state. ``version`` grows by one with every transition.
 
-    ``root`` is the message that began the conversation in the channel, the post itself where none is known.
-    ``revision`` is the platform's name of the post's last edit; one that ``is_from_elsewhere`` stands in no message
-    (``core.models.FlaggedPost``).
-    ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``held_by`` looks at the case until
-    ``held_until``. ``wish`` is what the flagger asked for (``core.models.Wish``, without what was not). ``text``,
-    ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the changes of what people see of
-    the case that its card in the review channel does not show yet.
+    ``root`` is the message that began the conversation in the channel, or the post itself if none is known.
+    ``revision`` is the platform's name for the post's last edit; a post that ``is_from_elsewhere`` is not a message
+    there (``core.models.FlaggedPost``). ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``held_by``
+    holds the case until ``held_until``. ``wish`` is what the flagger asked for (the fields of ``core.models.Wish`` that
+    were set). ``text``, ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the visible changes
+    of the case that its card in the review channel does not show yet.
     """
 
     __tablename__ = "cases"
@@ -97,7 +96,7 @@ class SuggestionRow(Base):
 
 
 class PreviewRow(Base):
-    """The best draft so far of a case whose suggestion is not there yet, as JSON; gone when the suggestion comes."""
+    """The best draft so far of a case without a suggestion yet, as JSON; deleted when the suggestion comes."""
 
     __tablename__ = "previews"
 
@@ -107,10 +106,10 @@ class PreviewRow(Base):
 
 
 class ProposalRow(Base):
-    """One exact text that somebody was shown to approve, for one version of a case.
+    """One exact text that a person was shown to approve, for one version of a case.
 
-    ``text`` is the person's part; what discloses Antiphon is put under it again when it is approved, and ``sha256`` is
-    of the whole.
+    ``text`` is the person's part; the disclosing sentence is added again when it is approved, and ``sha256`` is of the
+    whole.
     """
 
     __tablename__ = "proposals"
@@ -128,7 +127,7 @@ class ProposalRow(Base):
 
 
 class ReviewCardRow(Base):
-    """Where the card of a case stands in a review channel, and the digest of what it shows, "" if that is outdated."""
+    """Where the card of a case is in a review channel, and the digest of what it shows, "" if that is outdated."""
 
     __tablename__ = "review_cards"
 
@@ -140,7 +139,7 @@ class ReviewCardRow(Base):
 
 
 class BoardTroubleRow(Base):
-    """Why cards of a community cannot be shown in a channel, since when; gone when one is shown there again.
+    """Why and since when a community's cards cannot be shown in a channel; deleted when one is shown there again.
 
     ``message`` and ``remedy`` are those of an error: sentences of ours (``core.i18n.sentences``).
     """
@@ -155,7 +154,7 @@ class BoardTroubleRow(Base):
 
 
 class ClaimChoiceRow(Base):
-    """A counter-claim that a moderator chose; who and when stands in the audit line of the same ``version``."""
+    """A counter-claim that a moderator chose; the audit line of the same ``version`` says who chose it and when."""
 
     __tablename__ = "claim_choices"
 
@@ -165,7 +164,7 @@ class ClaimChoiceRow(Base):
 
 
 class CampaignRow(Base):
-    """Near-identical posts of one community: ``lead_case_id`` is drafted and reviewed for all of them."""
+    """Near-identical posts of one community: the case ``lead_case_id`` is drafted and reviewed for all of them."""
 
     __tablename__ = "campaigns"
     __table_args__ = (Index("campaigns_by_lead", "lead_case_id"),)
@@ -194,7 +193,7 @@ class CampaignBandRow(Base):
 
 
 class Change(StrEnum):
-    """What a line of the audit log changed beside the state of a case: what the invariants read, in no sentence."""
+    """What a line of the audit log changed other than a case's state; the invariants read this, not the sentence."""
 
     SHADOW = "shadow"
     POSTING = "posting"
@@ -206,7 +205,7 @@ class Change(StrEnum):
 
 
 class AuditRow(Base):
-    """What happened to a case or a community: one line of a chain. Append-only, by trigger.
+    """What happened to a case or a community: one line of a chain. Append-only, by a trigger.
 
     ``stream`` is the id of the case or the community, ``seq`` the version that it has since. ``sha256`` binds the line
     to ``previous``, the hash of the line before it. ``change`` is ``None`` in a move of a case and in a stream's first
@@ -237,9 +236,9 @@ class AuditRow(Base):
 
 
 class NoteRow(Base):
-    """What a person typed as the reason of an audit line; gone when the post's author or the retention asks for it.
+    """What a person typed as the reason of an audit line; deleted when the post's author or the retention asks for it.
 
-    ``salt`` keeps a short note from being guessed by its hash once it is gone.
+    ``salt`` keeps a short note from being guessed by its hash after it is deleted.
     """
 
     __tablename__ = "notes"

@@ -14,10 +14,10 @@ from core.moderation.roles import Role
 
 
 class PersonRow(Base):
-    """The one row that ties a pseudonym to somebody: who deletes it, shreds the tie (reliability, T26).
+    """The only row that links a pseudonym to a person; deleting it destroys the link (reliability, T26).
 
-    ``lookup`` is a hash of the platform's id under the installation's secret; ``id``, the pseudonym, one under ``key``,
-    which belongs to this person alone.
+    ``lookup`` is a hash of the platform's id under the installation's secret. ``id``, the pseudonym, is a hash under
+    ``key``, which belongs only to this person.
     """
 
     __tablename__ = "persons"
@@ -31,12 +31,12 @@ class PersonRow(Base):
 class CommunityRow(Base):
     """One community of one platform, and how Antiphon behaves there. ``version`` grows with every change of it.
 
-    ``rules_version`` is the version that its rules about posting have since: what an approval holds for. A setting of
-    how drafts are made, or a role that is given to somebody, leaves it.
+    ``rules_version`` is the version since which its rules about posting have not changed; an approval holds only for
+    it. A setting of how drafts are made, or a role that is given to a person, does not change it.
 
-    Without ``is_posting`` it is in shadow mode: drafts are made and reviewed, nothing is posted. The row ``*`` is no
-    community: it stands for the whole installation, whose admins are members of it. ``policy`` holds what was set of
-    ``core.moderation.community_policy.CommunityPolicy``.
+    Without ``is_posting`` it is in shadow mode: drafts are made and reviewed, nothing is posted. The row ``*`` is not a
+    community but the whole installation, whose admins are members of it. ``policy`` holds the fields of
+    ``core.moderation.community_policy.CommunityPolicy`` that were set.
     """
 
     __tablename__ = "communities"
@@ -53,9 +53,9 @@ class CommunityRow(Base):
 
 
 class MembershipRow(Base):
-    """A role that somebody has in a community: granted here, read from the platform (``is_native``), or both.
+    """A role that a person has in a community: granted here, read from the platform (``is_native``), or both.
 
-    ``user`` and ``name`` are the platform's own, since the role is asked for again before every send.
+    ``user`` and ``name`` are the platform's own, since the role is checked again before every send.
     """
 
     __tablename__ = "memberships"
@@ -95,7 +95,7 @@ class PreparedReplyRow(Base):
 
 
 class PauseRow(Base):
-    """The kill switch: while a row stands, nothing is posted in ``scope``, a community's id or ``*`` for all."""
+    """The kill switch: while a row exists, nothing is posted in ``scope``, a community's id or ``*`` for all."""
 
     __tablename__ = "pauses"
 

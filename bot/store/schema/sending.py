@@ -1,4 +1,4 @@
-"""Approvals, the outbox, and what became of posted replies."""
+"""Approvals, the outbox, and what happened to posted replies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.i18n.sentences import Said
 
 
 class OutboxState(StrEnum):
-    """Where one send stands (reliability, section 1.2)."""
+    """The state of one send (reliability, section 1.2)."""
 
     QUEUED = "queued"
     SENDING = "sending"
@@ -28,9 +28,9 @@ class OutboxState(StrEnum):
 class ApprovalRow(Base):
     """A person's approval of one exact text; ``target_sha256`` is the hash of the post that it answers.
 
-    ``text`` is all that is posted, ``footer`` what of it discloses Antiphon. The approval holds until ``expires_at``,
-    while the community's ``rules_version`` is ``policy_version``. Where the rules ask for two persons, ``moderator``
-    approved first, and ``seconded_by`` the same bytes after.
+    ``text`` is all that is posted; ``footer`` is the part that discloses Antiphon. The approval holds until
+    ``expires_at``, while the community's ``rules_version`` is ``policy_version``. If the rules ask for two persons,
+    ``moderator`` approved first, and ``seconded_by`` then approved the same bytes.
     """
 
     __tablename__ = "approvals"
@@ -71,7 +71,7 @@ class FirstApprovalRow(Base):
 
 
 class OutboxRow(Base):
-    """The send of one approval: one row at most for each, never before ``not_before``.
+    """The send of one approval: at most one row for each; not sent before ``not_before``.
 
     ``first_sent_at`` is when the intent of the first attempt was committed; a live sender holds the row until
     ``lease_until``.
@@ -98,7 +98,7 @@ class OutboxRow(Base):
 
 
 class OutcomeRow(Base):
-    """What a follow-up found some time after a reply was posted; ``None`` where the platform could not tell."""
+    """What a follow-up found some time after a reply was posted; ``None`` where the platform could not say."""
 
     __tablename__ = "outcomes"
 

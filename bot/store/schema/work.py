@@ -1,4 +1,4 @@
-"""Work that waits or is done under a lease, and who may hand it out."""
+"""Work that waits or is done under a lease, and which process may hand it out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.i18n.sentences import Said
 
 
 class JobState(StrEnum):
-    """Where a piece of work stands."""
+    """The state of a piece of work."""
 
     READY = "ready"
     RUNNING = "running"
@@ -24,11 +24,11 @@ class JobState(StrEnum):
 
 
 class JobRow(Base):
-    """One piece of work. ``key`` says what it is, so that it is enqueued once however often somebody asks.
+    """One piece of work. ``key`` says what it is, so that it is enqueued only once, however often it is asked for.
 
-    A running job belongs to ``owner`` until ``lease_until``; ``attempts`` grows before work begins, and is the fence:
-    who finishes must still name the attempt that was begun. ``excused`` counts the attempts that ended because their
-    worker was stopped, which is no fault of the work. ``started_at`` is when the last attempt began.
+    A running job belongs to ``owner`` until ``lease_until``; ``attempts`` grows before work begins, and is the fence: a
+    worker that finishes must name the present attempt. ``excused`` counts the attempts that ended because their worker
+    was stopped, which is not the work's fault. ``started_at`` is when the last attempt began.
     """
 
     __tablename__ = "jobs"
@@ -59,7 +59,7 @@ class JobRow(Base):
 
 
 class TurnRow(Base):
-    """When a community's work was taken last, so that the next turn is another one's."""
+    """When a community's work was last taken, so that another community has the next turn."""
 
     __tablename__ = "turns"
 
@@ -78,7 +78,7 @@ class LeadershipRow(Base):
 
 
 class PlatformState(StrEnum):
-    """How a chat platform stands in the process that serves it."""
+    """The state of a chat platform in the process that serves it."""
 
     CONNECTING = "connecting"
     CONNECTED = "connected"
@@ -87,10 +87,10 @@ class PlatformState(StrEnum):
 
 
 class PlatformRow(Base):
-    """How a platform stands in one process (``owner``), since when; the process is gone if ``until`` is over.
+    """The state of a platform in one process (``owner``), and since when; the process is gone if ``until`` is over.
 
-    Where it is not connected, ``message`` and ``remedy`` are those of an error: sentences of ours. One that waits is
-    tried again at ``again_at``, after ``failures`` attempts in a row failed.
+    If it is not connected, ``message`` and ``remedy`` are those of an error: sentences of ours. A platform that waits
+    is tried again at ``again_at``, after ``failures`` failed attempts in a row.
     """
 
     __tablename__ = "platforms"
@@ -107,7 +107,7 @@ class PlatformRow(Base):
 
 
 class DigestRow(Base):
-    """A hash over the heads of all chains of the audit log at a moment, so that a missing chain shows, too."""
+    """A hash over the heads of all chains of the audit log at a moment, so that a missing chain is noticed too."""
 
     __tablename__ = "digests"
 

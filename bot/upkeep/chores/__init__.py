@@ -1,5 +1,5 @@
-"""What has to be done from time to time: one module for each chore, and the runner that does them.
+"""What has to be done from time to time; one module for each chore.
 
-A chore looks at the database and does all that is due, so that a slot that was missed is made up by the next one, and
-one that is done twice does no harm. None of them approves or posts anything.
+A chore looks at the database and does all that is due. The next slot therefore makes up for a missed one, and doing a
+slot twice does no harm. No chore approves or posts anything.
 """

@@ -1,4 +1,4 @@
-"""Backups: made while Antiphon runs, and deleted again, since they hold what was erased from the database meanwhile."""
+"""Backups: made while Antiphon runs, and deleted later, since they hold what was erased from the database meanwhile."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Backups:
     """Keeps backups for a while.
 
     Args:
-        make: makes a backup in a folder and says where.
+        make: makes a backup in a folder and returns its place.
         folder: holds nothing but these backups: what is too old in it is deleted.
-        kept_days: for how long an erased person may still stand in one.
+        kept_days: for how long an erased person may still be in a backup.
     """
 
     def __init__(

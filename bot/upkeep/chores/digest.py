@@ -24,17 +24,17 @@ EVERY: Final = timedelta(days=1)
 
 
 class Digest:
-    """Writes down what the audit log is at this moment."""
+    """Records the heads of the audit log at this moment."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def do(self, job: Job) -> Done:
-        """Keep the digest of the job's slot, unless it is there."""
+        """Store the digest of the job's slot, unless it is there."""
 
         async def work(session: Session) -> str:
             if session.get_bind().dialect.name == "postgresql":
-                # A line whose transaction is open has its number already: wait for it.
+                # A line whose transaction is still open already has its number: wait for it.
                 await session.execute(text("LOCK TABLE audit IN SHARE MODE"))
             last_line = await session.scalar(select(func.max(AuditRow.id))) or 0
             streams, digest = await digest_at(session, last_line)

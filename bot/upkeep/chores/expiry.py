@@ -1,7 +1,7 @@
-"""Expiry: what nobody decided in time is closed; a hold or a first approval that ran out is given up.
+"""Expiry: cases that nobody decided in time are closed; holds and first approvals that ran out are ended.
 
-Must never send, and never close a case that somebody looks at just now. Folded cases wait with the one that stands for
-them (``bot.upkeep.chores.folded``).
+Must never send, and never close a case that a person holds. Folded cases wait with the case that is decided for them
+(``bot.upkeep.chores.folded``).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Expiry:
 
 
 async def _expire_approvals(session: Session) -> int:
-    """Close approved cases whose waiting reply may not be sent any more; one that is being sent is let alone."""
+    """Close approved cases whose waiting reply may no longer be sent; a reply that is being sent is left alone."""
     too_late = (
         select(ApprovalRow.case_id)
         .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)

@@ -1,7 +1,7 @@
-"""Folded cases: what people decided about the case that stands for a campaign, they decided about the others.
+"""Folded cases: what people decide about a campaign's lead case, they decide about the others too.
 
-Owns what each end of that case means for the posts that were folded into it. They are closed here, some at a time, and
-not in the decision's own transaction: a raid may have folded many thousands, and a moderator waits for an answer.
+Owns what each end of the lead case means for the posts that were folded into it. They are closed here, some at a time,
+and not in the decision's own transaction: a raid may have folded many thousands, and a moderator waits for an answer.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _ENDS: Final = {
     CaseState.WITHDRAWN: (CaseState.WITHDRAWN, sentence("was withdrawn")),
     CaseState.EXPIRED: (CaseState.EXPIRED, sentence("expired while it waited")),
 }
-"""What becomes of a folded case, and what is said of the one that stood for it: one reply answers a campaign."""
+"""The end of a folded case, and what is said about its lead case: one reply answers a campaign."""
 _Lead = tuple[str | None, CaseState | None]
 _Found = tuple[str, str | None, CaseState | None]
 
 
 class FoldedCases:
-    """Closes folded cases once the case that stands for them is closed."""
+    """Closes folded cases once their lead case is closed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def do(self, _: Job) -> Done:
-        """Close all that are to be closed."""
+        """Close all folded cases whose lead case is closed."""
         return Done(f"{await in_batches(self._database, 'close folded cases', _close)} folded cases closed")
 
 
@@ -66,7 +66,7 @@ async def _close(session: Session) -> int:
 
 
 def _end(lead_id: str | None, state: CaseState | None) -> tuple[CaseState, str]:
-    """What becomes of a case that was folded into another one, and why; of one whose lead was deleted, too."""
+    """The end of a case that was folded into another, and the reason; also if its lead case was deleted."""
     if state is None:
         return CaseState.EXPIRED, sentence("the case that stood for it is gone")
     to, said = _ENDS[state]

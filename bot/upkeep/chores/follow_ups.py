@@ -1,7 +1,7 @@
-"""Follow-ups: what became of a posted reply after a day, a week and four weeks.
+"""Follow-ups: what has happened to a posted reply after a day, a week and four weeks.
 
-Reads only: whether our reply stands, whether the post that it answers does, and how often its author was flagged
-since. Promises no effect: it counts what can be seen.
+Reads whether our reply and the post that it answers are still there, and how often the author was flagged since.
+Changes nothing on the platform. Claims no effect: it counts what can be seen.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _AT_ONCE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A reply to look after, for the last of the points in time that went by without a look."""
+    """A reply to look at, for the latest point in time that passed without a look."""
 
     case_id: str
     ref: PostRef
@@ -43,7 +43,7 @@ class _Due:
 
 
 class FollowUps:
-    """Looks after posted replies.
+    """Looks at posted replies.
 
     Args:
         platforms: those that are connected at this moment, by ``PostRef.platform``; replies on others are left for
@@ -59,7 +59,7 @@ class FollowUps:
         self._timeout_seconds = timeout_seconds
 
     async def do(self, _: Job) -> Done:
-        """Look after everything that is due, and write down what was found."""
+        """Look at every reply that is due, and record what was found."""
         due, silent, kept = await self._database.run("look for follow-ups", self._due), set[str](), 0
         for reply in due:
             if reply.ref.platform not in silent:
@@ -75,7 +75,7 @@ class FollowUps:
                 select(CaseRow, OutboxRow.remote_message, posted_at)
                 .join(ApprovalRow, ApprovalRow.case_id == CaseRow.id)
                 .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
-                .join(PersonRow, PersonRow.id == CaseRow.author)  # of an erased person nothing is looked up any more
+                .join(PersonRow, PersonRow.id == CaseRow.author)  # nothing is looked up about an erased person
                 .where(CaseRow.state == CaseState.POSTED, OutboxRow.state == OutboxState.POSTED)
                 .where(CaseRow.platform.in_(list(self._platforms)), ~looked.where(OutcomeRow.after_hours >= hours))
                 .where(posted_at <= session.moment - timedelta(hours=hours))
@@ -91,9 +91,10 @@ class FollowUps:
         return found
 
     async def _look_after(self, reply: _Due, silent: set[str]) -> bool:
-        """Keep what is found; ``False`` where the platform does not answer and there is time left to ask again.
+        """Store what is found; ``False`` if the platform does not answer and there is time left to ask again.
 
-        One that lets a call wait for too long is added to ``silent``, so that the other chores need not wait as well.
+        A platform that takes too long for a call is added to ``silent``, so that the other chores need not wait as
+        well.
         """
         platform = self._platforms.get(reply.ref.platform)
         if platform is None:  # its connection was lost meanwhile
@@ -120,7 +121,7 @@ class FollowUps:
         return await self._database.run("keep a follow-up", work)
 
     async def _stands(self, platform: ChatPlatform, ref: PostRef, silent: set[str]) -> bool | None:
-        """Whether a message stands there; ``None`` if the platform cannot tell just now."""
+        """Whether a message is there; ``None`` if the platform cannot say at the moment."""
         await reach("read for a follow-up: before")
         try:
             async with asyncio.timeout(self._timeout_seconds):
@@ -140,5 +141,5 @@ async def _flagged_again(session: Session, reply: _Due) -> int:
     theirs = select(CaseRow.community_id).where(
         CaseRow.author == own.author, CaseRow.id != own.id, CaseRow.created_at > reply.posted_at
     )
-    # The community is compared here: asked for it, SQLite would read every case of it.
+    # The community is compared here: in the query it would make SQLite read every case of the community.
     return [*await session.scalars(theirs)].count(own.community_id)

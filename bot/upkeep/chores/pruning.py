@@ -1,4 +1,4 @@
-"""Pruning: jobs that are over are kept for some days, to be looked at, and not for ever."""
+"""Pruning: finished jobs are kept for some days, so that people can look at them, and then deleted."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Retention: words go some weeks after a case was closed, its statistics some months after.
+"""Retention: the words of a case are erased some weeks after it was closed, its statistics some months after.
 
-Owns the two periods. What is left of a case after the first are states, hashes, times, scores and counts; after the
-second only its audit lines, which hold pseudonyms and sentences of ours. Texts that somebody was shown and did not
-approve go after a day.
+Owns the two periods. After the first, only states, hashes, times, scores and counts of a case are left. After the
+second, only its audit lines are left, which hold pseudonyms and sentences of ours. Texts that a person was shown and
+did not approve are deleted after a day.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def months_before(moment: datetime, months: int) -> datetime:
 
 
 class Retention:
-    """Erases what was kept long enough.
+    """Erases what has been kept long enough.
 
     Args:
         days: how long the words of a closed case are kept.
-        months: how long what is left of it is kept.
+        months: how long the rest of it is kept.
     """
 
     def __init__(self, database: Database, *, days: float = 30.0, months: int = 12) -> None:
@@ -42,7 +42,7 @@ class Retention:
         self._months = months
 
     async def do(self, job: Job) -> Done:
-        """Erase and delete what is due; whatever was, is then scrubbed off the disk, too."""
+        """Erase and delete what is due, and then have it scrubbed off the disk too."""
 
         async def erase(session: Session) -> int:
             before = session.moment - self._days

@@ -1,4 +1,4 @@
-"""Scrubbing: after an erasure, what was erased goes from the database's files, too."""
+"""Scrubbing: after an erasure, the erased words are removed from the database's files too."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SCRUB: Final = "scrub"
 
 
 async def ask_to_scrub(session: Session, because: str) -> None:
-    """Have the files scrubbed, once for one reason, after this transaction."""
+    """Have the files scrubbed after this transaction, once for each reason."""
     await jobs.enqueue(session, f"{SCRUB}:{because}", SCRUB)
 
 
 class Scrubbing:
-    """Rewrites what the database keeps on the disk."""
+    """Rewrites the database's files."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
