@@ -35,7 +35,7 @@ INVARIANTS: Final = (
     Invariant("I3", "no acknowledged capture is lost", working.nothing_is_lost),
     Invariant("I4", "one case for each post", working.one_case_per_post),
     Invariant("I5", "no work without a live owner", working.work_has_an_owner),
-    Invariant("I6", "what fails again and again stops after three attempts", working.poison_stops),
+    Invariant("I6", "what fails again and again stops after the configured attempts", working.poison_stops),
     Invariant("I7", "who lost the right neither approves nor is the approver of a send", sending.approver_may_approve),
     Invariant("I8", "no approval survives a change", sending.approval_holds),
     Invariant("I9", "what was undone is never posted", sending.undone_is_not_posted),
