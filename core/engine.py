@@ -202,7 +202,7 @@ class _Run:
         if group is None:
             group = TargetGroup.OTHER
             self.degraded.append(
-                sentence("reading: no target group could be told; the drafts stand up for people in general")
+                sentence("reading: no target group was recognised; the drafts stand up for people in general")
             )
         return replace(reading, language=language, target_group=group)
 

@@ -122,7 +122,10 @@ class HybridSearch:
         try:
             relevance = await reranker.relevance([(claim, one.evidence.text) for one in best])
         except ScorerUnavailable as err:
-            note = sentence("evidence: the reranker could not be used ({why}); closeness orders", why=err.message)
+            note = sentence(
+                "evidence: the reranker could not be used ({why}); the passages are ordered by closeness",
+                why=err.message,
+            )
             return list(found), [note]
         return [
             replace(one, order=share, evidence=replace(one.evidence, scores={**one.evidence.scores, "claim": share}))

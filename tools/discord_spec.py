@@ -3,7 +3,7 @@
     python -m tools.discord_spec FULL_SPEC
 
 writes ``tests/data/discord-api.json`` from ``specs/openapi.json`` of https://github.com/discord/discord-api-spec (MIT;
-its notice stands beside the file): the operations of ``OPERATIONS`` with all that their requests and the answers of
+its notice is beside the file): the operations of ``OPERATIONS`` with all that their requests and the answers of
 ``ANSWERS`` need, descriptions left out. Mistakes in the description are corrected, and listed in the file.
 """
 

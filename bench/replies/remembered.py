@@ -34,7 +34,7 @@ class RememberedModel:
         self._chosen = {row["key"]: _choice(row["shares"], *row["tokens"]) for row in self.log.of_kind(CHOICE)}
 
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
-        """As the model's; whoever asks the same meanwhile waits for it."""
+        """As the model's; those who ask the same meanwhile wait for it."""
         if how.seed is None:
             return await self.model.generate(messages, how, timeout_seconds)
         key = _key(messages, asdict(how))
@@ -44,7 +44,7 @@ class RememberedModel:
         return self._written[key]
 
     async def choose(self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float) -> Choice:
-        """As the model's; whoever asks the same meanwhile waits for it."""
+        """As the model's; those who ask the same meanwhile wait for it."""
         key = _key(messages, list(options))
         async with self._asking[key]:
             if key not in self._chosen:

@@ -54,7 +54,7 @@ class Card:
         first_approvals: the names of the people who approved a text already and wait for a second person.
         first_texts: what each of them approved, in the same order, without the sentence that discloses Antiphon; ""
             where it is no longer kept.
-        campaign_posts: how many near-identical posts this case stands for; 1 for itself alone.
+        campaign_posts: how many near-identical posts this case covers; 1 for its own post only.
         is_original_gone: the platform said that the post was deleted.
         is_original_edited: the platform said that the post was changed after it was flagged.
         send_at: when an approved reply is sent; until then it can be taken back.

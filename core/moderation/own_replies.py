@@ -24,7 +24,7 @@ _REMEDIES = {
     "too long for the platform": f"Say it in {MAX_CHARACTERS} characters.",
     "cut off": "End it with a full stop, a question mark or an exclamation mark.",
     "link or mention": "Leave links, @ and # out.",
-    "hidden characters": "Type the text anew.",
+    "hidden characters": "Type the text again.",
     "slur or insult": "Leave the word out: no draft may hold it.",
     "asks nothing": "Ask a question, or choose another intent.",
 }

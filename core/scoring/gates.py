@@ -75,7 +75,7 @@ def fault_of(text: str, context: GateContext) -> str | None:
 
 
 def form_fault(text: str, language: str, max_characters: int) -> str | None:
-    """The first gate on form that a text fails, whoever wrote it, or ``None``."""
+    """The first gate on form that a text fails, no matter who wrote it, or ``None``."""
     parts = sentences(text)
     if not words(text):
         return sentence("empty")

@@ -124,7 +124,7 @@ class _Checker:
             return await extract(fact, self.brief.reading.language, self.model)
         except (BadAnswer, ModelUnavailable) as err:
             self.notes.append(
-                sentence("receipts: a fact was taken as a whole, not apart into its triplets ({why})", why=err.message)
+                sentence("receipts: a fact was checked as a whole, not triplet by triplet ({why})", why=err.message)
             )
             return []
 

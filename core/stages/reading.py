@@ -104,7 +104,7 @@ _NO_PERSON = frozenset(
     " states kingdom union nations world war syndrome lives matter rights movement party street city jim crow god"
     " almighty white black islamic jewish muslim christian".split()
 )
-"""Words that stand in names of places, peoples and things."""
+"""Words that occur in names of places, peoples and things."""
 
 
 _ADDRESS = re.compile(
@@ -177,7 +177,7 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
     language = named or detect(text, expected)
     notes = list[str]()
     if language is None:
-        notes.append(sentence("reading: the post's language could not be told"))
+        notes.append(sentence("reading: the post's language was not recognised"))
     violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
     addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
     open_text = undisguised(text, language)

@@ -35,7 +35,7 @@ def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
         names = ", ".join(f"U+{ord(character):04X}" for character in hidden[:_SHOWN])
         raise BadInput(
             sentence("The text holds characters that nobody sees ({names}).", names=names),
-            remedy=sentence("Take them out, or type the text anew."),
+            remedy=sentence("Remove them, or type the text again."),
         )
     if "](" in text:
         raise BadInput(

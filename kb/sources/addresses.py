@@ -31,7 +31,7 @@ def parsed(url: URL | str) -> URL:
     try:
         return url if isinstance(url, URL) else URL(url)
     except ValueError as err:
-        raise DocumentRefused(f"{url!r} is no address.") from err
+        raise DocumentRefused(f"{url!r} is not an address.") from err
 
 
 def redirected(url: URL, location: str) -> URL:
@@ -60,7 +60,7 @@ def checked(url: URL, *, reaches_loopback: bool) -> URL:
         DocumentRefused: it is not a web address, holds a password, or names an address that is not public.
     """
     if url.scheme not in SCHEMES or not url.host:
-        raise DocumentRefused(f"{url.human_repr()} is no address of the web.")
+        raise DocumentRefused(f"{url.human_repr()} is not a web address.")
     if url.user or url.password:
         raise DocumentRefused(f"The address at {url.host} holds a user name.")
     address = _address(url.host)

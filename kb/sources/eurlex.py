@@ -178,7 +178,7 @@ def _rows(data: bytes) -> list[dict[str, str]]:
 
 def _safe(text: str) -> str:
     if not _SAFE.fullmatch(text):
-        raise ValueError(f"{text!r} is no CELEX number")
+        raise ValueError(f"{text!r} is not a CELEX number")
     return text
 
 

@@ -236,13 +236,13 @@ class Folder:
             return Described(), ""
         sidecar = self._inside(self._folder / name)
         if sidecar is None:
-            raise DocumentRefused(f"{name} is no file of this folder.")
+            raise DocumentRefused(f"{name} is not a file of this folder.")
         try:
             return Described.model_validate(tomllib.loads(_read(sidecar, _MAX_SIDECAR_BYTES).decode())), ""
         except ValidationError as err:
             raise DocumentRefused(f"{name}: {_defects(err)}.", remedy="Correct the file beside it.") from err
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as err:
-            raise DocumentRefused(f"{name} is no TOML: {err}.", remedy="Correct the file beside it.") from err
+            raise DocumentRefused(f"{name} is not TOML: {err}.", remedy="Correct the file beside it.") from err
 
     def _line(self, place: _FolderPlace) -> ListedLine:
         path = self._inside(self._folder / place.path)

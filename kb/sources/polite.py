@@ -279,7 +279,7 @@ def _translated(url: URL, err: aiohttp.ClientError | TimeoutError) -> SourceUnav
     """The error as one of ours; only an error that a second try can mend is a reason to try again."""
     match err:
         case aiohttp.InvalidURL():
-            return DocumentRefused(f"{url.human_repr()} is no address of the web.")
+            return DocumentRefused(f"{url.human_repr()} is not a web address.")
         case aiohttp.ClientConnectorCertificateError():
             return SourceUnavailable(
                 f"{url.host} shows a certificate that is not valid.",

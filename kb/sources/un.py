@@ -205,7 +205,7 @@ def _files(record: MarcRecord) -> list[_File]:
 
 
 def _file(url: str, names: list[str], only: str | None) -> _File:
-    """One file, with the names that stand beside its address."""
+    """One file, with the names beside its address."""
     paths = (url.partition("?")[0], *names)
     suffixes = (_SUFFIX.search(path) for path in paths)
     marks = [match[1] for match in suffixes if match] + [name.upper() for name in names]

@@ -77,7 +77,7 @@ def load_gaps(path: Path, facts: Iterable[Fact]) -> tuple[Gap, ...]:
         name = named(gap.target_group, gap.stereotype)
         for norm in gap.norms:
             if norm not in ids:
-                raise wrong_row(path, number, "norms", f"{json.dumps(norm)} is no fact", "gaps")
+                raise wrong_row(path, number, "norms", f"{json.dumps(norm)} is not a fact", "gaps")
         if gap.instead is Instead.NORM and not gap.norms:
             raise wrong_row(path, number, "norms", "must name one, since a norm is to be stated", "gaps")
         if name in gaps:
@@ -116,7 +116,7 @@ class Gaps:
         be closer. Text and embedder must have a language in common. Blocking; the first call embeds all stereotypes.
 
         Raises:
-            IndexUnavailable: the embedding model cannot be had.
+            IndexUnavailable: the embedding model cannot be used.
         """
         if not self._gaps or not text.strip():
             return None

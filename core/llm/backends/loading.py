@@ -72,7 +72,7 @@ def unloadable(model: str, err: Exception) -> ScorerUnavailable:
             remedy=sentence("Run: {command}", command="pip install 'antiphon[scorers]'"),
         )
     return ScorerUnavailable(
-        sentence("{model} is not at hand or damaged: {kind}", model=model, kind=type(err).__name__),
+        sentence("{model} is missing or damaged: {kind}", model=model, kind=type(err).__name__),
         remedy=sentence(
             "Name a folder with the model, or connect to the network, or leave the key in [scorers] empty."
         ),

@@ -128,7 +128,7 @@ def _found(wanted: WeightsWanted, folder: Path, progress: Progress | None, parts
         if path is not None:
             return _checked_gguf(path)
     raise ModelUnavailable(
-        f"The weights {wanted.hub_file} are neither on this machine nor to be had from the hub.",
+        f"The weights {wanted.hub_file} are neither on this machine nor available from the hub.",
         remedy="Set llm.model_path to a GGUF file, or connect to the network and try again.",
     )
 
@@ -184,5 +184,5 @@ def _verified_hub_file(path: Path, wanted: WeightsWanted, folder: Path, progress
         return path
     raise ModelUnavailable(
         f"{path} is not the file that llm.sha256 names.",
-        remedy="Remove it to fetch it anew; for another model, set llm.sha256 to its hash, or to ''.",
+        remedy="Remove it to fetch it again; for another model, set llm.sha256 to its hash, or to ''.",
     )

@@ -90,7 +90,7 @@ def _opened(data: bytes) -> pdfium.PdfDocument:
     except pdfium.PdfiumError as err:
         if api.FPDF_GetLastError() == api.FPDF_ERR_PASSWORD:
             raise DocumentRefused("The PDF file has a password.", remedy="Save it without one.") from err
-        raise DocumentRefused("It is a damaged PDF file.", remedy="Fetch it again, or save it as PDF anew.") from err
+        raise DocumentRefused("It is a damaged PDF file.", remedy="Fetch it again, or save it as a PDF again.") from err
 
 
 class _Page:

@@ -116,7 +116,7 @@ async def test_without_the_cross_encoder_closeness_orders() -> None:
     search = HybridSearch(Part([ranked("a", 0.9)]), FakeEmbedder(), reranker=Reranker(None))
     assert await names(search) == ["a"]
     assert (await search.search(ASKED)).notes == (
-        "evidence: the reranker could not be used (it is not there); closeness orders",
+        "evidence: the reranker could not be used (it is not there); the passages are ordered by closeness",
     )
 
 

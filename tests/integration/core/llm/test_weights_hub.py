@@ -82,5 +82,5 @@ def test_other_file_than_expected_is_refused(hub: ThreadingHTTPServer, tmp_path:
 def test_no_hub(tmp_path: Path, variables: dict[str, str]):
     """Without a hub, by accident or by choice, the search goes on and ends with a remedy."""
     refused = found(tmp_path, 9, **variables)
-    assert refused.startswith("The weights model.gguf are neither on this machine nor to be had from the hub.")
+    assert refused.startswith("The weights model.gguf are neither on this machine nor available from the hub.")
     assert "llm.model_path" in refused

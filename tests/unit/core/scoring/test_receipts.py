@@ -211,7 +211,7 @@ async def test_without_triplets_the_whole_sentence_is_checked_and_that_is_said(a
     )
     assert (receipt.triplets, receipt.verdict, receipt.probability) == ((), Verdict.SUPPORTED, 0.875)
     assert len(notes) == 1
-    assert notes[0].startswith("receipts: a fact was taken as a whole, not apart into its triplets (")
+    assert notes[0].startswith("receipts: a fact was checked as a whole, not triplet by triplet (")
 
 
 async def test_a_number_that_no_passage_holds_is_not_even_taken_apart() -> None:

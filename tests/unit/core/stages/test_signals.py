@@ -153,7 +153,7 @@ async def test_a_named_language_is_believed() -> None:
 async def test_an_unknown_language_is_told() -> None:
     """A post of signs is in no language, and no reply is advised."""
     signals = await read_signals(post_of("12 34 !!!"), heads_saying(), expected="en", language=None)
-    assert signals.notes == ("reading: the post's language could not be told",)
+    assert signals.notes == ("reading: the post's language was not recognised",)
     assert decide(signals, parse_explanations(EXPLAINED)).recommended_action is Action.STAY_SILENT
 
 
