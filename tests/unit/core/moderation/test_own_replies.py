@@ -32,7 +32,7 @@ def test_a_good_reply_is_kept_on_one_line() -> None:
         ("We are glad of them", "cut off", "full stop"),
         ("Read example.org/a today.", "links to example.org/a", "Take the link out"),
         ("Ask @everyone about it.", "link or mention", "Leave links"),
-        ("We are\u202e glad.", "nobody sees", "Take them out"),
+        ("We are\u202e glad.", "nobody sees", "Remove them"),
         ("No retard lives here.", "slur or insult", "no draft may hold it"),
         ("Nos alegramos de tener aquí a nuestros vecinos de lejos.", "does not read as English", "--language"),
         ("Ask our neighbour Helen Garrow about it.", "names a person: Helen Garrow", "answer many posts"),
