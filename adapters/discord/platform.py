@@ -46,7 +46,7 @@ class DiscordPlatform:
     """The servers that one bot account is in.
 
     Args:
-        client: shared with the other parts, and closed by whoever runs it.
+        client: shared with the other parts, and closed by the part that runs it.
         timeout_seconds: how long one call may take; a retraction makes two. Both must fit into the time
             that the outbox gives a call, so that it hears what came of it.
     """
@@ -72,10 +72,10 @@ class DiscordPlatform:
         return RESEND_SECONDS
 
     async def read(self, ref: PostRef) -> str | None:
-        """The post's text as it stands now, or ``None`` if it is gone.
+        """The post's text as it reads now, or ``None`` if it is gone.
 
         Raises:
-            TextHidden: it stands there, and the message-content intent, which its words need, was not asked for.
+            TextHidden: it is there, but the message-content intent, which reading it needs, was not asked for.
             PlatformUnavailable: Discord cannot be asked.
         """
         message = await self._message(numbers_of(ref))
@@ -93,7 +93,7 @@ class DiscordPlatform:
         Raises:
             PlatformBusy: Discord asks to wait, or was not reached: nothing was posted.
             PlatformUnavailable: Discord refused it, or would not show exactly these bytes.
-            AmbiguousSend: it may stand there, or stands there in other words.
+            AmbiguousSend: it may be there, or is there in other words.
         """
         place = numbers_of(reply.in_reply_to)
         check_bytes(reply.text)
@@ -150,9 +150,9 @@ class DiscordPlatform:
         """Delete our own reply; one that is gone already is no error.
 
         Raises:
-            PlatformBusy: it certainly still stands; try again later.
-            PlatformUnavailable: it still stands, and is not ours, or Discord refused.
-            AmbiguousSend: it may still stand.
+            PlatformBusy: it is certainly still there; try again later.
+            PlatformUnavailable: it is still there, because it is not ours or Discord refused.
+            AmbiguousSend: it may still be there.
         """
         place = numbers_of(ref)
         try:
@@ -175,10 +175,10 @@ class DiscordPlatform:
                 raise
 
     async def close(self) -> None:
-        """Nothing is held: the client is closed by whoever runs it."""
+        """Do nothing: the part that runs the client closes it."""
 
     async def _message(self, place: MessageNumbers) -> discord.Message | None:
-        """A message as it stands now; ``None`` if it is gone."""
+        """A message as it is now; ``None`` if it is gone."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 with self._client.requests.alone():

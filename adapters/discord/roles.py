@@ -1,4 +1,4 @@
-"""Who may do what in a Discord server, asked of Discord at that moment.
+"""Who may do what in a Discord server; Discord is asked at that moment.
 
 Owns the translation of a server's own roles and rights into Antiphon's roles; a
 ``core.moderation.platforms.RoleSource``. Must never answer from a cache: a right that was taken away ends at once.
@@ -43,7 +43,7 @@ class DiscordRoles:
         self._timeout_seconds = timeout_seconds
 
     async def roles(self, community: str, user: str) -> frozenset[Role]:
-        """The roles that somebody has now: none for who left, or who was told to be silent for a while.
+        """The roles that a person has now; none for a person who left or is in a timeout.
 
         Raises:
             PlatformUnavailable: Discord cannot be asked, or has no such server.

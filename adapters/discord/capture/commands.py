@@ -41,7 +41,7 @@ _FOLLOWED: Final = timedelta(minutes=14)
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks, where, and in which language they are spoken to."""
+    """The person who asks, where they are, and the language in which to speak to them."""
 
     guild: discord.Guild
     person: Person
@@ -60,7 +60,7 @@ class CommandAnswer:
 
     @property
     def until(self) -> datetime:
-        """A minute before Discord lets it be changed no longer."""
+        """A minute before the time after which Discord does not allow a change."""
         return self.interaction.created_at + _FOLLOWED
 
     @property
@@ -110,10 +110,10 @@ class CaptureCommands:
         await self._take_in(interaction, asker, post, wants_drafts=True)
 
     async def _asker(self, interaction: Interaction) -> Asker:
-        """Who asks, if they may.
+        """The person who asks, if they may.
 
         Raises:
-            NotAllowed: they have no role that may flag, or this is no server that we are in.
+            NotAllowed: they have no role that may flag, or the bot is not in this server.
         """
         guild = None if interaction.guild_id is None else self._client.get_guild(interaction.guild_id)
         if guild is None:

@@ -20,7 +20,7 @@ def edited_at(event: discord.RawMessageUpdateEvent) -> datetime | None:
 
 
 def has_new_words(event: discord.RawMessageUpdateEvent, now: datetime) -> bool:
-    """Whether the author changed the words just now.
+    """Whether the author changed the words with this event.
 
     Where discord.py remembers the message, its words are compared. Of any other it is only known when it was edited
     last: that of an update long after it is something else.

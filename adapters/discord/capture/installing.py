@@ -24,7 +24,7 @@ from adapters.discord.speech.private_answers import answer_command_errors
 from core.ports import HateDetector
 
 _FLAGGING_SECONDS: Final = 5.0
-"""How long found posts may still be flagged when the work ends; they need no connection any more."""
+"""How long found posts may still be flagged when the work ends; that needs no connection."""
 
 
 class Capture:

@@ -39,10 +39,10 @@ async def flagged_post(message: discord.Message, place: Place, flag: Flag, *, re
 
 
 def check_capturable(message: discord.Message, place: Place | None, own_id: int, locale: str) -> Place:
-    """Where a message stands, if it can be flagged there.
+    """Where a message is, if it can be flagged there.
 
     Raises:
-        NotAllowed: the place is private, or nobody who could be answered wrote it.
+        NotAllowed: the place is private, or the author is not a person who can be answered.
         BadInput: it has no words, or none that Discord shows to us.
     """
     if place is None or is_private(place):

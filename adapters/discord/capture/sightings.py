@@ -40,7 +40,7 @@ class SeenMessage:
 
     @property
     def ref(self) -> PostRef:
-        """Where it stands."""
+        """Where it is."""
         return ref_of(self.place.guild.id, self.place.id, self.message.id)
 
     @property

@@ -75,7 +75,7 @@ class WatchedEvents:
         await self._watching.alerted(str(action.guild_id), str(action.channel_id), "AutoMod", find)
 
     async def _find(self, guild_id: int, channel_id: int, message_id: int) -> SeenMessage | None:
-        """A message that somebody or something pointed at; nothing of a private place is read."""
+        """The message that a reaction or an alert points at; nothing in a private place is read."""
         guild = self._client.get_guild(guild_id)
         place = None if guild is None else await place_of(guild, channel_id)
         if not isinstance(place, Readable) or is_private(place):

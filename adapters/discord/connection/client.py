@@ -1,7 +1,7 @@
 """The connection to Discord, and the one place where its parts are put together.
 
 Owns the intents that are asked for, how the connection begins and ends, and what each part may reach of the others.
-Knows no command and no card. Must never log a token, nor what anybody wrote.
+Does not know commands or cards. Must never log a token, nor what anybody wrote.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ class AntiphonClient(discord.AutoShardedClient):
             token: the bot's, from Discord's developer portal.
 
         Raises:
-            BadSettings: Discord accepts the token or the intents no more, or not at all; the remedy says what to do.
+            BadSettings: Discord does not accept the token or the intents, or no longer does; the remedy says what to
+                do.
             PlatformUnavailable: Discord could not be reached for the login, or ended the connection for good. Another
                 client may be more successful.
         """
@@ -132,7 +133,7 @@ class AntiphonClient(discord.AutoShardedClient):
             raise of_connection(error) from error
 
     async def setup_hook(self) -> None:
-        """Let every part install itself."""
+        """Have every part install itself."""
         for install in self._installers:
             done = install(self)
             if done is not None:

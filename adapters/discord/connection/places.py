@@ -1,4 +1,4 @@
-"""Where on Discord a post stands, and whether everybody can read it there.
+"""Where on Discord a post is, and whether everybody can read it there.
 
 Owns the one rule of what is private: whatever the default role of a server cannot see. Where that cannot be told, the
 answer is private.
@@ -26,7 +26,7 @@ def is_private(place: object) -> bool:
 async def place_of(guild: discord.Guild, channel_id: int) -> Place | None:
     """A channel or thread of a server, or ``None`` where we cannot see it.
 
-    What an interaction brings along of a channel says nothing of who may see it, so Discord is asked instead.
+    An interaction does not say who may see its channel, so Discord is asked instead.
     """
     known = guild.get_channel_or_thread(channel_id)
     if known is not None:

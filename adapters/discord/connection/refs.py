@@ -31,7 +31,7 @@ class MessageNumbers:
 
 
 def numbers_of(ref: PostRef) -> MessageNumbers:
-    """Where a post stands; ``PlatformUnavailable`` if it is none of Discord's."""
+    """Where a post is; ``PlatformUnavailable`` if it is not on Discord."""
     numbers = (ref.community, ref.channel, ref.message)
     if ref.platform != NAME or not all(number.isascii() and number.isdecimal() for number in numbers):
         raise PlatformUnavailable(

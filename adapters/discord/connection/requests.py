@@ -1,7 +1,7 @@
 """What this process asks of Discord over HTTP: watched, counted, and kept within what Discord puts up with.
 
-Owns the hook into discord.py's HTTP session (``aiohttp.TraceConfig``), through which every request passes, whoever
-makes it. Knows no command and no message. Must never see or log a request's body.
+Owns the hook into discord.py's HTTP session (``aiohttp.TraceConfig``), through which every request passes. Does not
+know commands or messages. Must never see or log a request's body.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Requests:
     """The requests of one client.
 
     Args:
-        on_bad_token: called when Discord does not know the token (any more).
+        on_bad_token: called when Discord does not know the token, or no longer does.
         ticks: seconds that only grow.
     """
 

@@ -48,12 +48,12 @@ class Commands:
         self._left_out = left_out
 
     async def show_panel(self, interaction: Interaction, panel: str) -> None:
-        """Show the panel that a manager, or who owns the server, may change things in."""
+        """Show the panel in which a manager, or the server's owner, may change things."""
         manager = await self._begin(interaction, OnCommunity.CONFIGURE)
         await self._panels.show(interaction, manager, panel)
 
     async def status(self, interaction: Interaction) -> None:
-        """Say how the desk stands."""
+        """Tell the status of the desk."""
         manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
         governance = self._client.desk.governance
         found = await governance.status(NAME, manager.community, manager.person)

@@ -1,4 +1,4 @@
-"""Hearing what somebody chooses in a panel on Discord, or sends in one of its forms.
+"""Handles what a person chooses in a panel on Discord, or sends in one of its forms.
 
 Owns how Discord is answered. What a choice does is decided in ``adapters.common.manage.choosing``.
 """
@@ -53,7 +53,7 @@ class PanelActions:
         await interaction.response.send_modal(modal_of(form))
 
     async def show(self, interaction: Interaction, manager: ServerManager, panel: str) -> None:
-        """Put the panel as things stand now into the answer of an interaction that was acknowledged."""
+        """Put the panel with the present settings into the answer of an acknowledged interaction."""
         await self._put(interaction, manager, await self._choosing.panel(manager, panel, self._facts(manager)))
 
     async def _put(self, interaction: Interaction, manager: ServerManager, panel: Panel) -> None:

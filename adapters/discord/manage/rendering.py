@@ -91,14 +91,14 @@ def _select(panel: str, choice: PanelChoice, guild: discord.Guild) -> ui.Item[An
 def _standing(
     choice: PanelChoice, find: Callable[[int], object | None], kind: discord.SelectDefaultValueType
 ) -> list[discord.SelectDefaultValue]:
-    """What is chosen now, less what the server has no more, as many as Discord takes."""
+    """What is chosen now, without what the server no longer has, as many as Discord takes."""
     ids: Iterable[str] = choice.chosen
     known = [int(key) for key in ids if key.isdecimal() and find(int(key)) is not None]
     return [discord.SelectDefaultValue(id=key, type=kind) for key in known[: choice.most]]
 
 
 def _typed(field: FormField) -> ui.Label[Any]:
-    """A field of a form, with what stands there now."""
+    """A field of a form, with its present value."""
     written: ui.TextInput[Any] = ui.TextInput(
         custom_id=field.name,
         style=discord.TextStyle.paragraph if field.is_long else discord.TextStyle.short,

@@ -1,6 +1,6 @@
-"""Who a manager is on Discord, and what only Discord knows of a server: its channels, roles and our rights there.
+"""Who a manager is on Discord, and what only Discord knows about a server: its channels, roles and our rights there.
 
-Owns these questions. Every right is asked anew at each use: that a command was shown to somebody says nothing.
+Owns these questions. Every right is asked again at each use: being shown a command proves nothing.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class ServerManager(Manager):
 
 
 async def manager_of(client: AntiphonClient, interaction: Interaction) -> ServerManager:
-    """Who uses a command, before anything is asked about their rights.
+    """The person who uses a command, before their rights are checked.
 
     Raises:
-        NotAllowed: this is no server that we are in.
+        NotAllowed: the bot is not in this server.
     """
     guild = None if interaction.guild_id is None else client.get_guild(interaction.guild_id)
     if guild is None:

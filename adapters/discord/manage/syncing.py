@@ -40,7 +40,7 @@ class CommandMemory(Protocol):
         ...
 
     def forget(self, key: str) -> None:
-        """Keep the text no longer."""
+        """Delete the text."""
         ...
 
 
@@ -80,7 +80,7 @@ async def sync_commands(client: AntiphonClient, memory: CommandMemory) -> bool:
 
 
 async def _take_away(client: AntiphonClient, memory: CommandMemory, wanted: str) -> None:
-    """Take our commands away from every scope but the wanted one; those of another bot account are let alone."""
+    """Remove our commands from every scope except the wanted one; those of another bot account are left alone."""
     owner = f"{client.application_id}:"
     for key in sorted(key for key in memory.known() if key.startswith(owner) and key != wanted):
         await _clear(client, key.removeprefix(owner))

@@ -23,7 +23,7 @@ def custom_id(target: Target) -> str:
 
 
 def target_of(custom_id: str) -> Target | None:
-    """What a custom id says; ``None`` if it is none of ours."""
+    """What a custom id says; ``None`` if it is not one of ours."""
     match = _PATTERN.fullmatch(custom_id)
     if match is None or match["act"] not in list(Act):
         return None

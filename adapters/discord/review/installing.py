@@ -54,7 +54,7 @@ class Review:
 
 
 def install(client: AntiphonClient, surface: DiscordReviewSurface | None = None) -> None:
-    """Let a client answer the buttons, selects and modals of cards.
+    """Make a client answer the buttons, selects and modals of cards.
 
     Args:
         client: not yet connected.

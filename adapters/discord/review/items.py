@@ -32,7 +32,7 @@ _STYLES: Final = {
 
 
 class Answerer(Protocol):
-    """Who answers a press."""
+    """Answers presses."""
 
     async def press(self, interaction: discord.Interaction, target: Target, values: tuple[str, ...]) -> None:
         """Answer a press of a button, or of a select with its values; never raises."""
@@ -40,7 +40,7 @@ class Answerer(Protocol):
 
 
 ANSWERERS: Final[WeakKeyDictionary[discord.Client, Answerer]] = WeakKeyDictionary()
-"""By client, since a component that is found again knows nothing else."""
+"""By client, since a component that is found again after a restart knows nothing else."""
 
 
 class CaseItem(ui.DynamicItem[ui.Item[Any]], template=TEMPLATE):

@@ -1,6 +1,6 @@
 """A card as one message of Discord, within Discord's limits.
 
-Owns where its sections stand. What they say is written in ``adapters.common.cards``.
+Owns where its sections are placed. ``adapters.common.cards`` holds what they say.
 
 The limits are those of Components V2 (docs.discord.com/developers/components/reference, and discord.py 2.7.1): 40
 components, nested ones included, and 4,000 characters of text in all. We count UTF-16 units, keep the labels of the

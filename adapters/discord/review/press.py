@@ -65,7 +65,7 @@ class DiscordPress:
 
     @property
     def reader(self) -> Reader:
-        """Who they are to what is written."""
+        """The person as a reader of texts."""
         return reader_of(self.locale)
 
     @property

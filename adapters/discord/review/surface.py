@@ -39,14 +39,14 @@ class DiscordReviewSurface:
         self._shown = ShownCards()
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
-        """Show a card, or edit the one that stands; ``core.moderation.platforms.ReviewSurface`` says the rest."""
+        """Show a card, or edit the one that is there; ``core.moderation.platforms.ReviewSurface`` says the rest."""
         try:
             if shown is not None and await self._edit(card, shown):
                 return shown
         except FAULTS as err:
             if shown is None or shown.channel == channel or not is_out_of_reach(err):
                 raise of_card(err, self._client, channel) from err
-            # It stands in a channel of before, which was deleted or closed to us since.
+            # It is in an earlier channel, which was deleted or closed to us since.
         return await self._show_anew(card, channel, shown)
 
     async def _show_anew(self, card: Card, channel: str, gone: PostRef | None) -> PostRef:
@@ -64,7 +64,7 @@ class DiscordReviewSurface:
         )
 
     async def update(self, card: Card, place: PostRef) -> None:
-        """Put a card in place of the one that stands; one that is gone stays gone. Raises as ``show``."""
+        """Replace the card that is there; one that is gone stays gone. Raises as ``show``."""
         try:
             await self._edit(card, place)
         except FAULTS as err:
@@ -79,7 +79,7 @@ class DiscordReviewSurface:
         return message.id
 
     async def _edit(self, card: Card, place: PostRef) -> bool:
-        """Whether the message still stands."""
+        """Edit the message; returns whether it is still there."""
         known = self._shown.of(place.message)
         async with known.lock:
             if card.version < known.version:

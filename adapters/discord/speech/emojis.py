@@ -1,6 +1,6 @@
 """What one emoji is, and when two are the same.
 
-Owns that rule, for what managers type and what people react with. Knows no policy.
+Owns that rule, for what managers type and what people react with. Does not know policies.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def is_emoji(text: str) -> bool:
 
 
 def is_same(emoji: discord.PartialEmoji, wanted: str) -> bool:
-    """Whether somebody reacted with the emoji that is wanted; a server's own keeps its number when it is renamed."""
+    """Whether a person reacted with the wanted emoji; a server's own emoji keeps its number when it is renamed."""
     other = discord.PartialEmoji.from_str(wanted)
     if emoji.id is not None or other.id is not None:
         return emoji.id == other.id

@@ -25,7 +25,7 @@ _LONGEST: Final = {Location.command_name: 32, Location.group_name: 32, Location.
 
 
 def reader_language(locale: str | None, community_language: str | None) -> str:
-    """The language to speak to somebody on Discord in; nobody can choose Basque there, so communities do."""
+    """The language in which to speak to a person on Discord; nobody can choose Basque there, so communities do."""
     return language_for(locale, community_language, _UNKNOWN_TO_DISCORD)
 
 

@@ -1,7 +1,7 @@
 """Words of others as plain words: no markup, no link, no mention, no way out of a spoiler.
 
-Owns how a text is made inert for Discord, and how an exact one is shown. Knows no card. Must be used for every text
-that is not a sentence of ours: posts, gists, drafts, names, titles.
+Owns how a text is made inert for Discord, and how an exact one is shown. Does not know cards. Must be used for every
+text that is not a sentence of ours: posts, gists, drafts, names, titles.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class DiscordMarkup:
         return f"{_BLOCK}\n{text}\n{_BLOCK}"
 
     def link(self, label: str, url: str) -> str:
-        """A link with an inert label; the label alone where the address is none of the web."""
+        """A link with an inert label; only the label if the address is not a web address."""
         try:
             parts = urlsplit(url.strip())
         except ValueError:
@@ -115,7 +115,7 @@ MARKUP: Final = DiscordMarkup()
 
 
 def reader_of(locale: str) -> Reader:
-    """Who reads on Discord in a language."""
+    """A reader on Discord who reads a language."""
     return Reader(locale, MARKUP)
 
 

@@ -22,7 +22,7 @@ Interaction: TypeAlias = discord.Interaction[Any]
 
 
 def speak(interaction: Interaction, locale: str) -> None:
-    """Remember the language that who asks is spoken to in, which may be the community's, for what goes wrong later."""
+    """Remember the language of the answer, which may be the community's, for errors that come later."""
     interaction.extras[_LANGUAGE] = locale
 
 

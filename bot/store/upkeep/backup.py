@@ -1,8 +1,8 @@
 """Backups of the database, taken while others work, and the way back.
 
-Owns files and the tools of the vendors; knows no table. Must never write over a database: what stands in the way is
-refused or, where that is asked for, kept aside. A backup holds everything that the database held, people who were
-erased later included, but not the installation's secret.
+Owns files and the tools of the vendors. Does not know the tables. Must never overwrite a database: a database in the
+way is refused or, on request, kept aside. A backup holds everything that the database held, including people who were
+erased later, but not the installation's secret.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REVISION: Final = "SELECT version_num FROM alembic_version"
 
 
 async def backup(place: Path | URL, folder: Path) -> Path:
-    """Copy the database as it stands at one moment, into a new file of ``folder``, while others read and write it.
+    """Copy the database as it is at one moment, into a new file of ``folder``, while others read and write it.
 
     Returns:
         The file: it is whole, checked and on the disk, and readable by its owner alone.
@@ -55,10 +55,10 @@ async def restore(file: Path, place: Path | URL, *, force: bool = False) -> str 
         force: where there is one, keep it aside; nobody may be using it.
 
     Returns:
-        Where the database that stood there is now: a file, or a schema of the PostgreSQL database.
+        Where the earlier database is now: a file, or a schema of the PostgreSQL database.
 
     Raises:
-        BadInput: the file is no backup for such a place, or a database stands there and ``force`` was not given.
+        BadInput: the file is not a backup for such a place, or there is a database and ``force`` was not given.
         StoreUnavailable: the backup is damaged, or the place cannot be written or is in use.
     """
     _check_kind(file, SQLITE if isinstance(place, Path) else POSTGRESQL)
@@ -201,7 +201,7 @@ def _restore_sqlite(file: Path, place: Path, force: bool) -> str | None:
 
 
 def _put_aside(place: Path) -> Path:
-    """Rename a database that nobody uses, with all that its log holds; ``StoreUnavailable`` if somebody does."""
+    """Rename a database that is not in use, with all that its log holds; ``StoreUnavailable`` if it is in use."""
     with closing(sqlite3.connect(place, isolation_level=None, timeout=0)) as last:
         try:
             last.execute("PRAGMA locking_mode=EXCLUSIVE").close()

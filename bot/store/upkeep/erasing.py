@@ -40,9 +40,9 @@ from core.errors import StoreUnavailable
 from core.models import Claim, Draft, Evidence, FlaggedPost, PostRef, Reading, Receipt, Suggestion
 
 ERASED: Final = "[erased]"
-"""What stands where somebody's words were."""
+"""The text that replaces a person's words."""
 FORGOTTEN: Final = "erased-"
-"""How the id of a post begins that nobody can find on its platform any more."""
+"""How the id of a post begins that can no longer be found on its platform."""
 """The reason in the last audit line of a case that is gone."""
 WORDS: Final = (
     "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
@@ -91,7 +91,7 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
 async def forget_place(session: Session, case_id: str) -> None:
     """Put the case's own id in place of that by which the platform finds the post, and with it its author.
 
-    Nothing leads back; and who writes, is flagged and is erased again collides with nobody.
+    Nothing leads back. A person who writes, is flagged and is erased again causes no collision.
     """
     row = await session.get_one(CaseRow, case_id, populate_existing=True)
     row.message = row.root = FORGOTTEN + case_id
@@ -116,14 +116,14 @@ async def delete_case(session: Session, case_id: str) -> None:
 
 
 async def cases_quoting(session: Session, person: str) -> list[str]:
-    """The ids of cases that name somebody in the thread around the post, or in a suggestion's copy of it."""
+    """The ids of cases that name a person in the thread around the post, or in a suggestion's copy of it."""
     in_thread = select(CaseRow.id).where(cast(CaseRow.thread, Text).contains(person))
     in_copy = select(SuggestionRow.case_id).where(SuggestionRow.document.contains(person))
     return sorted(await session.scalars(in_thread.union(in_copy)))
 
 
 async def erase_turns(session: Session, case_id: str, person: str) -> int:
-    """Erase what somebody wrote in the thread of another one's case; how many messages of the thread that were."""
+    """Erase what a person wrote in the thread of another person's case; returns how many messages that were."""
     case = await session.get_one(CaseRow, case_id, populate_existing=True)
     turns = [turn["author"] for turn in case.thread].count(person)
     case.thread = _without_turns(case.thread, person)
@@ -141,7 +141,7 @@ def _without_turns(thread: list[dict[str, Any]], person: str) -> list[dict[str, 
 
 
 async def forget_unknown(session: Session, before: datetime) -> int:
-    """Delete the tie to people first seen before ``before`` whom no case, no role and no review names any more."""
+    """Delete the link to people first seen before ``before`` whom no case, role or review names any longer."""
     in_case = exists().where(or_(CaseRow.author == PersonRow.id, CaseRow.flagged_by == PersonRow.id))
     has_role = exists().where(MembershipRow.person_id == PersonRow.id)
     reviewed = exists().where(PreparedReplyRow.reviewed_by == PersonRow.id)

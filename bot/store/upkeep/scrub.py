@@ -20,11 +20,11 @@ _BUSY: Final = "The database was in use while it was to be scrubbed."
 async def scrub(database: Database) -> None:
     """Rewrite the file of a SQLite database and empty its log; let PostgreSQL take back the room of dead rows.
 
-    SQLite's file and log hold nothing of what was erased afterwards. PostgreSQL frees the rows for reuse; its pages
-    and its own log lose the bytes as they are written anew, which is for the server's settings and backups.
+    Afterwards SQLite's file and log hold nothing of what was erased. PostgreSQL frees the rows for reuse; its pages and
+    its own log lose the bytes only when they are written again, which depends on the server's settings and backups.
 
     Raises:
-        StoreUnavailable: somebody else used the database all the time; nothing was lost, try again later.
+        StoreUnavailable: the database was in use all the time; nothing was lost, try again later.
     """
     await reach("scrub: before")
     with translating():

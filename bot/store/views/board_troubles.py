@@ -16,7 +16,7 @@ from core.moderation.cards import CardTrouble
 
 
 async def keep_trouble(session: Session, community_id: str, channel: str, message: str, remedy: str) -> None:
-    """Keep why cards cannot be shown in a channel at this moment; since when stays as it was."""
+    """Store why cards cannot be shown in a channel at this moment; the time since when stays as it was."""
     said = {"message": to_json(message), "remedy": to_json(remedy)}
     key = {"community_id": community_id, "channel": channel}
     if not await insert_new(session, BoardTroubleRow, {**key, **said, "since": session.moment}, *key):
@@ -25,7 +25,7 @@ async def keep_trouble(session: Session, community_id: str, channel: str, messag
 
 
 async def end_trouble(session: Session, community_id: str, channel: str) -> None:
-    """Say that a card of a community was shown in a channel."""
+    """Record that a card of a community was shown in a channel."""
     ended = delete(BoardTroubleRow).filter_by(community_id=community_id, channel=channel)
     await session.execute(ended, execution_options={"synchronize_session": "fetch"})
 

@@ -1,4 +1,4 @@
-"""How the chat platforms stand in each process that serves them: for who runs Antiphon, whichever process they ask.
+"""The state of the chat platforms in each process that serves them, for the person who runs Antiphon.
 
 Owns the ``platforms`` table. Works inside the caller's transaction and never commits. Holds sentences of ours, and no
 word of a case.
@@ -20,13 +20,13 @@ from core.moderation.cards import PlatformTrouble
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a platform stands in the process that serves it.
+    """The state of a platform in the process that serves it.
 
     Attributes:
         failures: how many attempts to connect failed in a row, or ended too soon.
         message: why it is not connected, with ``remedy``; "" where nothing went wrong.
-        wait_seconds: how long one that waits does so before the next attempt.
-        note: a line for who runs Antiphon, such as the address that adds a bot to a server; it is not kept.
+        wait_seconds: how long a platform that waits does so before the next attempt.
+        note: a line for the person who runs Antiphon, such as the address that adds a bot to a server; it is not kept.
     """
 
     platform: str
@@ -39,9 +39,9 @@ class Standing:
 
 
 async def keep(session: Session, owner: str, standings: Sequence[Standing], lease: timedelta) -> None:
-    """Keep how the platforms of a process stand, for ``lease``; since when stays where nothing changed.
+    """Store the states of a process's platforms, for ``lease``; an unchanged state keeps the time since which it holds.
 
-    Rows of processes that are gone give way to that of one which serves the same platform.
+    Rows of processes that are gone are replaced by that of a process which serves the same platform.
     """
     names = [standing.platform for standing in standings]
     await session.execute(
@@ -73,7 +73,7 @@ def _row(session: Session, owner: str, standing: Standing, lease: timedelta) -> 
 
 
 async def forget(session: Session, owner: str) -> None:
-    """Say that a process serves nothing any more."""
+    """Record that a process no longer serves anything."""
     await session.execute(delete(PlatformRow).where(PlatformRow.owner == owner))
 
 
@@ -92,7 +92,7 @@ class SeenPlatform:
 
 
 async def seen(session: Session) -> list[SeenPlatform]:
-    """How every platform stands in every process, by their names."""
+    """The state of every platform in every process, by name."""
     rows = await session.scalars(select(PlatformRow).order_by(PlatformRow.platform, PlatformRow.owner))
     return [
         SeenPlatform(

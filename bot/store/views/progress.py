@@ -23,7 +23,7 @@ _TIMED: Final = 20
 
 
 async def progress(session: Session, case_id: str, kind: str) -> Waiting | None:
-    """How far the work is that a case waits for; ``None`` where it waits for none.
+    """How far the work is that a case waits for; ``None`` if it waits for none.
 
     How many cases come first is what is likely; the seconds are estimated from the last pieces of this kind.
     """
@@ -101,7 +101,7 @@ async def _ahead(session: Session, row: JobRow) -> int:
         if priority == row.priority:
             break
         ahead += sum(counts.values())
-        turns.sort(key=lambda community: counts.get(community, 0))  # who has most waiting is served last
+        turns.sort(key=lambda community: counts.get(community, 0))  # the one with most waiting is served last
     is_earlier = or_(JobRow.run_at < row.run_at, and_(JobRow.run_at == row.run_at, JobRow.id < row.id))
     of_own = (*due, JobRow.priority == row.priority, JobRow.community_id == row.community_id, is_earlier)
     lap = int(await session.scalar(select(func.count()).select_from(JobRow).where(*of_own)) or 0)

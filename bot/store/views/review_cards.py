@@ -1,4 +1,4 @@
-"""The cards in review channels, in the database: which are outdated, and where each stands.
+"""The cards in review channels, in the database: which are outdated, and where each one is.
 
 Owns the ``review_cards`` table, and that ``cases.unshown`` goes down only by what was shown. Works inside the caller's
 transaction and never commits.
@@ -37,7 +37,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class CardPlace:
-    """Where the card of a case stands, and the digest of what it shows."""
+    """Where the card of a case is, and the digest of what it shows."""
 
     ref: PostRef
     digest: str
@@ -105,7 +105,7 @@ async def standing_cards(
 
 
 async def place_of(session: Session, case: CaseRow) -> CardPlace | None:
-    """Where a case's card stands; ``None`` if it was never shown."""
+    """Where a case's card is; ``None`` if it was never shown."""
     row = await session.get(ReviewCardRow, case.id, populate_existing=True)
     if row is None:
         return None
@@ -113,7 +113,7 @@ async def place_of(session: Session, case: CaseRow) -> CardPlace | None:
 
 
 async def keep_place(session: Session, case_id: str, ref: PostRef, digest: str, shown: int) -> None:
-    """Keep where a card stands now, and that it shows ``shown`` more changes; of a case that is gone, nothing."""
+    """Store where a card is now, and that it shows ``shown`` more changes; does nothing if the case is gone."""
     if not await were_shown(session, case_id, shown):
         return
     place = {"channel": ref.channel, "message": ref.message, "digest": digest, "shown_at": session.moment}

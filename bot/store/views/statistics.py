@@ -1,4 +1,4 @@
-"""What became of the cases of one community that were flagged since a moment, in numbers.
+"""The outcome of the cases of one community that were flagged since a moment, in numbers.
 
 Owns what is counted, and that too few cases give no rate and no median. Reads only; the database counts, so that memory
 does not grow with the number of cases. Works inside the caller's transaction and never commits. Erased cases count.
@@ -24,7 +24,7 @@ from core.moderation.decline import DeclineReason
 LEAST: Final = 5
 """Of fewer cases no median and no share is told: it would say more about one person than about the work."""
 OWN_WORDS: Final = "own words"
-"""In ``Statistics.by_intent``: replies that no draft stands behind."""
+"""In ``Statistics.by_intent``: replies that are not based on a draft."""
 _DECIDED: Final = (CaseState.APPROVED, CaseState.DECLINED, CaseState.NO_REPLY)
 
 

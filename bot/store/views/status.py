@@ -1,4 +1,4 @@
-"""How the desk of one community stands at this moment: what waits, who works, and what went wrong last.
+"""The status of one community's desk at this moment: what waits, who works, and what went wrong last.
 
 Reads only. Works inside the caller's transaction and never commits. Of an error only sentences of ours are stored, and
 so shown: no words of a post.
@@ -25,7 +25,7 @@ from core.moderation.approval import CaseState
 from core.moderation.cards import DeskStatus
 
 STOPPED = sentence("its worker was stopped")
-"""Why a case went back into the queue without fault of the model."""
+"""Why a case went back into the queue through no fault of the model."""
 
 
 async def status(session: Session, community: Community) -> DeskStatus:
@@ -61,8 +61,8 @@ async def _workers(session: Session) -> int:
 async def _trouble(session: Session, community_id: str) -> str:
     """Why the last attempt at a draft failed, unless one was finished since, on whatever machine.
 
-    Of other communities only what is tried again counts: that the engine lacked something, and not what was wrong with
-    a post of theirs.
+    For other communities only what is tried again counts: that the engine lacked something, not what was wrong with one
+    of their posts.
     """
     ended = select(func.max(JobRow.updated_at)).where(JobRow.state == JobState.DONE, JobRow.kind == DRAFT)
     done: datetime | None = await session.scalar(ended)

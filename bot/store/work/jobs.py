@@ -2,8 +2,8 @@
 
 Owns the ``jobs`` table. Works inside the caller's transaction and never commits.
 
-Who waits for a lock waits in one order only: a case before its job. So ``take`` and ``lost`` never wait for a job that
-somebody else holds, and whoever moves a case and ends its job must move the case first.
+Locks are waited for in one order only: a case before its job. So ``take`` and ``lost`` never wait for a job that
+another transaction holds, and code that moves a case and ends its job must move the case first.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ async def enqueue(
 
 
 async def hurry(session: Session, case_id: str, kind: str, priority: Priority) -> bool:
-    """Let the work that a case waits for be done with at least this priority; ``False`` if nothing changed."""
+    """Raise the work that a case waits for to at least this priority; ``False`` if nothing changed."""
     statement = (
         update(JobRow)
         .where(JobRow.case_id == case_id, JobRow.kind == kind, JobRow.state == JobState.READY)
@@ -157,7 +157,7 @@ async def _next(session: Session, kinds: Collection[str], per_community: int | N
             if per_community is not None:
                 if at_work.get(community, 0) >= per_community:
                     continue
-                # Whoever waits here for another worker of the same community sees afterwards what that one took.
+                # A worker that waits here for another of the same community sees afterwards what that one took.
                 await _serve(session, community)
                 if (await running(session, kinds)).get(community, 0) >= per_community:
                     raise Conflict("Another worker took this community's turn.", remedy="Take again.")
@@ -184,7 +184,7 @@ def _ready(kind: str, priority: int) -> tuple[Any, ...]:
 
 
 async def _turns(session: Session, kinds: Collection[str], priority: int) -> list[tuple[str, str]]:
-    """The communities with work of this priority that is due, and its kind; whoever was served longest ago first."""
+    """The communities with work of this priority and kind that is due; the one served longest ago comes first."""
     turns = [
         (served or NEVER, community, kind)
         for kind in kinds
@@ -197,7 +197,7 @@ def _communities(session: Session, kind: str, priority: int) -> Select[str, date
     """The communities with work that is due, each with its last turn.
 
     Steps from one community to the next within the index, since neither database does so for DISTINCT: 100,000 pieces
-    of one community cost what one does.
+    of one community cost as much as one.
     """
     ready = _ready(kind, priority)
     found = select(func.min(JobRow.community_id).label("community_id")).where(*ready).cte("found", recursive=True)
@@ -241,7 +241,7 @@ async def _serve(session: Session, community: str) -> None:
 
 
 async def renew(session: Session, job: Job, lease: timedelta, progress: str | None = None) -> bool:
-    """Keep a piece of work for another ``lease``; ``False`` if it belongs to somebody else by now."""
+    """Keep a piece of work for another ``lease``; ``False`` if another worker has it by now."""
     values: dict[str, Any] = {"lease_until": session.moment + lease}
     if progress is not None:
         values["progress"] = progress
@@ -249,7 +249,7 @@ async def renew(session: Session, job: Job, lease: timedelta, progress: str | No
 
 
 async def finish(session: Session, job: Job, state: JobState = JobState.DONE, error: str | None = None) -> None:
-    """Say that a piece of work is over, in the transaction that keeps its result.
+    """Record that a piece of work is over, in the transaction that stores its result.
 
     Raises:
         Conflict: somebody else took it over.
@@ -281,7 +281,7 @@ async def _end(session: Session, job: Job, values: dict[str, Any]) -> None:
 
 
 async def cancel_of_case(session: Session, case_id: str, kind: str) -> None:
-    """Let no work of this kind begin or be kept for a case any more."""
+    """Stop all work of this kind for a case: none begins from now on, and no result is kept."""
     await session.execute(
         update(JobRow)
         .where(JobRow.case_id == case_id, JobRow.kind == kind, JobRow.state.in_((JobState.READY, JobState.RUNNING)))
