@@ -50,7 +50,7 @@ class DiscordRoles:
         """
         if not (community.isdecimal() and user.isdecimal()):
             raise PlatformUnavailable(
-                sentence("This is nobody on Discord."), remedy=sentence("Ask somebody else to decide.")
+                sentence("Discord does not know this person."), remedy=sentence("Ask somebody else to decide.")
             )
         if self._client.user is None or self._client.is_closed():
             raise PlatformUnavailable(sentence("Discord is not connected."), remedy=sentence("Wait until it is."))

@@ -81,7 +81,7 @@ def _reason(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
 def _holder(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
     if card.holder is not None:
         name, until = reader.markup.inert(card.holder.name, _NAME), reader.markup.from_now(card.holder.until)
-        yield (gettext("{name} looks at it; the hold ends {until}.", reader.locale, name=name, until=until),)
+        yield (gettext("{name} holds the case; the hold ends {until}.", reader.locale, name=name, until=until),)
 
 
 def _waiting(waiting: Waiting, reader: Reader) -> Iterator[tuple[str, ...]]:

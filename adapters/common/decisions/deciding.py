@@ -31,17 +31,17 @@ async def hold(press: Press) -> None:
     await press.defer()
     card = await press.casework.hold(press.target.case_id, press.by)
     if card.holder is None:
-        await press.conclude(card, gettext("You look at this case now.", press.locale))
+        await press.conclude(card, gettext("You hold this case now.", press.locale))
         return
     until = press.reader.markup.from_now(card.holder.until)
-    await press.conclude(card, gettext("You look at this case now; your hold ends {until}.", press.locale, until=until))
+    await press.conclude(card, gettext("You hold this case now; your hold ends {until}.", press.locale, until=until))
 
 
 async def release(press: Press) -> None:
     """Give up holding the case."""
     await press.defer()
     card = await press.casework.release(press.target.case_id, press.by)
-    await press.conclude(card, gettext("You let this case go.", press.locale))
+    await press.conclude(card, gettext("You no longer hold this case.", press.locale))
 
 
 async def ask_redraft(press: Press) -> None:

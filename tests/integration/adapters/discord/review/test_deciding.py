@@ -16,13 +16,13 @@ from tests.fakes.ports.casework import NOW
 
 
 async def test_holding_and_releasing_show_on_the_card(room: ReviewRoom) -> None:
-    """Others see at once who looks at it, and that nobody does any more."""
+    """Others see at once who holds it, and that nobody does any longer."""
     await room.show()
     held = await room.click("moderator", "Hold")
     assert "your hold ends <t:" in said_in(held)
-    assert "moderator looks at it" in room.card_text()
+    assert "moderator holds the case" in room.card_text()
     await room.click("moderator", "Release")
-    assert "looks at it" not in room.card_text()
+    assert "holds the case" not in room.card_text()
 
 
 async def test_a_case_that_somebody_holds_is_closed_to_others(room: ReviewRoom) -> None:
