@@ -12,7 +12,7 @@ from bot.store.engine import migrate
 
 REVISION: Final = "9000"
 
-# On SQLite the table is made anew, while cases refer to it.
+# On SQLite the table is made again, while cases refer to it.
 _STEP: Final = f'''
 import sqlalchemy as sa
 from alembic import op

@@ -60,7 +60,7 @@ def canary_suggestion(post: FlaggedPost) -> Suggestion:
 
 
 async def erase(database: Database, user: str = AUTHOR) -> Erased:
-    """Erase somebody, as whoever runs Antiphon does."""
+    """Erase a person, as the operator of Antiphon does."""
     return await Erasure(database).erase(PLATFORM, user)
 
 

@@ -84,7 +84,7 @@ def apart(number: int, *, says: str = "") -> FlaggedPost:
 
 
 async def fill(database: Database, clock: FakeClock, count: int, *, says: str = "") -> None:
-    """Flag so many posts, and bring them to an end, but for some of the first that wait for people."""
+    """Flag this many posts, and bring them to an end, except some of the first that wait for people."""
     intake = Intake(database, max_queued=count)
     for first in range(0, count, BATCH):
         posts = [apart(number, says=says) for number in range(first, first + BATCH)]

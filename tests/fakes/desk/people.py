@@ -22,7 +22,7 @@ STRANGER = Person(PLATFORM, "stranger_one", "stranger_one")
 FLAGGER = Person(PLATFORM, "mill_pond", "mill_pond")
 """Without a role; flags the post of most tests."""
 KEEPER = Operator("keeper")
-"""Whoever runs Antiphon."""
+"""The person who runs Antiphon."""
 ROLES: Final = {
     MODERATOR: Role.MODERATOR,
     OTHER_MODERATOR: Role.MODERATOR,

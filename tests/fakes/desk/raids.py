@@ -1,4 +1,4 @@
-"""Posts that come in together, given to an intake all at once, and a look at what became of them."""
+"""Posts that come in together, given to an intake all at once, and a look at their cases."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ LEASE_SECONDS = 90.0
 class FaultyCommunity(SampleCommunity):
     """The sample community behind a bad line: a call may fail before or after it arrives, or never end.
 
-    With ``resend`` of 0 it knows no keys: whatever is sent twice stands there twice.
+    With a ``resend`` of 0 it knows no keys: a reply that is sent twice is there twice.
     """
 
     def __init__(self, clock: FakeClock) -> None:
@@ -91,7 +91,7 @@ class FaultyCommunity(SampleCommunity):
             raise self.retract_fault
 
     def lose_answers(self, *, arrive: bool) -> None:
-        """From now on nobody hears what became of a send."""
+        """From now on the outcome of a send is not reported."""
         self.send_fault, self.arrives = ConnectionResetError(), arrive
 
     def mend(self) -> None:
@@ -189,11 +189,11 @@ class SendingScene:
             await asyncio.sleep(0.01)
 
     async def state(self, case_id: str = "") -> CaseState:
-        """Where the case stands now, the last approved one by default."""
+        """The state of the case now; the last approved one by default."""
         return (await self.desk.queries.case(case_id or self.case_id)).state
 
     async def reason(self, case_id: str = "") -> str:
-        """Why it stands there."""
+        """The reason for its state."""
         return (await self.desk.queries.history(case_id or self.case_id))[-1].reason
 
     async def row(self, columns: str = "state, remote_message") -> tuple[object, ...]:
@@ -215,7 +215,7 @@ class SendingScene:
         return await self.database.run("approve many", work)
 
     async def settled(self, outbox: Callable[[], Outbox], *, rounds: int = 60) -> None:
-        """Let outboxes work, minute by minute, until nothing waits for them any more."""
+        """Let outboxes work, minute by minute, until nothing waits for them."""
         for _ in range(rounds):
             await outbox().send_due()
             await outbox().recover()

@@ -1,4 +1,4 @@
-"""A worker over an engine that does as a test tells it, and looks at what became of its case."""
+"""A worker over an engine that does what a test tells it, and looks at its case."""
 
 from __future__ import annotations
 
@@ -77,5 +77,5 @@ async def last_reason(desk: Desk, case: Case) -> str:
 
 
 async def state_of(desk: Desk, case: Case) -> CaseState:
-    """Where a case stands now."""
+    """The state of a case now."""
     return (await desk.queries.case(case.id)).state

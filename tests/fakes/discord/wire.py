@@ -33,7 +33,7 @@ class Wire:
         return PostRef("discord", str(GUILD_ID), str(CHANNEL_ID), message["id"])
 
     def standing(self, ref: PostRef) -> list[str]:
-        """What stands under a post."""
+        """The replies under a post."""
         return [message["content"] for message in self.state.replies_to(int(ref.message))]
 
     def fail(self, status: int, code: int = 0, *, arrives: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Files made to exhaust or to mislead whoever reads them; each is built when it is asked for."""
+"""Files made to exhaust or to mislead their readers; each is built when it is asked for."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A build in a process of its own, to be killed: ``python -m tests.fakes.documents.killed_build FOLDER``.
 
-Prints a line at each step, so that whoever kills it can choose where.
+Prints a line at each step, so that the test that kills it can choose where.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class BatchEmbedder(FakeEmbedder):
 
 
 def stored(folder: Path) -> dict[str, bytes]:
-    """Every byte of the current version of an index, but for the locks that tantivy leaves behind."""
+    """Every byte of the current version of an index, except the locks that tantivy leaves behind."""
     version = folder / "versions" / (folder / "current").read_text().strip()
     files = (path for path in version.rglob("*") if path.is_file() and path.suffix != ".lock")
     return {path.relative_to(version).as_posix(): path.read_bytes() for path in files}

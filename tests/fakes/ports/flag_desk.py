@@ -47,7 +47,7 @@ class FlagDesk:
         return self._cards[post.ref]
 
     async def card(self, case_id: str, by: Person) -> Card:
-        """A case, for who flagged it."""
+        """A case, for the person who flagged it."""
         self.times_read += 1
         self._fail()
         card = next(card for card in self._cards.values() if card.case_id == case_id)

@@ -1,8 +1,8 @@
 """Ambiguous sends to Discord: the real outbox on a real database, over a line that loses, cuts and delays.
 
-Owns what becomes of each request, and the count of what stands on Discord in the end. The first send of every reply
-ends in doubt, by each kind of fault in turn; later requests go as chance has it, and every sender is a process that
-was just started. ``make torture`` runs it long, ``tests/integration/adapters/discord/posting/test_outbox.py`` short.
+Owns what happens to each request, and the count of the replies on Discord in the end. The first send of every reply
+ends in doubt, by each kind of fault in turn; later requests go as chance has it, and every sender is a process that was
+just started. ``make torture`` runs it long, ``tests/integration/adapters/discord/posting/test_outbox.py`` short.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Figures:
     """What was done, and what stands.
 
     Attributes:
-        ambiguous: requests to post whose sender could not know whether the reply stands.
+        ambiguous: requests to post whose sender could not know whether the reply is there.
         duplicates: replies that stand there beside the first one.
         lost: cases that came to no end, and replies that count as posted and do not stand, or not byte for byte.
     """
@@ -97,7 +97,7 @@ class _Line:
         self.requests += 1
         key = self._server.requests[-1][2]["nonce"]
         if key not in self._firsts and not self._waiting:
-            return None  # a reply under a second key: it arrives, and stands twice
+            return None  # a reply under a second key: it arrives, and is there twice
         fault = self._again(key) if key in self._firsts else self._first(key)
         self.ambiguous += fault is not None and fault is not _BUSY
         return fault
@@ -127,7 +127,7 @@ class _Line:
 
 
 async def run(database: Database, clock: FakeClock, sends: int, seed: int) -> Figures:
-    """Approve so many replies, send them all, and count what stands once nothing waits any more."""
+    """Approve this many replies, send them all, and count what is there once nothing waits."""
     chance, figures = random.Random(seed), Figures()
     names = sorted(KINDS)
     for start in range(0, sends, BATCH):

@@ -1,8 +1,8 @@
 """Real processes that do all that Antiphon does, killed with SIGKILL at random moments and started again.
 
-Each does a number of things and no more. Its parent kills it after a number of steps, not of seconds, so that a busy
-machine has no more to do than a quiet one. Two processes share one database and one platform, whose log is a file. At
-the end everything comes to rest, and every invariant must hold.
+Each does a fixed number of things. Its parent kills it after a number of steps, not of seconds, so that a busy machine
+has no more to do than a quiet one. Two processes share one database and one platform, whose log is a file. At the end
+everything comes to rest, and every invariant must hold.
 """
 
 from __future__ import annotations

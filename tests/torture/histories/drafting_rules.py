@@ -27,7 +27,7 @@ class DraftingRules(Steps):
 
     @rule(number=NUMBERS, copies=st.integers(1, COPIES))
     def raid(self, number: int, copies: int) -> None:
-        """Several people say nearly the same; the first case stands for them, if it is open."""
+        """Several people say nearly the same; the first case is decided for them, if it is open."""
         self.do(lambda world: world.raid(number, copies))
 
     @rule(number=NUMBERS)
@@ -36,7 +36,7 @@ class DraftingRules(Steps):
 
     @rule(number=NUMBERS, how=st.sampled_from(["decline", "withdraw"]))
     def decide_for_all(self, number: int, how: str) -> None:
-        """What was decided about the case that stands for a campaign is decided for all of it."""
+        """What was decided about a campaign's lead case is decided for all of it."""
 
         async def work(world: World, case: Case) -> None:
             lead = await world.desk.queries.case(await world.lead_of(case))

@@ -67,7 +67,7 @@ class Keepers(Scene):
             self.erasing.clear()
 
     async def unfinished(self) -> list[str]:
-        """The cases of which words are left though nothing ties their author to anybody any more."""
+        """The cases of which words are left although nothing links their author to a person."""
 
         async def work(session: Session) -> list[str]:
             known = select(PersonRow.id)

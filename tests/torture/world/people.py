@@ -25,13 +25,13 @@ class People(Scene):
     """Everybody."""
 
     async def flag(self, number: int, copy: int = 0, *, quotes: str | None = None) -> Case:
-        """Somebody flags a post, which stands on the platform."""
+        """A person flags a post, which is on the platform."""
         post = numbered_post(number, copy, quotes=quotes)
         self.platform.posts.setdefault(post.ref, post.text)
         self.authors[post.ref], self.texts[post.ref] = post.author, post.text
         self.gone -= {post.text, *(message.text for message in post.thread)}
         case = await self.desk.intake.flag(post)
-        if post.author not in self.erasing:  # a case that is being erased is no lost one when it is gone
+        if post.author not in self.erasing:  # a case that is being erased is not lost when it is gone
             self.acknowledged.append(post.ref)
         self.figures.flags += 1
         return case
@@ -71,7 +71,7 @@ class People(Scene):
         await self.desk.decisions.withdraw(case.id, case.version, MODERATOR, "flagged by mistake")
 
     async def split(self, case: Case) -> None:
-        """A moderator takes a folded case out of its campaign; nothing stands for it any more but itself."""
+        """A moderator takes a folded case out of its campaign; from then on it is decided for itself."""
         alone = await self.desk.intake.split_out(case.id, case.version, MODERATOR)
         assert (await self.desk.queries.case(alone.id)).campaign_id is None
 
@@ -112,7 +112,7 @@ class People(Scene):
         ]
 
     async def lose_rights_there(self) -> None:
-        """Who is a moderator by the platform's own rights is none there any more; Antiphon is not told."""
+        """A moderator by the platform's own rights is no longer one there; Antiphon is not told."""
         assert self.native is not None
         if self.native.now.pop(NATIVE.user, None) is not None:
             self.revoked.append(Revoked(await pseudonym_of(self.database, NATIVE), COMMUNITY_ID, self.clock()))

@@ -70,11 +70,11 @@ class Log:
         self._lines.append(line)
 
     def remove(self, message: str) -> None:
-        """Let a reply stand no more; its line stays."""
+        """Remove a reply; its line stays."""
         self._gone.add(message)
 
     def stands(self, message: str) -> bool:
-        """Whether a reply stands still."""
+        """Whether a reply is still there."""
         return message not in self._gone
 
 
@@ -170,7 +170,7 @@ class LoggedPlatform:
         return text
 
     def _reply(self, ref: PostRef) -> str | None:
-        """Something, for a reply that stands."""
+        """Something, for a reply that is there."""
         is_ours = any(line.sent.ref == ref for line in self.log.lines())
         return "A reply." if is_ours and self.log.stands(ref.message) else None
 

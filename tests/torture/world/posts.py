@@ -35,7 +35,7 @@ def numbered_post(number: int, copy: int = 0, *, quotes: str | None = None) -> F
 
 
 def text_at(ref: PostRef) -> str | None:
-    """What the numbered post says that stands there; ``None`` for any other message."""
+    """The text of the numbered post that is there; ``None`` for any other message."""
     kind, number, *copy = ref.message.split("-")
     return numbered_post(int(number), *map(int, copy)).text if kind == "post" else None
 

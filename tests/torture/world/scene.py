@@ -85,7 +85,7 @@ class Scene:
         self.start()
 
     def start(self) -> None:
-        """Build what a process builds when it starts; what an earlier one held is in nobody's hands any more."""
+        """Build what a process builds when it starts; nobody holds what an earlier one held."""
         self.ghosts = [*self.ghosts, *self.hands.values()][-4:]
         self.hands = {}
         self.communities = CommunityDesk(self.database)
@@ -109,7 +109,7 @@ class Scene:
     # What is seen from outside
 
     def record(self) -> Record:
-        """What was seen so far, but for what is older than any case of the database."""
+        """What was seen so far, except what is older than any case of the database."""
         return Record(
             sent=tuple(one for one in self.platform.sent() if one.approval_id not in self.past),
             acknowledged=tuple(self.acknowledged),
@@ -119,7 +119,7 @@ class Scene:
         )
 
     async def broken(self, *, is_quiet: bool = False, looks_at_schema: bool = False) -> dict[str, list[Violation]]:
-        """The invariants that do not hold; ``is_quiet`` where nobody may be at work any more."""
+        """The invariants that do not hold; ``is_quiet`` where nobody may still be at work."""
         lease, folded = (timedelta(seconds=self.lease_seconds), timedelta()) if is_quiet else (None, None)
         limits = AuditLimits(lease=lease, folded=folded)
         if self.beside is not None and not looks_at_schema:
@@ -161,6 +161,6 @@ class Scene:
         return await self.database.run("list cases", lambda session: all_cases(session, *states))
 
     async def lead_of(self, case: Case) -> str:
-        """The case that stands for a campaign's, or stood for it."""
+        """The lead case of a campaign's case, now or earlier."""
         campaign = await self.database.run("look at a campaign", lambda s: campaigns.load(s, case.campaign_id or ""))
         return campaign.lead_case_id

@@ -115,14 +115,14 @@ class Gateway:
         await socket.close(code=4000)
 
     async def ask_to_reconnect(self) -> None:
-        """Ask the client to connect anew, as Discord does before it restarts a gateway."""
+        """Ask the client to connect again, as Discord does before it restarts a gateway."""
         socket, self._socket = self._socket, None
         assert socket is not None
         self.resumed.clear()
         await socket.send_json({"op": RECONNECT, "d": None})
 
     async def invalidate(self) -> None:
-        """Forget the session: the client must identify anew."""
+        """Forget the session: the client must identify again."""
         socket, self._socket = self._socket, None
         assert socket is not None
         self._session += 1

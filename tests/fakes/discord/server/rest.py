@@ -1,6 +1,6 @@
 """The fake Discord's HTTP API, as far as Antiphon uses it.
 
-Owns what each operation does with the state and answers, in Discord's form. Knows no network.
+Owns what each operation does with the state and answers, in Discord's form. Does not use the network.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class DiscordServer:
             await runner.cleanup()
 
     async def stop(self) -> None:
-        """Be gone: nobody can connect any more, and all connections end."""
+        """Stop: nobody can connect from now on, and all connections end."""
         assert self._site is not None
         await self._site.stop()
         for connection in list(self._connections):

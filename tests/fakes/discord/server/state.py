@@ -1,4 +1,4 @@
-"""What stands on the fake Discord: one server, its channels, members, roles and messages, all by one clock.
+"""The state of the fake Discord: one server, its channels, members, roles and messages, all by one clock.
 
 Owns the state and what Discord does with it: numbers by time, trimmed texts, keys that post once for a few minutes,
 words kept from bots without the intent.
@@ -145,7 +145,7 @@ class DiscordState:
         flags: int = 0,
         components: Sequence[JSON] = (),
     ) -> JSON:
-        """A new message, as it stands there for everybody; Discord trims its ends, and numbers its components."""
+        """A new message, as everybody sees it there; Discord trims its ends, and numbers its components."""
         number = self.number()
         reference = None
         if answers is not None:
@@ -208,7 +208,7 @@ class DiscordState:
         return until is None or self.clock() >= until
 
     def replies_to(self, message: int) -> list[JSON]:
-        """What stands there as an answer to a message, oldest first."""
+        """The answers to a message that are there, oldest first."""
         return [
             each
             for each in self.messages.values()
