@@ -62,8 +62,8 @@ def test_an_address_with_a_user_name_is_refused_without_showing_it() -> None:
     assert "canary" not in str(caught.value)
 
 
-def test_what_is_no_address_is_refused() -> None:
-    with pytest.raises(DocumentRefused, match="no address"):
+def test_what_is_not_an_address_is_refused() -> None:
+    with pytest.raises(DocumentRefused, match="not an address"):
         parsed("http://[")
 
 

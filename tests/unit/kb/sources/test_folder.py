@@ -172,7 +172,7 @@ async def test_a_line_with_a_defect_is_refused_with_its_number_and_the_others_ar
 @pytest.mark.parametrize(
     ("sidecar", "defect"),
     [
-        ("title = ", "no TOML"),
+        ("title = ", "not TOML"),
         ('colour = "red"', "colour"),
         ("year = 99", "year"),
         ('expires = "2027-01-01"', "expires"),
@@ -227,7 +227,7 @@ async def test_a_sidecar_that_leads_out_of_the_folder_is_a_defect(tmp_path: Path
     (tmp_path / "inside/a.txt.toml").symlink_to(outside)
     source = folder(tmp_path / "inside")
     (found,) = await walk(source, ALL)
-    with pytest.raises(DocumentRefused, match="no file of this folder"):
+    with pytest.raises(DocumentRefused, match="not a file of this folder"):
         await source.fetch(found)
 
 
