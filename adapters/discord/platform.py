@@ -122,8 +122,8 @@ class DiscordPlatform:
     async def find_reply(self, reply: ApprovedReply) -> Posted | None:
         """Our reply, looked up in the history of its channel, the latest messages first.
 
-        Discord tells nobody the key of a message that stands: ours is the one of this account, under this post, of
-        exactly this text, not older than the approval, and not known to be another approval's.
+        Discord does not tell the key of a posted message: ours is the one of this account, under this post, of exactly
+        this text, not older than the approval, and not known to be another approval's.
 
         Raises:
             PlatformUnavailable: Discord cannot be asked, keeps the history from us, or it is too long to look through.
@@ -147,7 +147,7 @@ class DiscordPlatform:
         )
 
     async def retract(self, ref: PostRef) -> None:
-        """Delete our own reply; one that is gone already is no error.
+        """Delete our own reply; one that is already gone is not an error.
 
         Raises:
             PlatformBusy: it is certainly still there; try again later.

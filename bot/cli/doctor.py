@@ -133,7 +133,7 @@ async def _judge(settings: Settings) -> str:
 
 
 async def examine_platforms(settings: Settings) -> list[Finding]:
-    """How each platform stands in the processes that serve it, and what is wrong with those that are configured."""
+    """The state of each platform in the processes that serve it, and what is wrong with those that are configured."""
     try:
         configured = [platform.name for platform in configured_platforms(settings)]
         standings = await _standings(settings)

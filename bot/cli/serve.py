@@ -74,7 +74,7 @@ async def _serve(
 
 
 def say_standing(standing: Standing) -> None:
-    """Tell who started the process how a platform stands from now on."""
+    """Tell the person who started the process the state of a platform from now on."""
     name = standing.platform
     if standing.state is PlatformState.CONNECTED:
         err().print(Text(f"{name} is connected. Ctrl-C stops."))

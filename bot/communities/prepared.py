@@ -91,7 +91,7 @@ class PreparedReplies:
         return await self._database.run("add a prepared reply", work)
 
     async def review(self, community_id: str, id_: str, reviewer: Person, by: By, note: str = "") -> ReviewOfPrepared:
-        """Record that somebody with a role in the community has read a reply and stands for it.
+        """Record that a person with a role in the community has read a reply and vouches for it.
 
         Args:
             reviewer: the person, with the name that they give; "" for the one that the community knows.
@@ -156,7 +156,7 @@ async def _known(session: Session, community: Community, id_: str) -> PreparedRe
 
 
 async def _reviewer(session: Session, community: Community, reviewer: Person) -> tuple[str, str]:
-    """The pseudonym and the name of who stands for a reply."""
+    """The pseudonym and the name of a reply's reviewer."""
     person = await people.known_pseudonym(session, reviewer.platform, reviewer.user)
     if person is None or not await people.roles_of(session, community.id, person):
         raise BadInput(

@@ -195,7 +195,7 @@ class DraftQueue:
         document = None if preview is None else preview_to_json(preview)
 
         async def work(session: Session) -> bool:
-            # Locked where there is something to show: whoever moves the case then finds the preview, and drops it.
+            # Locked if there is something to show: a transaction that moves the case then finds and drops the preview.
             case = await (holds.lock if is_new else store.load)(session, taken.case.id)
             if case.version != taken.case.version or not await jobs.renew(session, taken.job, self._lease, progress):
                 return False

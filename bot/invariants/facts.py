@@ -60,7 +60,7 @@ class AuditLimits:
     Args:
         max_attempts: how often the drafting of a case is begun.
         lease: the longest lease of a worker or a sender; ``None`` to leave out whether their owners are alive.
-        folded: how long a case may stay folded after the one that stands for it was closed; ``None`` for ever.
+        folded: how long a case may stay folded after its lead case was closed; ``None`` for ever.
         max_queued: how many cases of one community may wait for a draft; ``None`` for no bound.
         max_characters: the longest draft.
     """

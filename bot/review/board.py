@@ -153,7 +153,7 @@ class ReviewBoard:
         self._again |= await review_cards.standing_cards(session, new)
         self._boards = boards
         if self._swept is None or session.moment >= self._swept + _SWEEP:
-            # Whose channel was taken away is not looked at any more, but for what must not stand there.
+            # A community without a channel is no longer looked at, except for cards that must lose their words.
             without = [community for community, board in boards.items() if not board.channel]
             self._again |= await review_cards.standing_cards(session, without, only_erased=True)
             self._swept = session.moment
@@ -213,7 +213,7 @@ class ReviewBoard:
             await self._tell(outdated, err)
             return
         except Exception as err:
-            # The message may quote the card. It may stand there, too: shown again, it stands once.
+            # The message may quote the card. The card may be there, too: shown again, it is there once.
             self._leave(card.case_id, outdated.moment, type(err).__name__)
             return
         await reach("show a card: after the call")

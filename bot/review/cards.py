@@ -130,7 +130,7 @@ async def _with_drafts(session: Session, card: Card) -> Card:
         return card
     try:
         stored, preview = await suggestions.suggestions(session, card.case_id), await preview_of(session, card.case_id)
-    except StoreUnavailable as err:  # of another version: whoever reviews the case reads what to do
+    except StoreUnavailable as err:  # of another version: the person who reviews the case reads what to do
         return replace(card, notes=(err.said,))
     found = _suggested(card, stored)
     return found if preview is None else _previewed(found, preview)

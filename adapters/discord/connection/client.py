@@ -48,7 +48,7 @@ class DiscordOptions:
 
 
 class AntiphonTree(app_commands.CommandTree["AntiphonClient"]):
-    """The commands; an error that none of them handles is logged without anybody's words."""
+    """The commands; an error that no command handles is logged without anybody's words."""
 
     async def on_error(
         self, interaction: discord.Interaction[AntiphonClient], error: app_commands.AppCommandError, /

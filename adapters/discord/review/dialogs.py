@@ -1,7 +1,7 @@
 """Dialogs as modals of Discord, and what a person wrote into them.
 
 Owns their form. discord.py forgets a modal when the process ends, so nothing is kept in one: its custom id and the
-fixed ids of its fields say all, whoever reads them.
+fixed ids of its fields say all that is needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Cards in a review channel: shown once for each case, and edited in place.
 
-Owns where a card stands and that it is never shown older than it was. Writes with the bot's own rights, since the
-token of an interaction ends after fifteen minutes, and pings nobody. Decides nothing.
+Owns the place of a card, and never shows an older version than the one there. Writes with the bot's own rights, since
+the token of an interaction ends after fifteen minutes, and pings nobody. Decides nothing.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ async def review_in_terminal(
 ) -> None:
     """Flag the sample posts, draft replies, and ask the person at the keyboard about each.
 
-    Without a keyboard (standard input is no terminal) the drafts are made and wait in review. Cases live in the
+    Without a keyboard (standard input is not a terminal) the drafts are made and wait in review. Cases live in the
     configured database: what was decided in an earlier run is not asked again.
     """
     community = SampleCommunity()
@@ -196,7 +196,7 @@ def _numbered(claims: Sequence[str], number: int) -> str:
 
 
 async def _sent(application: Application) -> list[Delivery]:
-    """What became of the approved reply, once the undo window, a time in the database, is over."""
+    """The outcome of the approved reply, once the undo window, a time in the database, is over."""
     while True:
         deliveries = await application.outbox.send_due()
         if deliveries:

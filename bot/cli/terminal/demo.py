@@ -103,7 +103,7 @@ async def review(
 
 
 async def approve_best(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:
-    """Approve the first draft as it stands."""
+    """Approve the first draft as it is."""
     await _approve(application, case, stored, stored.suggestion.drafts[0].text)
     console.print(Text(f"The {MODERATOR.name} approves draft 1 as it stands.", style="bold"))
 

@@ -43,7 +43,7 @@ def show_suggestion(
     """Gist, claim, evidence, ranked drafts with origin, receipts and scores, and what it cost.
 
     Args:
-        reviews: who in the post's community stands for prepared replies, by their ids.
+        reviews: who in the post's community reviewed prepared replies, by their ids.
     """
     reading = suggestion.reading
     lines = [

@@ -75,7 +75,7 @@ def check_revision(connection: Connection) -> None:
 
 async def upgrade(engine: AsyncEngine) -> None:
     """Bring the database to the newest revision in one transaction."""
-    # It has its own engine: steps take long, and SQLite must not follow references while tables are made anew.
+    # It has its own engine: steps take long, and SQLite must not follow references while tables are made again.
     is_sqlite = engine.dialect.name == "sqlite"
     own = (
         sqlite.engine(Path(engine.url.database or ""), _BUSY_SECONDS, foreign_keys=False)

@@ -38,7 +38,7 @@ def own_reply(row: PreparedReplyRow) -> OwnReply | None:
 
 
 async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, ReviewOfPrepared]:
-    """Who stands for these replies in a community; nothing of those that nobody reviewed."""
+    """Who reviewed these replies in a community; replies without a review are left out."""
     if not ids:
         return {}
     query = select(PreparedReplyRow).filter_by(community_id=community_id).where(PreparedReplyRow.id.in_(set(ids)))
@@ -76,7 +76,7 @@ async def hide(session: Session, community_id: str, id_: str, *, is_hidden: bool
 
 
 async def keep_review(session: Session, community_id: str, id_: str, person_id: str, name: str) -> None:
-    """Keep who stands for a reply from now on."""
+    """Store who vouches for a reply from now on."""
     await _change(session, community_id, id_, reviewed_by=person_id, reviewer=name, reviewed_at=session.moment)
 
 

@@ -75,8 +75,8 @@ class PreparedReplyRow(Base):
     """What a community did with one prepared reply: added it, took it out of its drafts, or reviewed it.
 
     ``text`` and what it is for are there for a reply of the community's own; one of the project's is known by its id
-    alone. ``reviewed_by`` is the pseudonym of who stands for it, ``reviewer`` the name that they gave. Who decided
-    stands in the audit log.
+    alone. ``reviewed_by`` is the reviewer's pseudonym, ``reviewer`` the name that they gave. The audit log says who
+    decided.
     """
 
     __tablename__ = "prepared_replies"

@@ -59,7 +59,7 @@ async def expected_seconds(session: Session, kind: str, community_id: str, prior
         return mean
     new = JobRow(
         id="~", kind=kind, community_id=community_id, priority=int(priority), run_at=session.moment
-    )  # never added: it only stands where a new one would
+    )  # never added: it only marks the place of a new one
     return mean * (await _ahead(session, new) + 1) / lanes + mean if lanes else None
 
 

@@ -102,7 +102,7 @@ async def _by_decline_reason(session: Session, counted: _Counted) -> dict[str, i
 
 
 async def _tally(session: Session, names: Subquery) -> dict[str, int]:
-    """How often each name stands in a subquery's column ``name``."""
+    """How often each name occurs in a subquery's column ``name``."""
     query = select(names.c.name, func.count()).where(names.c.name.is_not(None)).group_by(names.c.name)
     return {str(name): int(count) for name, count in await session.execute(query)}
 
