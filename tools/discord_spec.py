@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 REDUCED: Final = Path(__file__).parents[1] / "tests" / "data" / "discord-api.json"
-"""Where the reduced description stands."""
+"""The file of the reduced description."""
 
 _MESSAGES: Final = "/channels/{channel_id}/messages"
 _MESSAGE: Final = f"{_MESSAGES}/{{message_id}}"

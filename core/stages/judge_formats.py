@@ -18,7 +18,7 @@ from core.models import Brief
 from core.ports import Generation
 
 NAMES = (("A", "B"), ("B", "A"))
-"""What a pair may be called. Other letters told the embedded model less (of 16 pairs it read 11 right, not 13)."""
+"""The names for the two replies. With other letters the embedded model did worse (11 of 16 pairs right, not 13)."""
 HIGHEST = 10.0
 _SUREST = 0.999
 _SCORE_TOKENS = 12

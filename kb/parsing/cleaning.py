@@ -40,7 +40,7 @@ _SHORT = 0.75
 
 
 def cleaned(raw: Raw) -> tuple[list[str], list[str]]:
-    """The clean text of each page, and a sentence for each kind of thing that was taken out or changed.
+    """The clean text of each page, and a sentence for each kind of thing that was removed or changed.
 
     In the text every line is a paragraph, a heading, an item or a row; empty lines of the file stay.
     """

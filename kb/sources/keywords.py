@@ -15,7 +15,7 @@ from importlib import resources
 from core.models import TargetGroup
 
 BOTH = " & "
-"""What stands between two phrases that must both occur."""
+"""The mark between two phrases that must both occur."""
 _SPACES = re.compile(r"\s+")
 
 
@@ -25,7 +25,7 @@ def keywords_of(group: TargetGroup) -> tuple[str, ...]:
 
 
 def groups_of(keyword: str) -> frozenset[TargetGroup]:
-    """The groups that a keyword stands for; several where their lists share it."""
+    """The groups of a keyword; several where their lists share it."""
     return frozenset(group for group, keywords in _keywords().items() if keyword in keywords)
 
 

@@ -56,7 +56,7 @@ def rules(sheet: str) -> Iterator[tuple[str, Declarations]]:
 
 
 def hides(style: Declarations) -> bool:
-    """Whether these declarations alone make a text invisible, whatever stands around it."""
+    """Whether these declarations alone make a text invisible, whatever is around it."""
     if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
         return True
     if style.get("content-visibility") == "hidden" or _ZERO.fullmatch(style.get("opacity", "")):

@@ -1,4 +1,4 @@
-"""What the index of the library is told of a paragraph, and what a search may ask for."""
+"""What the index of the library knows of a paragraph, and what a search may ask for."""
 
 from __future__ import annotations
 
