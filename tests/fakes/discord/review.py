@@ -24,6 +24,8 @@ from tests.fakes.ports.cards import REVIEWED
 from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
 
+_SETTLE_SECONDS = 30.0
+"""How long an answer may take on a busy machine. A task that sleeps for longer counts as idle."""
 ROLES = {
     "moderator": Role.MODERATOR,
     "second": Role.MODERATOR,
@@ -117,7 +119,7 @@ async def review_room() -> AsyncIterator[ReviewRoom]:
     """A connected client, and one person for each role."""
     casework, governance = MemoryCasework(), FakeGovernance()
     client = ReviewClient(casework, governance)
-    env = Env(client, shard_count=1)
+    env = Env(client, shard_count=1, settle_timeout=_SETTLE_SECONDS)
     await env.start()
     try:
         guild = env.create_guild()
