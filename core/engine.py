@@ -30,8 +30,8 @@ from core.models import (
 )
 from core.ports import EvidenceSource, LanguageModel
 from core.request import Request
-from core.scoring.gates import LEAST_INFERRED_STANCE, LEAST_STANCE, intent_fault
-from core.scoring.heads.heads import Heads
+from core.scoring.gates import intent_fault
+from core.scoring.readers.readers import Readers
 from core.scoring.rewards import BUILT_IN, Scorers, in_words, missing
 from core.stages.anneal import anneal
 from core.stages.assessing import MAX_DRAFTS, Assessor
@@ -62,7 +62,7 @@ class Engine:
 
     model: LanguageModel
     evidence: EvidenceSource
-    heads: Heads
+    readers: Readers
     seed: int = 0
     scorers: Scorers = BUILT_IN
     judge: LanguageModel | None = None
@@ -78,7 +78,7 @@ class Engine:
         """
         budget, checked = Budget(request.profile), check_text(request.post.text)
         post, expected = replace(request.post, text=checked.value), request.voice.language
-        signals = await read_signals(post, self.heads, expected=expected, language=request.language)
+        signals = await read_signals(post, self.readers.posts, expected=expected, language=request.language)
         notes = [*self.scorers.notes, *checked.notes, *signals.notes]
         return await _Run(self, request, on_progress, budget, post, signals, notes).suggest()
 
@@ -107,7 +107,7 @@ class _Run:
     Args:
         budget: what the suggestion may still cost; its time is already running.
         post: the post with its cleaned text.
-        signals: what the heads and the rules say of it.
+        signals: what the reader of posts and the rules say of it.
         degraded: the notes of the suggestion so far; the stages add theirs.
     """
 
@@ -129,7 +129,7 @@ class _Run:
         self.open_post = replace(post, text=undisguised(post.text, signals.language))
         self.signals = signals
         self.degraded = degraded
-        self.scorers = engine.scorers.over(engine.heads, signals.language)
+        self.scorers = engine.scorers.over(engine.readers, signals.language)
         self.model = MeteredModel(engine.model, budget)
         judge = MeteredModel(engine.judge or engine.model, budget)
         self.judge = Judge(judge, engine.judge_format, engine.seed)
@@ -185,7 +185,7 @@ class _Run:
         await self._show(await assessor.best(start[:1]), assessor)
 
     async def _themes(self, language: str, group: TargetGroup, *, violent: bool = False) -> list[Theme]:
-        embedder = self.engine.heads.embedder
+        embedder = self.engine.readers.embedder
         found = await asyncio.to_thread(
             matching_themes, self.open_post.text, language, group, embedder, violent=violent
         )
@@ -239,12 +239,12 @@ class _Run:
         if self.request.claim:
             return Noted([Claim(self.request.claim, None)], [])
         count = self.request.profile.claims
-        proposed = await propose_claims(self.open_post, language, themes, self.model, self.engine.heads, count)
+        proposed = await propose_claims(self.open_post, language, themes, self.model, self.engine.readers, count)
         voted = await vote(self.open_post, proposed.value, self.model)
         return Noted(voted.value, [*proposed.notes, *voted.notes])
 
     def _assessor(self, brief: Brief, themes: Sequence[Theme]) -> Assessor:
-        heads, voice = self.engine.heads, self.request.voice
+        voice = self.request.voice
         return Assessor(
             brief,
             themes=themes,
@@ -252,8 +252,7 @@ class _Run:
             max_characters=voice.max_characters,
             recent=self.request.recent,
             scorers=self.scorers,
-            least_stance=LEAST_STANCE if heads.knows(brief.language) else LEAST_INFERRED_STANCE,
-            embedder=heads.embedder,
+            readers=self.engine.readers,
             model=self.model,
             inference=self.engine.scorers.inference,
             weights=self.engine.scorers.weights,
@@ -314,10 +313,11 @@ class _Run:
         return Search(pool, found.rounds, found.stopped)
 
     async def _intent_of(self, text: str, brief: Brief) -> Intent:
-        """The intent that the intent head gives a text, among the possible ones."""
-        if not self.engine.heads.knows(brief.language):
+        """The intent that the reader of drafts gives a text, among the possible ones."""
+        reader = self.engine.readers.drafts
+        if not reader.knows(brief.language):
             return Intent.INFORMATIVE
-        shares = await asyncio.to_thread(self.engine.heads.intents, text)
+        shares = (await asyncio.to_thread(reader.read, brief.post.text, [text], brief.language))[0].intents
         return max((intent for intent in shares if not intent_fault(text, intent)), key=lambda intent: shares[intent])
 
     async def _rank(self, pool: Sequence[Candidate], assessor: Assessor) -> list[Draft]:

@@ -141,6 +141,19 @@ class Scorer(Protocol):
         ...
 
 
+class TextClassifier(Protocol):
+    """A small model that tells several things of one text or of a pair of texts."""
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What was kept beside its weights: outputs, calibration, limits and languages."""
+        ...
+
+    def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
+        """The outputs, shape (n, outputs). Blocking: call it in a thread. Raises ``IndexUnavailable``."""
+        ...
+
+
 class HateDetector(Protocol):
     """A classifier that is fast enough for every message of a watched channel."""
 

@@ -69,8 +69,8 @@ async def _ask(engine: Engine, row: Mapping[str, Any]) -> dict[str, object]:
         return None if None in marks else float(marks[0] or 0.0) - float(marks[1] or 0.0)
 
     async def stance() -> float:
-        sure = await asyncio.to_thread(engine.heads.opposes, brief.post.text, [first, second])
-        return float(sure[0] - sure[1])
+        sure = await asyncio.to_thread(engine.readers.drafts.read, brief.post.text, [first, second], brief.language)
+        return sure[0].opposes - sure[1].opposes
 
     async def verdict(one: str, other: str) -> float | None:
         said = await Judge(model).compare(brief, one, other)

@@ -37,7 +37,7 @@ async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log)
         if len(texts) < size:
             note(f"{place}/{len(samples)} {sample.id}: only {len(texts)} drafts, left out")
             continue
-        scores, _ = await evaluate(brief, texts, embedded_scorers(engine.heads))
+        scores, _ = await evaluate(brief, texts, embedded_scorers(engine.readers))
         model = MeteredModel(engine.model, Budget(PAPER))
         judge = Judge(model)
         said: list[Comparison | None] = []
@@ -59,7 +59,7 @@ async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, 
     group = brief.reading.target_group
     if group is None:
         return brief, []
-    close = await asyncio.to_thread(matching_themes, sample.post, "en", group, engine.heads.embedder)
+    close = await asyncio.to_thread(matching_themes, sample.post, "en", group, engine.readers.embedder)
     evidence, _ = await find_evidence([sample.post], brief.reading, close[0].claim, engine.evidence)
     brief = Brief(brief.post, brief.reading, close[0].claim, tuple(evidence))
     rest = [theme for theme in load_themes("en") if theme.target_group is group and theme not in close]

@@ -9,30 +9,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.models import Brief, Evidence
-from core.scoring.gates import LEAST_STANCE, GateContext, fault_of
+from core.scoring.gates import GateContext, fault_of, reader_fault
 from core.scoring.grounding.grounding import NAME, unsupported
-from core.scoring.heads.heads import Heads
-from core.wording.giveaways.giveaways import wordings_of
+from core.scoring.readers.readers import Readers
 from core.wording.targets.slurs import slurs_in
 
-NO_STANCE = "may not oppose the post"
 SLUR = "slur"
-MIRROR = "sets one group above another"
 FIGURE = "figure without evidence"
 
 
-def flags_of(text: str, brief: Brief, heads: Heads, max_characters: int = 2000) -> list[str]:
+def flags_of(text: str, brief: Brief, readers: Readers, max_characters: int = 2000) -> list[str]:
     """Why a person should look at a reply, in words; empty where nothing stood out. Blocking: call it in a thread."""
     flags = []
-    if heads.knows(brief.reading.language) and heads.opposes(brief.post.text, [text])[0] < LEAST_STANCE:
-        flags.append(NO_STANCE)
+    drafts = readers.drafts
+    if drafts.knows(brief.language):
+        read = reader_fault(drafts.read(brief.post.text, [text], brief.language)[0], drafts.limits)
+        flags += [f"reader: {read}"] if read else []
     fault = fault_of(text, GateContext(brief, max_characters))
     if fault:
         flags.append(f"gate: {fault}")
     if slurs_in(text):
         flags.append(SLUR)
-    if wordings_of(brief.reading.language).mirror.search(text):
-        flags.append(MIRROR)
     if strange_figures(text, brief.evidence, brief.reading.language):
         flags.append(FIGURE)
     return flags

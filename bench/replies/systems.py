@@ -86,11 +86,11 @@ async def answer(
 ) -> SystemOutcome:
     """One system's answer to one post, measured; ``alone`` says that the engine answers no other post meanwhile."""
     counted, meter = measured(engine)
-    embedded = seconds_of(engine.heads.embedder)
+    embedded = seconds_of(engine.readers.embedder)
     async with watched_memory() as peak:
         said = await answering(counted, sample)
-    embedded = seconds_of(engine.heads.embedder) - embedded
-    flags = await asyncio.to_thread(flags_of, said.reply, said.brief, engine.heads) if said.reply else []
+    embedded = seconds_of(engine.readers.embedder) - embedded
+    flags = await asyncio.to_thread(flags_of, said.reply, said.brief, engine.readers) if said.reply else []
     return SystemOutcome(
         system=name,
         id=sample.id,

@@ -26,7 +26,7 @@ from bot.compose.settings import load_settings
 from core.errors import AntiphonError
 from core.models import TargetGroup
 from core.ports import EvidenceQuery
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.stages.reading import attacked
 from core.wording.language import detect
 from core.wording.prepared.bank import matching_themes
@@ -93,17 +93,18 @@ def answers_to(post: str, group: TargetGroup, facts: Sequence[Fact]) -> frozense
     )
 
 
-def post_of(text: str, language: str, labelled: str, sample: Sample, facts: Sequence[Fact], heads: Heads) -> Post:
+def post_of(text: str, language: str, labelled: str, sample: Sample, facts: Sequence[Fact], readers: Readers) -> Post:
     """A sample's post in some language; the stereotypes that it shows are read off the English text ``labelled``."""
     label = TargetGroup(sample.target_group)
-    shares = heads.target_groups(text) if heads.knows(language) else {}
+    posts = readers.posts
+    shares = posts.read([text], language)[0].groups if posts.knows(language) else {}
     answers = answers_to(labelled, label, facts)
     return Post(text, language, label, attacked(text, language, shares), sample.human_reply, answers)
 
 
-def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch, heads: Heads) -> dict[str, Search]:
+def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch, readers: Readers) -> dict[str, Search]:
     """All ways to search for facts."""
-    embedder = heads.embedder
+    embedder = readers.embedder
 
     def words(post: Post) -> list[tuple[int, float]]:
         return index.bm25(post.text, _CANDIDATES)
@@ -172,13 +173,13 @@ def main() -> None:
     settings = load_settings()
     try:
         embedder = open_embedder(settings)
-        facts, heads = load_facts(STARTER_FACTS), Heads.load(embedder)
+        facts, readers = load_facts(STARTER_FACTS), Readers.load(embedder)
         index = KnowledgeIndex(facts, embedder, settings.cache_folder)
         search = open_starter(settings.cache_folder, embedder, language_of=lambda text: detect(text, "en"))
-        ways = rankings(facts, index, search, heads)
+        ways = rankings(facts, index, search, readers)
         norms = frozenset(fact.id for fact in facts if fact.is_universal)
         samples = read_samples(options.posts)
-        posts = [post_of(one.post, "en", one.post, one, facts, heads) for one in samples]
+        posts = [post_of(one.post, "en", one.post, one, facts, readers) for one in samples]
         posts = [post for post in posts if post.answers]
         tables = {"posts": [hits(name, way, posts, norms) for name, way in ways.items()]}
         tables["by group"] = [
@@ -190,7 +191,7 @@ def main() -> None:
             if (some := [post for post in posts if post.label is group])
         ]
         if options.multilingual:
-            tables |= _multilingual(options.multilingual, facts, heads, ways)
+            tables |= _multilingual(options.multilingual, facts, readers, ways)
     except AntiphonError as err:
         raise SystemExit(str(err)) from err
     print(f"{len(posts)} of {len(samples)} posts show a stereotype that a fact answers.")  # noqa: T201 - a command
@@ -199,13 +200,13 @@ def main() -> None:
     save(options.out, tables)
 
 
-def _multilingual(file: Path, facts: Sequence[Fact], heads: Heads, ways: dict[str, Search]) -> dict[str, list[Row]]:
+def _multilingual(file: Path, facts: Sequence[Fact], readers: Readers, ways: dict[str, Search]) -> dict[str, list[Row]]:
     """The same for each language; what a post shows is read off its English version."""
     norms = frozenset(fact.id for fact in facts if fact.is_universal)
     rows = list(zip(read_rows(file), read_samples(file), strict=True))
     english = {row["pair"]: sample.post for row, sample in rows if row["language"] == "en"}
     posts = [
-        post_of(sample.post, row["language"], english[row["pair"]], sample, facts, heads)
+        post_of(sample.post, row["language"], english[row["pair"]], sample, facts, readers)
         for row, sample in rows
         if row["pair"] in english
     ]

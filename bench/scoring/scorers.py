@@ -14,26 +14,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from sklearn.model_selection import GroupKFold
-
 from bench.measuring.calibration import Labelled
 from bench.measuring.samples import Sample
 from bench.replies.systems import brief_of, post_of
 from core.engine import Engine
-from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import PAPER
 from core.llm.prompting import load_prompt
-from core.models import Action, Brief, Evidence, Reading, Verdict
-from core.scoring.heads.heads import LABELLED_INTENTS, Heads, intent_features
+from core.models import Action, Brief, Evidence, Intent, Reading, Verdict
+from core.scoring.readers.readers import Readers
 from core.scoring.receipts import verify
 from core.scoring.rewards import argument_quality
 from core.wording.text import sentences, words
 from kb.starter.facts import Fact
-from training.heads import AGREEMENTS, INTENT_STRENGTH, fit, intent_labels
 
-FOLDS = 8
+AGREEMENTS = (
+    "You have a point.", "I agree.", "That is true:", "Sadly,", "It is a fact that", "Nobody can deny it.",
+    "Well said.", "I understand your worries.", "You are right to say so.", "Unfortunately this is so.", "Yes,",
+    "Exactly.",
+)  # fmt: skip
+"""Words before a post that agree with it."""
 TOPIC = "stance: own reply or one to another group's post"
 _DIGITS = re.compile(r"\d+")
 Triple = tuple[str, str, int, str]
@@ -44,7 +44,7 @@ def stance_rows(samples: Sequence[Sample], pool: Sequence[Sample], chance: rando
     """Each post with its reply (1) and with a text that does not answer it (0), by the kind of text.
 
     The first two do not oppose. A reply to another group's post opposes hate too, so telling it apart measures whether
-    the scorer sees the topic, which a stance head need not.
+    the scorer sees the topic, which stance alone need not.
     """
     own = [(sample.post, sample.human_reply, 1, sample.id) for sample in samples]
     mates = {sample.id: _other(sample, pool, chance, same_group=True) for sample in samples}
@@ -59,37 +59,33 @@ def stance_rows(samples: Sequence[Sample], pool: Sequence[Sample], chance: rando
     }
 
 
-def stance(heads: Heads, samples: Sequence[Sample], pool: Sequence[Sample], seed: int) -> list[Labelled]:
-    """The stance head on ``stance_rows``. Blocking."""
+def stance(readers: Readers, samples: Sequence[Sample], pool: Sequence[Sample], seed: int) -> list[Labelled]:
+    """The reader of drafts on ``stance_rows``. Blocking."""
     chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
     found = [
-        _labelled(name, rows, [float(heads.opposes(post, [text])[0]) for post, text, _, _ in rows])
+        _labelled(name, rows, [readers.drafts.read(post, [text])[0].opposes for post, text, _, _ in rows])
         for name, rows in stance_rows(samples, pool, chance).items()
     ]
     return [replace(one, is_probability_of_label=one.name != TOPIC) for one in found]
 
 
-def hate(heads: Heads, samples: Sequence[Sample]) -> Labelled:
-    """The hate head on posts (1) and the replies to them (0). Blocking."""
+def hate(readers: Readers, samples: Sequence[Sample]) -> Labelled:
+    """The reader of posts on posts (1) and the replies to them (0). Blocking."""
     rows = [(s.post, s.post, 1, s.id) for s in samples] + [(s.post, s.human_reply, 0, s.id) for s in samples]
-    return _labelled("hate: posts or human replies", rows, [float(p) for p in heads.hateful([row[1] for row in rows])])
+    return _labelled(
+        "hate: posts or human replies", rows, [float(p) for p in readers.posts.hateful([row[1] for row in rows])]
+    )
 
 
-def intents(rows: Sequence[Mapping[str, Any]]) -> list[Labelled]:
-    """The intent head, trained as it is shipped, on folds of posts that it did not see: one intent against the others.
-
-    The shipped head saw these rows, so it is trained again for each of eight folds. Blocking.
-    """
-    data = [{name: str(value) for name, value in row.items()} for row in rows]
-    said, labels = [row["reply"] for row in data], np.array(intent_labels(data))
-    posts = [row["post"] for row in data]
-    seen = intent_features(SentenceEmbedder(remembered=len(said)).encode(said), said)
-    chances = np.zeros((len(said), len(LABELLED_INTENTS)))
-    for learnt, held in GroupKFold(FOLDS).split(seen, labels, posts):
-        chances[held] = fit(seen[learnt], list(labels[learnt]), INTENT_STRENGTH).predict_proba(seen[held])
+def intents(readers: Readers, rows: Sequence[Mapping[str, Any]]) -> list[Labelled]:
+    """The intents that the reader of drafts gives labelled replies: one intent against the others. Blocking."""
+    labels = [Intent(str(row["intent"])) for row in rows]
+    posts = [str(row["post"]) for row in rows]
+    read = readers.drafts.read
+    shares = [read(post, [str(row["reply"])])[0].intents for post, row in zip(posts, rows, strict=True)]
     return [
-        Labelled(f"intent: {intent}", [float(p) for p in chances[:, at]], [int(own == at) for own in labels], posts)
-        for at, intent in enumerate(LABELLED_INTENTS)
+        Labelled(f"intent: {intent}", [one[intent] for one in shares], [int(own == intent) for own in labels], posts)
+        for intent in sorted(set(labels))
     ]
 
 
@@ -140,7 +136,7 @@ async def entailment(engine: Engine, facts: Sequence[Fact], pool: Sequence[Fact]
     model = MeteredModel(engine.model, Budget(PAPER))
     for name, rows in entailment_rows(facts, pool, chance).items():
         alone = [await _entails(passage, text, model) for passage, text, _, _ in rows]
-        checked = [await _carried(fact_of[id_], text, model, engine.heads) for _, text, _, id_ in rows]
+        checked = [await _carried(fact_of[id_], text, model, engine.readers) for _, text, _, id_ in rows]
         found += [_labelled(f"entailment alone: {name}", rows, alone), _labelled(f"receipts: {name}", rows, checked)]
     return found
 
@@ -162,12 +158,12 @@ async def _entails(passage: str, sentence: str, model: MeteredModel) -> float | 
     return None if shares is None else shares["yes"]
 
 
-async def _carried(fact: Fact, sentence: str, model: MeteredModel, heads: Heads) -> float | None:
+async def _carried(fact: Fact, sentence: str, model: MeteredModel, readers: Readers) -> float | None:
     """The receipt's probability; ``None`` where the sentence does not count as a statement of fact."""
     reading = Reading("en", fact.target_group, None, None, None, None, None, None, None, Action.REPLY, "benchmark")
     evidence = Evidence(fact.id, fact.text, fact.text, fact.source)
     brief = Brief(post_of(Sample(fact.id, "A post.")), reading, "", (evidence,))
-    receipts, _ = await verify(sentence, brief, frozenset(), model, heads.embedder)
+    receipts, _ = await verify(sentence, brief, frozenset(), model, readers.embedder)
     known = [receipt.probability or 0.0 for receipt in receipts if receipt.verdict is not Verdict.UNVERIFIED]
     return min(known) if known else None
 
@@ -201,8 +197,8 @@ async def every_scorer(
     """
     answered = [sample for sample in pool if sample.human_reply]
     samples, some = answered[:limit], facts[:: -(-len(facts) // limit)]
-    found = await asyncio.to_thread(stance, engine.heads, samples, answered, seed)
-    found.append(await asyncio.to_thread(hate, engine.heads, samples))
-    found += await asyncio.to_thread(intents, replies) if replies else []
+    found = await asyncio.to_thread(stance, engine.readers, samples, answered, seed)
+    found.append(await asyncio.to_thread(hate, engine.readers, samples))
+    found += await asyncio.to_thread(intents, engine.readers, replies) if replies else []
     found += await quality(engine, samples, answered, seed)
     return found + await entailment(engine, some, facts, seed)

@@ -28,7 +28,7 @@ from bot.store.schema import PlatformState
 from bot.store.views.platforms import SeenPlatform, seen
 from core.errors import AntiphonError
 from core.ports import EvidenceQuery, Generation, LanguageModel, Message
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.stages.judge_formats import JudgeFormat
 
 LEAST_FREE_BYTES = 500_000_000
@@ -90,8 +90,9 @@ async def _database(settings: Settings) -> str:
 
 async def _heads(settings: Settings) -> str:
     embedder = open_embedder(settings)
-    heads = Heads.load(embedder)
-    await asyncio.to_thread(heads.hateful, ["Good morning."])
+    readers = Readers.load(embedder)
+    await asyncio.to_thread(readers.posts.hateful, ["Good morning."])
+    await asyncio.to_thread(readers.drafts.read, "Good morning.", ["Good morning."])
     return f"{embedder.name} for {', '.join(sorted(embedder.languages))}"
 
 

@@ -174,7 +174,7 @@ def _request(
 def _arguing(settings: Settings, request: Request, claim: str) -> Request:
     """The request with a claim that the person chose, who is told if it would have lost."""
     chosen, post = checked_claim(given(claim)), request.post.text
-    warning = warning_about(chosen, post, request.language or detect(post, settings.community.language))
+    warning = warning_about(chosen, request.language or detect(post, settings.community.language))
     if warning:
         err().print(Text(warning, style="yellow"), soft_wrap=True)
     return replace(request, claim=chosen)

@@ -60,15 +60,15 @@ class Application(Running):
     governance: CommunityGovernance
 
 
-class HeadsDetector:
-    """``core.ports.HateDetector`` by the built-in hate head, for English."""
+class PostDetector:
+    """``core.ports.HateDetector`` by the reader of posts."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     async def score(self, text: str) -> float:
         """How likely a text is hateful, in [0, 1]."""
-        return float((await asyncio.to_thread(self._engine.heads.hateful, [text]))[0])
+        return float((await asyncio.to_thread(self._engine.readers.posts.hateful, [text]))[0])
 
 
 def worker_name() -> str:
@@ -150,7 +150,7 @@ async def open_application(
         voices = {each.name: voice_of(settings, each.max_characters) for each in served}
         drafting = DraftingRequest(database, engine, profile, voice_of(settings, _SHORTEST_POST), voices)
         casework, governance = build_casework(desk, outbox), CommunityGovernance(database, desk.live_roles)
-        services = Services(casework, governance, HeadsDetector(engine))
+        services = Services(casework, governance, PostDetector(engine))
         standings = Standings(database, platforms.max_characters, name, on_standing)
         waiting = patience or Patience(Backoff(name, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
         yield Application(

@@ -27,7 +27,7 @@ from core.llm.prompting import load_prompt
 from core.moderation.disclosure import longest_footer
 from core.ports import LanguageModel, Message
 from core.request import Voice
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.scoring.rewards import Scorers
 from core.wording.language import detect, name_of
 from kb.library.library import Library
@@ -240,14 +240,14 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
 
     Raises:
         ModelUnavailable: the weights cannot be had or loaded.
-        IndexUnavailable: the embedding model, its heads or the facts cannot be read.
+        IndexUnavailable: the embedding model, the readers or the facts cannot be read.
     """
     embedder = open_embedder(settings)
-    knowledge, heads = open_knowledge(settings, embedder), Heads.load(embedder)
+    knowledge, readers = open_knowledge(settings, embedder), Readers.load(embedder)
     await asyncio.to_thread(knowledge.warm)  # a missing model must be noticed before anything is asked
     scorers = await open_scorers(settings)
     async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
-        yield Engine(model, knowledge, heads, scorers=scorers, judge=judge, judge_format=settings.judge.format)
+        yield Engine(model, knowledge, readers, scorers=scorers, judge=judge, judge_format=settings.judge.format)
 
 
 def make_folder(folder: Path, setting: str) -> None:

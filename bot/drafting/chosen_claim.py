@@ -35,9 +35,9 @@ def checked_claim(text: str) -> str:
     return claim
 
 
-def warning_about(claim: str, post: str, language: str | None) -> str | None:
+def warning_about(claim: str, language: str | None) -> str | None:
     """Why the claim would have lost before the vote, in a sentence for the person who chose it; ``None`` if not."""
-    fault = fault_of(claim, post, language)
+    fault = fault_of(claim, language)
     if fault is None:
         return None
     return sentence(

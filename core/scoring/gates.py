@@ -1,12 +1,16 @@
-"""What no draft may contain, whatever its score.
+"""What no draft may contain, and what a moderator is warned of.
 
-Owns the hard gates. A draft that fails one is dropped, and the reason is counted. Prepared sentences are exempt from
-the gates on wording. The gates run after retrieval, since evidence lowers safety a little (RAG paper, section 4).
+Owns the two levels. A draft is refused for what a rule can tell with certainty (form, links, hidden characters, slurs,
+figures, dates and credits without evidence, language, leaks, injections) and for what the reader of drafts is sure of.
+It is shown with a warning, and ranked lower, for a name without evidence and for what the reader thinks likely. No list
+of words decides alone what a sentence means. Prepared sentences are exempt from the rules on wording and from the
+reader. The gates run after retrieval, since evidence lowers safety a little (RAG paper, section 4).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
@@ -14,22 +18,21 @@ from itertools import combinations
 from core.i18n.sentences import sentence
 from core.llm.prompting import load_prompt
 from core.models import Brief, Intent, Scores
-from core.scoring.grounding.grounding import NAME, unsupported
+from core.scoring.grounding.grounding import NAME, Item, unsupported
+from core.scoring.readers.outputs import DraftFault
+from core.scoring.readers.readers import DraftSigns
 from core.wording.figures.figures import FigureKind
 from core.wording.final_text import hidden_characters
-from core.wording.giveaways.giveaways import fault_in, wordings_of
+from core.wording.giveaways.giveaways import leak_in, wordings_of
 from core.wording.injection.injection import obeys
 from core.wording.language import detect
 from core.wording.links import LINK
-from core.wording.targets.accusations import raised_in, said_of
 from core.wording.targets.slurs import slurs_in
-from core.wording.text import content_stems, longest_shared_run, sentences, stem, words
+from core.wording.text import content_stems, longest_shared_run, sentences, words
 
 MAX_SENTENCES = 2
-LEAST_STANCE = 0.8
-"""The least score of the stance head. Of held-out replies 77 % of those that oppose pass, and 2 % of the others."""
 LEAST_INFERRED_STANCE = 0.5
-"""The least score of inference, where no head knows the language: the reply must not entail the post."""
+"""The least score of inference in a language that the reader of drafts does not know: no reply entails the post."""
 LEAST_NON_TOXICITY = 0.5
 _LEAK = 8
 _NEARLY_SAME = 0.6
@@ -37,18 +40,9 @@ _CREDITED = 0.7
 _SAID, _SAID_SHARE = 3, 0.7
 """Two sentences say the same if they share this many words of meaning, and this part of the shorter one's."""
 
+_GENERIC = 0.7
+
 _MENTION = re.compile(r"@\w|(?<!\w)#\w|<[@#!&:]|\[[^\]]*\]\s*[(\[]")
-_EVERYBODY = frozenset(
-    map(stem, "person human child children kid persona pertsona country país paese herrialde".split())
-)
-"""Words in the lists of groups that do not name a group."""
-_REACH_OF_NEGATION = 5  # words
-_SHARE_OF_GROUP = re.compile(
-    r"\b(?:some|(?:a |only )?few|most|(?:the |a )?(?:minority|majority|handful|part|number) of)\s+(?:the\s+)?"
-    r"(\w+)(?:\s+(\w+))?",
-    re.IGNORECASE,
-)
-_EMPHASIS = re.compile(r"(?<!what )(?<!how )\b(?:do|does|did) (\w+)\b(?=[^?]*$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +93,8 @@ def _wording_fault(text: str, context: GateContext) -> str | None:
     if not own:
         return None
     return (
-        fault_in(own)
+        leak_in(own)
         or (sentence("obeys an instruction") if obeys(own) else None)
-        or _echo_fault(own, context.brief)
-        or _mirror_fault(own, context.brief.language)
-        or _accusation_fault(own, context.brief)
         or _unsupported_fault(own, context)
         or _credit_fault(own, context.brief)
         or _language_fault(own, context.brief)
@@ -111,64 +102,56 @@ def _wording_fault(text: str, context: GateContext) -> str | None:
     )
 
 
-def _echo_fault(own: str, brief: Brief) -> str | None:
-    """Find a restated stereotype: restating strengthens it, also when it is negated or told as another's claim."""
-    language = brief.reading.language
-    post = content_stems(brief.post.text, language)
-    mine = content_stems(own, language)
-    groups = wordings_of(language).group_stems
-    run = longest_shared_run(mine, post)
-    shared = set(mine) & set(post)
-    if run >= 3 or (post and len(shared) * 2 > len(set(post)) and len(shared) > 1):
-        return sentence("repeats the post")
-    if any(stem(match.group(1).casefold()) in shared - groups for match in _EMPHASIS.finditer(own)):
-        return sentence("repeats the post")
-    if any(_denies(part, shared, language) or _retells(part, shared, language) for part in sentences(own)):
-        return sentence("restates the stereotype")
-    counted = {stem(word.casefold()) for match in _SHARE_OF_GROUP.finditer(own) for word in match.groups("")}
-    return sentence("softens or concedes") if counted & (shared | (groups - _EVERYBODY)) else None
-
-
-def _denies(sentence: str, shared: set[str], language: str | None) -> bool:
-    """Whether a negated sentence shares two words with the post, or negates words of the post."""
-    wordings = wordings_of(language)
-    negation = wordings.negation.search(sentence)
-    if negation is None:
-        return False
-    within = " ".join(sentence[negation.end() :].split()[:_REACH_OF_NEGATION])
-    negated = set(content_stems(within, language)) & shared - wordings.group_stems
-    return bool(negated) or len(set(content_stems(sentence, language)) & shared) > 1
-
-
-def _retells(sentence: str, shared: set[str], language: str | None) -> bool:
-    """Whether a sentence speaks of "the claim that" and then has a word of the post."""
-    wordings = wordings_of(language)
-    told = wordings.retells.search(sentence) is not None
-    return told and bool(set(content_stems(sentence, language)) & shared - wordings.group_stems)
-
-
-def _mirror_fault(own: str, language: str) -> str | None:
-    """Find one group set above another, which is the stereotype turned round."""
-    wordings = wordings_of(language)
-    below = {stem(word) for match in wordings.above.finditer(own) for word in words(match.group("whom"))}
-    return sentence("sets one group above another") if below & (wordings.group_stems - _EVERYBODY) else None
-
-
-def _accusation_fault(own: str, brief: Brief) -> str | None:
-    """Find terror or crime that the post does not speak of: such a reply ties the group to it."""
-    brought_up = said_of(own, brief.reading.target_group) - raised_in(brief.post.text)
-    return sentence("brings up what nobody said") if brought_up else None
-
-
 def _unsupported_fault(own: str, context: GateContext) -> str | None:
-    brief = context.brief
-    known = frozenset(words(brief.post.text)) | context.known_names
-    strange = {item.kind for item in unsupported(own, brief.evidence, brief.language, known)}
+    strange = {item.kind for item in _strange(own, context)}
     if strange - {NAME, FigureKind.DATE}:
         return sentence("a number that no evidence holds")
-    if FigureKind.DATE in strange:
-        return sentence("a date that no evidence holds")
-    return sentence("a name that no evidence holds") if strange else None
+    return sentence("a date that no evidence holds") if FigureKind.DATE in strange else None
+
+
+def _strange(own: str, context: GateContext) -> Sequence[Item]:
+    """The figures, dates and names that neither the evidence nor the post holds."""
+    brief = context.brief
+    known = frozenset(words(brief.post.text)) | context.known_names
+    return unsupported(own, brief.evidence, brief.language, known)
+
+
+def doubts_of(text: str, context: GateContext) -> tuple[str, ...]:
+    """What a moderator should look at before they approve a draft that passes the rules: names without evidence."""
+    own = " ".join(own_sentences(text, context)).replace("’", "'")
+    names = dict.fromkeys(item.text for item in _strange(own, context) if item.kind == NAME) if own else {}
+    return tuple(sentence("No evidence holds the name “{name}”.", name=name) for name in names)
+
+
+def reader_fault(signs: DraftSigns, limits: tuple[float, float]) -> str | None:
+    """Why a draft that the reader is sure about may not be shown, or ``None``. ``limits``: ``DraftReader.limits``."""
+    return in_words(signs.worst) if signs.unfit >= limits[1] else None
+
+
+def reader_doubt(signs: DraftSigns, limits: tuple[float, float]) -> str | None:
+    """What a moderator should look at in a draft that the reader would not refuse, or ``None``."""
+    if signs.unfit >= limits[0]:
+        return sentence("Look twice: the reader of drafts thinks that it perhaps {fault}.", fault=in_words(signs.worst))
+    if signs.faults[DraftFault.GENERIC] >= _GENERIC:
+        return sentence("It would fit any hateful post: say something about this one.")
+    return None
+
+
+def in_words(fault: DraftFault | None) -> str:
+    """What is wrong with a draft, as the end of a sentence that begins with the draft; ``None`` is agreement."""
+    if fault is None:
+        return sentence("does not oppose the post")
+    return {
+        DraftFault.CONCEDES: sentence("softens or concedes"),
+        DraftFault.PRESUPPOSES: sentence("presupposes the claim"),
+        DraftFault.MIRRORS: sentence("sets one group above another"),
+        DraftFault.STEREOTYPES: sentence("stereotypes or patronises the people attacked"),
+        DraftFault.INSULTS: sentence("insults the author"),
+        DraftFault.CALLS_FOR_HARM: sentence("calls for harm or exclusion"),
+        DraftFault.OFF_SUBJECT: sentence("is about another group or subject"),
+        DraftFault.GENERIC: sentence("would fit any post"),
+        DraftFault.RESTATES: sentence("repeats the post"),
+    }[fault]
 
 
 def _credit_fault(own: str, brief: Brief) -> str | None:
@@ -228,9 +211,13 @@ def intent_fault(text: str, intent: Intent) -> str | None:
     return sentence("asks nothing") if intent is Intent.QUESTIONING and "?" not in text else None
 
 
-def score_fault(scores: Scores, least_stance: float = LEAST_STANCE) -> str | None:
-    """The gate on scores: a draft must oppose the post and must not be toxic, as far as these scores are known."""
-    if scores.stance is not None and scores.stance < least_stance:
+def score_fault(scores: Scores, *, is_read: bool) -> str | None:
+    """The gate on scores where they are known: a draft must not be toxic, and must oppose the post.
+
+    Args:
+        is_read: the reader of drafts has read the draft, and tells agreement better than inference does.
+    """
+    if not is_read and scores.stance is not None and scores.stance < LEAST_INFERRED_STANCE:
         return sentence("does not oppose the post")
     if scores.non_toxicity is not None and scores.non_toxicity < LEAST_NON_TOXICITY:
         return sentence("toxic")

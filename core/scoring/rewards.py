@@ -18,7 +18,8 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief, Scores
 from core.ports import Embedder, Inference, Scorer
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.outputs import DraftFault
+from core.scoring.readers.readers import Readers
 
 WEIGHTS: Mapping[str, float] = {
     "stance": 0.25,
@@ -30,20 +31,22 @@ WEIGHTS: Mapping[str, float] = {
     "faithfulness_evidence": 0.1,
 }
 """CoARL's three parts (section 4) and F2RL's two (section 3.3). F2RL's gamma is not published; these are ours."""
+_TOXIC = (DraftFault.INSULTS, DraftFault.CALLS_FOR_HARM, DraftFault.STEREOTYPES)
 
 
 @dataclass(frozen=True)
 class StanceScorer:
-    """CoARL's (1 - stance) / 2 by the stance head: topic = the post, sentence = the reply."""
+    """CoARL's (1 - stance) / 2 by the reader of drafts: topic = the post, sentence = the reply."""
 
-    heads: Heads
+    readers: Readers
     name: str = "stance"
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """The probability that each text opposes the post."""
-        if not self.heads.knows(brief.reading.language):
+        if not self.readers.drafts.knows(brief.language):
             return [None] * len(texts)
-        return [float(p) for p in await asyncio.to_thread(self.heads.opposes, brief.post.text, texts)]
+        found = await asyncio.to_thread(self.readers.drafts.read, brief.post.text, texts, brief.language)
+        return [signs.opposes for signs in found]
 
 
 @dataclass(frozen=True)
@@ -66,16 +69,17 @@ class InferredStanceScorer:
 
 @dataclass(frozen=True)
 class NonToxicityScorer:
-    """1 - toxicity, by the hate head."""
+    """1 - toxicity, by the reader of drafts: it insults nobody and calls for no harm."""
 
-    heads: Heads
+    readers: Readers
     name: str = "non_toxicity"
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
-        """1 minus the probability that each text attacks a group of people."""
-        if not self.heads.knows(brief.reading.language):
+        """1 minus the greatest probability of an insult, a call for harm or a stereotype in each text."""
+        if not self.readers.drafts.knows(brief.language):
             return [None] * len(texts)
-        return [1.0 - float(p) for p in await asyncio.to_thread(self.heads.hateful, texts)]
+        found = await asyncio.to_thread(self.readers.drafts.read, brief.post.text, texts, brief.language)
+        return [1.0 - max(signs.faults[fault] for fault in _TOXIC) for signs in found]
 
 
 @dataclass(frozen=True)
@@ -100,13 +104,13 @@ class FaithfulnessScorer:
         return [float(best) for best in np.clip(cosines.max(axis=1), 0.0, 1.0)]
 
 
-def embedded_scorers(heads: Heads) -> list[Scorer]:
+def embedded_scorers(readers: Readers) -> list[Scorer]:
     """The scorers that need no call of the language model."""
     return [
-        StanceScorer(heads),
-        NonToxicityScorer(heads),
-        FaithfulnessScorer(heads.embedder, "faithfulness_claim"),
-        FaithfulnessScorer(heads.embedder, "faithfulness_evidence"),
+        StanceScorer(readers),
+        NonToxicityScorer(readers),
+        FaithfulnessScorer(readers.embedder, "faithfulness_claim"),
+        FaithfulnessScorer(readers.embedder, "faithfulness_evidence"),
     ]
 
 
@@ -115,10 +119,10 @@ class Scorers:
     """The configured scorers of a community; where one is ``None``, the built-in one is used.
 
     Attributes:
-        non_toxicity: used instead of the hate head.
+        non_toxicity: used instead of the reader of drafts.
         argument_quality: used instead of the language model's answer.
         inference: used for factuality instead of the language model's answer, and for stance in languages that the
-            stance head does not know.
+            reader of drafts does not know.
         notes: what could not be loaded, and what replaces it.
         weights: the weight of each reward in the sum.
     """
@@ -129,21 +133,21 @@ class Scorers:
     notes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
 
-    def over(self, heads: Heads, language: str | None) -> list[Scorer]:
+    def over(self, readers: Readers, language: str | None) -> list[Scorer]:
         """The scorers of drafts that need no call of the language model, for a post in ``language``.
 
-        The stance head was trained on posts and replies, so inference scores the stance only in languages that the head
+        The reader of drafts was trained on posts and replies, so inference scores the stance only in languages that it
         does not know. There is no stance where neither knows the language.
         """
         own = [scorer for scorer in (self.non_toxicity, self.argument_quality) if scorer]
-        if self.inference and language in self.inference.languages and not heads.knows(language):
+        if self.inference and language in self.inference.languages and not readers.drafts.knows(language):
             own.append(InferredStanceScorer(self.inference))
-        settled = {scorer.name for scorer in own} | (set() if heads.knows(language) else {"stance"})
-        return [*own, *(scorer for scorer in embedded_scorers(heads) if scorer.name not in settled)]
+        settled = {scorer.name for scorer in own} | (set() if readers.drafts.knows(language) else {"stance"})
+        return [*own, *(scorer for scorer in embedded_scorers(readers) if scorer.name not in settled)]
 
 
 BUILT_IN = Scorers()
-"""Nothing configured: the heads and the language model score."""
+"""Nothing configured: the reader of drafts and the language model score."""
 
 
 async def argument_quality(brief: Brief, text: str, model: MeteredModel) -> float | None:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from core.i18n.sentences import Sentence, sentence
 from core.llm.budget import MeteredModel
 from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Verdict
-from core.ports import Embedder, Inference, Scorer
-from core.scoring.gates import GateContext, fault_of, intent_fault, score_fault
+from core.ports import Inference, Scorer
+from core.scoring.gates import GateContext, doubts_of, fault_of, intent_fault, reader_doubt, reader_fault, score_fault
+from core.scoring.readers.readers import Readers
 from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, argument_quality, evaluate, with_total
 from core.stages.drafting import Candidate
@@ -37,7 +38,7 @@ class Assessor:
         allowed: the intents that the community wants.
         recent: replies posted lately.
         scorers: the rewards that ask no language model.
-        least_stance: below this a draft does not oppose the post.
+        readers: the reader of drafts reads each candidate; prepared ones are exempt from its gate.
         model: asked for receipts and argument quality.
         inference: checks facts instead, in the languages that it knows.
         weights: the weight of each reward.
@@ -51,8 +52,7 @@ class Assessor:
     max_characters: int
     recent: tuple[str, ...]
     scorers: Sequence[Scorer]
-    least_stance: float
-    embedder: Embedder
+    readers: Readers
     model: MeteredModel
     inference: Inference | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
@@ -75,26 +75,44 @@ class Assessor:
         passed = [c for c in passed if self._passes(await self._drift_fault(c))]
         if not passed:
             return []
+        passed = await self._read(passed)
         scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
         self.notes += failed
+        is_read = self.readers.drafts.knows(self.brief.language)
         return [
-            replace(candidate, scores=scores)
+            replace(candidate, scores=scores, doubts=(*candidate.doubts, *doubts_of(candidate.text, context)))
             for candidate, scores in zip(passed, scored, strict=True)
-            if candidate.is_prepared or self._passes(score_fault(scores, self.least_stance))
+            if candidate.is_prepared or self._passes(score_fault(scores, is_read=is_read))
         ]
+
+    async def _read(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Those that the reader of drafts would show, each with its doubt; prepared ones pass."""
+        drafts, language = self.readers.drafts, self.brief.language
+        if not drafts.knows(language):
+            return list(candidates)
+        texts = [candidate.text for candidate in candidates]
+        found = await asyncio.to_thread(drafts.read, self.brief.post.text, texts, language)
+        kept = list[Candidate]()
+        for candidate, signs in zip(candidates, found, strict=True):
+            if candidate.is_prepared:
+                kept.append(candidate)
+            elif self._passes(reader_fault(signs, drafts.limits)):
+                doubt = reader_doubt(signs, drafts.limits)
+                kept.append(replace(candidate, doubts=(doubt,) if doubt else ()))
+        return kept
 
     async def finish(self, candidate: Candidate, *, asks_model: bool = True) -> Candidate:
         """The candidate with its receipts, its warnings, and the rewards that cost a call of the model."""
         model = self.model if asks_model else None
         receipts, whole = await verify(
-            candidate.text, self.brief, self.prepared, model, self.embedder, inference=self.inference
+            candidate.text, self.brief, self.prepared, model, self.readers.embedder, inference=self.inference
         )
         self.notes += whole
         quality = candidate.scores.argument_quality  # from a configured scorer, or an earlier call
         if quality is None and model:
             quality = await argument_quality(self.brief, candidate.text, model)
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
-        warnings = (*warnings_of(receipts), *_cautions(receipts, self.brief.evidence))
+        warnings = (*candidate.doubts, *warnings_of(receipts), *_cautions(receipts, self.brief.evidence))
         return replace(candidate, scores=with_total(scores, self.weights), receipts=receipts, warnings=warnings)
 
     async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
@@ -125,9 +143,9 @@ class Assessor:
 
     async def _drift_fault(self, candidate: Candidate) -> str | None:
         """Find a rewrite that says something else, as a small model's sometimes does."""
-        if not candidate.rewrites or self.brief.language not in self.embedder.languages:
+        if not candidate.rewrites or self.brief.language not in self.readers.embedder.languages:
             return None
-        first, second = await asyncio.to_thread(self.embedder.encode, [candidate.text, candidate.rewrites])
+        first, second = await asyncio.to_thread(self.readers.embedder.encode, [candidate.text, candidate.rewrites])
         return sentence("strays from what it rewrites") if float(first @ second) < _LEAST_LIKENESS else None
 
     def _ungrounded_fault(self, candidate: Candidate) -> str | None:

@@ -1,7 +1,7 @@
 """Stage 2: counter-claims, and the vote that picks one (F2RL, section 3.1).
 
-Owns how claims are written, which are dropped before the vote (those that restate, presuppose or mirror the stereotype,
-or overstate), and how the vote is read from one-token log-probabilities with rotated order.
+Owns how claims are written, which are dropped before the vote (those that the reader of drafts refuses, or that
+overstate), and how the vote is read from one-token log-probabilities with rotated order.
 """
 
 from __future__ import annotations
@@ -20,46 +20,31 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Claim, FlaggedPost
 from core.ports import Generation, Message
-from core.scoring.heads.heads import Heads
+from core.scoring.gates import reader_fault
+from core.scoring.readers.readers import Readers
 from core.stages.outcomes import Noted
-from core.wording.giveaways.giveaways import fault_in, wordings_of
+from core.wording.giveaways.giveaways import leak_in, wordings_of
 from core.wording.language import name_of
 from core.wording.prepared.bank import Theme
-from core.wording.text import content_stems, sentences, words
+from core.wording.text import sentences, words
 
-_LEAST_STANCE = 0.8
-_MOST_HATE = 0.4
 _LEAST_SHARE = 0.001
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 
 
-def fault_of(claim: str, post: str, language: str | None) -> str | None:
-    """Why a claim is dropped before the vote, in words, or ``None`` if it is kept.
+def fault_of(claim: str, language: str | None) -> str | None:
+    """What a rule alone finds wrong with a claim, in words, or ``None``.
 
-    A claim restates the stereotype if it shares a word of meaning with the post and negates, hedges or merely repeats
-    it. It mirrors the stereotype if it calls one group better than another. It overstates if it speaks of all, of none
-    or of most.
+    A claim overstates if it speaks of all, of none or of most. Whether it opposes the post, or restates, presupposes or
+    mirrors the stereotype, the reader of drafts says.
     """
     if len(words(claim)) < 4 or len(sentences(claim)) > 1:
         return sentence("not one plain sentence")
-    wordings = wordings_of(language)
-    if wordings.mirror.search(claim):
-        return sentence("mirrors the stereotype")
-    if wordings.absolutes.search(claim):
-        return sentence("overstates")
-    wording = fault_in(claim)
-    if wording:
-        return wording
-    shared = set(content_stems(claim, language)) & set(content_stems(post, language))
-    if wordings.negation.search(claim) and shared:
-        return sentence("restates the stereotype")
-    if len(shared) > 2 or len(shared) * 2 > len(set(content_stems(claim, language))):
-        return sentence("repeats the post")
-    return None
+    return sentence("overstates") if wordings_of(language).absolutes.search(claim) else leak_in(claim)
 
 
 async def propose_claims(
-    post: FlaggedPost, language: str, themes: Sequence[Theme], model: MeteredModel, heads: Heads, count: int
+    post: FlaggedPost, language: str, themes: Sequence[Theme], model: MeteredModel, readers: Readers, count: int
 ) -> Noted[list[str]]:
     """At most ``count`` claims, the prepared one of the closest theme among them, and what was lost on the way."""
     prepared = [theme.claim for theme in themes[:2] if theme.claim]
@@ -69,7 +54,7 @@ async def propose_claims(
     except ModelUnavailable as err:
         written = []
         degraded.append(sentence("claims: the model wrote none ({why}); prepared claims are used", why=err.message))
-    standing, lost = await asyncio.to_thread(_standing, written, post.text, language, heads)
+    standing, lost = await asyncio.to_thread(_standing, written, post.text, language, readers)
     if lost:
         degraded.append(
             sentence(
@@ -89,16 +74,13 @@ async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: i
     return [line for line in dict.fromkeys(lines) if line]
 
 
-def _standing(claims: Sequence[str], post: str, language: str, heads: Heads) -> Noted[list[str]]:
+def _standing(claims: Sequence[str], post: str, language: str, readers: Readers) -> Noted[list[str]]:
     """The claims that are kept, and for each of the others why it is dropped."""
     standing, lost = list[str](), list[str]()
     for claim in claims:
-        fault = fault_of(claim, post, language)
-        if fault is None and heads.knows(language):
-            if heads.opposes(post, [claim])[0] < _LEAST_STANCE:
-                fault = sentence("does not oppose the post")
-            elif heads.hateful([claim])[0] > _MOST_HATE:
-                fault = sentence("reads as hateful")
+        fault = fault_of(claim, language)
+        if fault is None and readers.drafts.knows(language):
+            fault = reader_fault(readers.drafts.read(post, [claim], language)[0], readers.drafts.limits)
         if fault:
             lost.append(fault)
         else:

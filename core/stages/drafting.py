@@ -41,7 +41,8 @@ class Candidate:
     """A draft during the search.
 
     ``is_prepared``: it was put together from prepared sentences and evidence; the model may have summarised a long
-    passage. ``rewrites`` is the text that it rewords; "" where it is not a rewrite.
+    passage. ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is
+    warned of before any receipt (``core.scoring.gates``).
     """
 
     text: str
@@ -51,11 +52,17 @@ class Candidate:
     receipts: tuple[Receipt, ...] = ()
     warnings: tuple[str, ...] = ()
     rewrites: str = ""
+    doubts: tuple[str, ...] = ()
 
     @property
     def is_unsupported(self) -> bool:
         """Whether one of its sentences states a fact without known evidence: such drafts come last."""
         return any(receipt.verdict is not Verdict.SUPPORTED for receipt in self.receipts)
+
+    @property
+    def last(self) -> int:
+        """What sends a draft down the list before any score: a fact without evidence, and each doubt about it."""
+        return self.is_unsupported + len(self.doubts)
 
     @property
     def energy(self) -> float:

@@ -27,7 +27,7 @@ _UNREADABLE = sentence("judge: a pair got no readable answer")
 def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[Candidate]:
     """The ``each`` best candidates of each intent by reward, those that evidence carries first."""
     best: dict[Intent, list[Candidate]] = {}
-    for candidate in sorted(candidates, key=lambda candidate: (candidate.is_unsupported, -candidate.energy)):
+    for candidate in sorted(candidates, key=lambda candidate: (candidate.last, -candidate.energy)):
         best.setdefault(candidate.intent, []).append(candidate)
     return [candidate for found in best.values() for candidate in found[:each]]
 
@@ -35,7 +35,7 @@ def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[
 def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
     """The candidates that enter the tournament: the best of each intent first, then the others by reward."""
     first = best_of_each_intent(candidates)
-    rest = sorted((c for c in candidates if c not in first), key=lambda c: (c.is_unsupported, -c.energy))
+    rest = sorted((c for c in candidates if c not in first), key=lambda c: (c.last, -c.energy))
     return [*first, *rest][:count]
 
 
@@ -128,12 +128,12 @@ def ranked(
     """
     all_judged = all(candidate.scores.judge is not None for candidate in candidates)
 
-    def order(candidate: Candidate) -> tuple[bool, bool, float]:
+    def order(candidate: Candidate) -> tuple[int, bool, float]:
         scores = candidate.scores
         judged = scores.judge if all_judged else None
         reward = None if by_judge_alone and judged is not None else scores.total
         marks = [mark for mark in (reward, judged) if mark is not None]
         is_far = any(receipt.evidence_id in far for receipt in candidate.receipts)
-        return candidate.is_unsupported, is_far, -(fmean(marks) if marks else 0.0)
+        return candidate.last, is_far, -(fmean(marks) if marks else 0.0)
 
     return sorted(candidates, key=order)

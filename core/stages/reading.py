@@ -21,12 +21,12 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Action, FlaggedPost, Reading, TargetGroup
 from core.ports import Generation
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import PostReader, PostSigns
 from core.stages.outcomes import Noted
 from core.wording.injection.injection import instructs
 from core.wording.language import NAMES, detect, name_of
 from core.wording.targets.groups import groups_named, undisguised
-from core.wording.text import MAX_POST_CHARACTERS, clean, sentences, stop_words, words
+from core.wording.text import MAX_POST_CHARACTERS, clean, stop_words, words
 
 EXPLANATIONS = (
     "offensiveness",
@@ -43,6 +43,7 @@ _SURELY_HATEFUL = 0.6
 _GROUP_IS_CLEAR = 0.5
 _GROUP_IS_UNLIKELY = 0.1
 _VIOLENT = 0.6
+_THREATENS = 0.8
 _PERSONAL = 0.6
 
 _ASKED_AS = {
@@ -118,8 +119,8 @@ _ADDRESS = re.compile(
 class Signals:
     """What is known of a post before the language model is asked.
 
-    ``hateful`` is ``None`` where no head knows the language. ``unlikely_groups``: neither the head nor a word hints at
-    them.
+    ``hateful`` and ``signs`` are ``None`` where the small reader does not know the language. ``unlikely_groups``:
+    neither the reader nor a word hints at them.
     """
 
     language: str | None
@@ -130,10 +131,11 @@ class Signals:
     may_name_person: bool = False
     addresses_somebody: bool = False
     unlikely_groups: frozenset[TargetGroup] = frozenset()
+    signs: PostSigns | None = None
 
     @property
     def calls_for_reply(self) -> bool:
-        """Whether the heads alone show that a reply will be advised, so a draft may be shown before the reading."""
+        """Whether the reader alone shows that a reply will be advised, so a draft may be shown before the reading."""
         return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not self.may_name_person
 
 
@@ -163,17 +165,17 @@ def check_text(text: str) -> Noted[str]:
     return Noted(cleaned, notes)
 
 
-async def read_signals(post: FlaggedPost, heads: Heads, *, expected: str, language: str | None) -> Signals:
+async def read_signals(post: FlaggedPost, reader: PostReader, *, expected: str, language: str | None) -> Signals:
     """Language, hatefulness, target group and calls for violence, within a fraction of a second.
 
     Args:
         expected: the community's language, assumed for short posts that could be in several.
         language: the language that a person named, which needs no detection.
     """
-    return await asyncio.to_thread(_signals, post.text, heads, expected, language)
+    return await asyncio.to_thread(_signals, post.text, reader, expected, language)
 
 
-def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signals:
+def _signals(text: str, reader: PostReader, expected: str, named: str | None) -> Signals:
     language = named or detect(text, expected)
     notes = list[str]()
     if language is None:
@@ -181,28 +183,28 @@ def _signals(text: str, heads: Heads, expected: str, named: str | None) -> Signa
     violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
     addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
     open_text = undisguised(text, language)
-    if not heads.knows(language):
+    if not reader.knows(language):
         if language is not None:
             notes.append(
                 sentence(
-                    "reading: no built-in scorer knows {language}; whether the post is hateful is the language model's "
-                    "word alone",
+                    "reading: the small reader does not know {language}; whether the post is hateful is the language "
+                    "model's word alone",
                     language=name_of(language),
                 )
             )
         return Signals(language, None, attacked(open_text, language, {}), violent, tuple(notes), *addressed)
-    shares = heads.target_groups(open_text)
-    group = attacked(open_text, language, shares)
+    signs = reader.read([text], language)[0]
+    group = attacked(open_text, language, signs.groups)
     hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
-    unlikely = frozenset(other for other, share in shares.items() if share < _GROUP_IS_UNLIKELY) - hinted
-    worst = float(heads.hateful([text, *sentences(text)]).max())  # one hateful sentence among friendly ones is enough
-    return Signals(language, worst, group, violent, tuple(notes), *addressed, unlikely)
+    unlikely = frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY) - hinted
+    violent = violent or signs.threat >= _THREATENS
+    return Signals(language, signs.hateful, group, violent, tuple(notes), *addressed, unlikely, signs)
 
 
 def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
-    """The group that a post attacks, by the head's shares and the words for groups; ``None`` where neither is sure.
+    """The group that a post attacks, by the reader's shares and the words for groups; ``None`` where neither is sure.
 
-    The head decides where it is sure of a group. Otherwise a post that names exactly one group is taken to attack it.
+    The reader decides where it is sure of a group. Otherwise a post that names exactly one group is taken to attack it.
     """
     likeliest = max(shares, key=lambda group: shares[group], default=None)
     if likeliest is not None and likeliest is not TargetGroup.OTHER and shares[likeliest] >= _GROUP_IS_CLEAR:
@@ -233,7 +235,7 @@ async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) ->
     """The reading of a post, and notes on what is missing and why.
 
     One structured call gives the explanations; after a bad answer a second call uses another prompt. What the model
-    cannot give stays ``None``. Where the head is sure that the post is hateful, the model is not asked about it.
+    cannot give stays ``None``. Where the reader is sure that the post is hateful, the model is not asked about it.
 
     Raises:
         ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
@@ -318,9 +320,9 @@ def _raise_unless_answered(model: MeteredModel, err: ModelUnavailable) -> None:
         raise err
 
 
-def pooled(head: float | None, model: float | None) -> float | None:
+def pooled(reader: float | None, model: float | None) -> float | None:
     """One probability from two opinions, by multiplying their odds; ``None`` if there is neither."""
-    odds = [p / (1 - p) for p in (_inside(head), _inside(model)) if p is not None]
+    odds = [p / (1 - p) for p in (_inside(reader), _inside(model)) if p is not None]
     return math.prod(odds) / (1 + math.prod(odds)) if odds else None
 
 
@@ -329,11 +331,11 @@ def _inside(probability: float | None) -> float | None:
 
 
 def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False, personal: bool = False) -> Reading:
-    """The reading from what the heads, the rules and the model say.
+    """The reading from what the reader, the rules and the model say.
 
     Whether the post is hateful is not taken from the structured answer: a small model writes "hateful" of nearly every
-    text, while the odds of its one-token answer and of the trained head tell hateful posts apart. The model's target
-    group counts where the head and the words know none, unless they find it unlikely: no group is better than a wrong
+    text, while the odds of its one-token answer and of the reader tell hateful posts apart. The model's target
+    group counts where the reader and the words know none, unless they find it unlikely: no group is better than a wrong
     one.
     """
     advised = Action(answer["recommended_action"]) if answer else None

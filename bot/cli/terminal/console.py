@@ -183,7 +183,7 @@ async def _redraft(
         return False
     chosen = _numbered(claims, int(answer)) if answer.isdecimal() else answer
     await application.desk.decisions.redraft(case.id, case.version, chosen, operator())
-    warning = warning_about(chosen, case.post.text, stored.suggestion.reading.language)
+    warning = warning_about(chosen, stored.suggestion.reading.language)
     if warning:
         console.print(Text(warning, style="yellow"))
     return True

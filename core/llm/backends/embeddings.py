@@ -151,7 +151,7 @@ class SentenceEmbedder:
     def _where(self) -> Path | str:
         """The model's folder, or its name on the hub."""
         if self._model_given is None:
-            return _packaged_folder()
+            return packaged_folder()
         folder = Path(self._model_given).expanduser()
         if folder.is_dir():
             return folder
@@ -160,7 +160,7 @@ class SentenceEmbedder:
         return self._model_given
 
 
-def _packaged_folder() -> Path:
+def packaged_folder() -> Path:
     """The folder in the package, found without running the package."""
     spec = importlib.util.find_spec(PACKAGED_MODEL)
     for root in (spec.submodule_search_locations or ()) if spec else ():

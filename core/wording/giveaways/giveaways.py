@@ -1,4 +1,4 @@
-"""How a draft or claim gives itself away: wordings that agree, soften, presuppose, refuse or leak, by language.
+"""Wordings by language: what refuses or leaks, credits a source, denies, or states something checkable.
 
 Owns the lists beside this file (one ``<language>.toml`` for each language that Antiphon writes) and their reading.
 ``core.scoring.gates`` and ``core.stages.claims`` decide what follows from a find.
@@ -21,14 +21,9 @@ FALLBACK = "en"
 _FAULTS = {
     name: name
     for name in (
-        sentence("agrees with the post"),
         sentence("claims an identity"),
-        sentence("labels a person"),
-        sentence("presupposes the claim"),
         sentence("prompt text"),
         sentence("refusal"),
-        sentence("sets one group above another"),
-        sentence("softens or concedes"),
     )
 }
 """The names of the faults in the lists, as sentences that can be translated."""
@@ -41,9 +36,6 @@ class Wordings:
     Attributes:
         faults: what shows each fault, by the fault's name.
         negation: a word that denies what follows.
-        mirror: one group set above another, by words alone: for claims.
-        above: somebody set above others, the group ``whom``: for drafts.
-        retells: somebody else's claim repeated.
         credits: somebody credited with a finding.
         absolutes: what is said of all, of none or of most.
         checkable: what somebody could ask a source for.
@@ -52,9 +44,6 @@ class Wordings:
 
     faults: Mapping[str, re.Pattern[str]]
     negation: re.Pattern[str]
-    mirror: re.Pattern[str]
-    above: re.Pattern[str]
-    retells: re.Pattern[str]
     credits: re.Pattern[str]
     absolutes: re.Pattern[str]
     checkable: re.Pattern[str]
@@ -69,9 +58,6 @@ def wordings_of(language: str | None) -> Wordings:
     return Wordings(
         faults={_FAULTS[name]: _any(*expressions) for name, expressions in rows["faults"].items()},
         negation=_any(rows["negation"]),
-        mirror=_any(rows["mirror"]),
-        above=_any(rows["above"]),
-        retells=_any(rows["retells"]),
         credits=_any(rows["credits"]),
         absolutes=_any(*rows["absolutes"]),
         checkable=_any(*rows["checkable"]),
@@ -83,8 +69,8 @@ def _any(*expressions: str) -> re.Pattern[str]:
     return re.compile("|".join(expressions), re.IGNORECASE)
 
 
-def fault_in(text: str) -> str | None:
-    """The first fault that a text's wording shows, in any of the languages, or ``None``."""
+def leak_in(text: str) -> str | None:
+    """What a text's wording shows of the model behind it (a refusal, its prompt, an invented identity), or ``None``."""
     plain = text.replace("’", "'")
     for language in NAMES:
         for name, shown_by in wordings_of(language).faults.items():

@@ -1,1 +1,0 @@
-"""Small heads on sentence vectors, with their weights and their card."""

@@ -1,0 +1,219 @@
+"""The two small readers: what a post does to whom, and what a draft does under its post.
+
+Owns how the shipped weights are found, what the readers see of a text, and what their numbers mean. ``README.md``
+beside this file is their card: data, figures and limits. They are valid for the languages that they were measured in,
+which ``knows`` tells; in others only a larger model's word counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.llm.backends.encoders import SmallEncoder
+from core.models import Intent, TargetGroup
+from core.ports import Embedder, TextClassifier
+from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
+from core.wording.readable import readable
+
+_WINDOW: Final = 60
+_STEP: Final = 40
+"""Words: a long text is also read piece by piece, since one hateful sentence is enough."""
+_GROUP_IS_ATTACKED: Final = 0.5
+_WORD: Final = re.compile(r"\S+")
+
+
+class Sureness(StrEnum):
+    """What the reader of posts says, with an honest middle."""
+
+    HATEFUL = "hateful"
+    NOT_SURE = "not sure"
+    NOT_HATEFUL = "not hateful"
+
+
+@dataclass(frozen=True, slots=True)
+class PostSigns:
+    """What a post does, as calibrated probabilities in [0, 1].
+
+    ``groups``: the probability that each group is attacked. ``implied``: by a stereotype between the lines.
+    ``person``: one person is attacked. ``severity``: from 1, mild, to 5, calls for violence; of a post that is hateful.
+    """
+
+    hateful: float
+    implied: float
+    threat: float
+    person: float
+    severity: int
+    groups: Mapping[TargetGroup, float]
+
+    @property
+    def attacked(self) -> frozenset[TargetGroup]:
+        """The groups that are more likely attacked than not."""
+        return frozenset(group for group, share in self.groups.items() if share >= _GROUP_IS_ATTACKED)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSigns:
+    """What a draft does under its post, as calibrated probabilities in [0, 1].
+
+    ``unfit``: a reader would not post it, for whatever fault. ``opposes``: it opposes the post (CoARL, section 4).
+    ``intents`` sum to 1.
+    """
+
+    unfit: float
+    opposes: float
+    faults: Mapping[DraftFault, float]
+    intents: Mapping[Intent, float]
+
+    @property
+    def worst(self) -> DraftFault | None:
+        """The likeliest fault, but for that of a generic reply, which may still be shown; ``None`` if it agrees."""
+        named = {fault: share for fault, share in self.faults.items() if fault is not DraftFault.GENERIC}
+        worst = max(named, key=lambda fault: named[fault])
+        return worst if named[worst] >= 1 - self.opposes else None
+
+
+class PostReader:
+    """Reads posts. Blocking: call it in a thread."""
+
+    def __init__(self, classifier: TextClassifier) -> None:
+        self._classifier = classifier
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The ISO 639-1 codes of the languages in which it was measured and found good enough."""
+        return frozenset(self._classifier.about["languages"])
+
+    def knows(self, language: str | None) -> bool:
+        """Whether its word counts in a language."""
+        return language in self.languages
+
+    def read(self, texts: Sequence[str], language: str | None = None) -> list[PostSigns]:
+        """What each text does. A long text is as hateful as its worst piece."""
+        pieces = [_pieces(readable(text, language)) for text in texts]
+        flat = [(piece,) for of_text in pieces for piece in of_text]
+        found = _probabilities(self._classifier.logits(flat), self._classifier.about["calibration"])
+        signs, start = [], 0
+        for of_text in pieces:
+            rows = found[start : start + len(of_text)]
+            start += len(of_text)
+            signs.append(_post_signs(rows[int(rows[:, 0].argmax())]))
+        return signs
+
+    def hateful(self, texts: Sequence[str], language: str | None = None) -> NDArray[np.float64]:
+        """The probability, shape (n,), that each text attacks a group of people."""
+        return np.array([signs.hateful for signs in self.read(texts, language)], dtype=np.float64)
+
+    def sureness(self, hateful: float) -> Sureness:
+        """What a probability means: hateful, not, or not sure in between."""
+        low, high = self._classifier.about["unsure"]
+        if hateful >= high:
+            return Sureness.HATEFUL
+        return Sureness.NOT_HATEFUL if hateful < low else Sureness.NOT_SURE
+
+    def threshold(self, one_in: float) -> float:
+        """The probability that one of ``one_in`` ordinary messages exceeds, as measured on such messages."""
+        rates, thresholds = self._classifier.about["false_alarms"]
+        wanted = np.log10(max(one_in, 1.0))
+        return float(_probability(np.interp(wanted, rates, thresholds)))
+
+    def false_alarms(self, threshold: float) -> float:
+        """The share of ordinary messages above a threshold: the inverse of ``threshold``."""
+        rates, thresholds = self._classifier.about["false_alarms"]
+        return float(10 ** -np.interp(_logit(threshold), thresholds, rates))
+
+
+class DraftReader:
+    """Reads drafts together with their post. Blocking: call it in a thread."""
+
+    def __init__(self, classifier: TextClassifier) -> None:
+        self._classifier = classifier
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The ISO 639-1 codes of the languages in which it was measured and found good enough."""
+        return frozenset(self._classifier.about["languages"])
+
+    def knows(self, language: str | None) -> bool:
+        """Whether its word counts in a language."""
+        return language in self.languages
+
+    def read(self, post: str, drafts: Sequence[str], language: str | None = None) -> list[DraftSigns]:
+        """What each draft does under the post."""
+        shown = readable(post, language)
+        pairs = [(shown, " ".join(draft.split())) for draft in drafts]
+        found = _probabilities(self._classifier.logits(pairs), self._classifier.about["calibration"])
+        return [_draft_signs(row) for row in found]
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The probabilities of being unfit from which a draft is shown with a warning, and refused."""
+        warned, refused = self._classifier.about["limits"]
+        return float(warned), float(refused)
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Both readers, and the embedding model that the retrieval shares with the wording of drafts."""
+
+    posts: PostReader
+    drafts: DraftReader
+    embedder: Embedder
+
+    @classmethod
+    def load(cls, embedder: Embedder) -> Readers:
+        """The shipped weights. They are read at the first use.
+
+        Raises:
+            IndexUnavailable: at the first use, if the weights are missing or damaged.
+        """
+        folder = Path(str(resources.files("core.scoring.readers")))
+        posts, drafts = (SmallEncoder(folder / f"{name}.safetensors") for name in ("posts", "drafts"))
+        return cls(PostReader(posts), DraftReader(drafts), embedder)
+
+
+def _pieces(text: str) -> list[str]:
+    """The text, and for a long one its overlapping stretches."""
+    spans = [match.span() for match in _WORD.finditer(text)]
+    if len(spans) <= _WINDOW + _STEP // 2:
+        return [text]
+    starts = range(0, max(len(spans) - _WINDOW, 0) + _STEP, _STEP)
+    stretches = [spans[start : start + _WINDOW] for start in starts]
+    return [text[part[0][0] : part[-1][1]] for part in stretches if part]
+
+
+def _probabilities(logits: NDArray[np.float32], calibration: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
+    slopes, offsets = np.array(calibration, dtype=np.float64).T
+    found: NDArray[np.float64] = _probability(logits.astype(np.float64) * slopes + offsets)
+    return found
+
+
+def _probability(logits: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-np.clip(logits, -40, 40)))
+
+
+def _logit(probability: float) -> float:
+    inside = min(max(probability, 1e-9), 1 - 1e-9)
+    return float(np.log(inside / (1 - inside)))
+
+
+def _post_signs(row: NDArray[np.float64]) -> PostSigns:
+    said = dict(zip(POST_OUTPUTS, map(float, row), strict=True))
+    severity = 1 + round(4 * said["severity"])
+    groups = {group: said[group] for group in TargetGroup}
+    return PostSigns(said["hateful"], said["implied"], said["threat"], said["person"], severity, groups)
+
+
+def _draft_signs(row: NDArray[np.float64]) -> DraftSigns:
+    said = dict(zip(DRAFT_OUTPUTS, map(float, row), strict=True))
+    whole = sum(said[intent] for intent in INTENTS) or 1.0
+    intents = {intent: said[intent] / whole for intent in INTENTS}
+    return DraftSigns(said["unfit"], said["opposes"], {fault: said[fault] for fault in DraftFault}, intents)

@@ -1,0 +1,170 @@
+"""The posts and drafts that the readers are trained and measured on: their files, labels, and how they are split.
+
+Owns the form of the files in ``training/data``, which its README.md describes, and the meaning of a label. A label is
+what one person or reader says of a text: for a post ``n``, ``n::p`` or ``h:GROUPS:FLAGS``; for a draft ``ok`` or the
+letters of its faults.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.models import Intent, TargetGroup
+from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
+
+DATA: Final = Path(__file__).with_name("data")
+GROUP_LETTERS: Final = dict(zip("wcdmujlo", TargetGroup, strict=True))
+"""The letters of the target groups in labels, in the order of ``TargetGroup``."""
+FAULT_LETTERS: Final = {
+    "c": DraftFault.CONCEDES,
+    "p": DraftFault.PRESUPPOSES,
+    "m": DraftFault.MIRRORS,
+    "s": DraftFault.STEREOTYPES,
+    "i": DraftFault.INSULTS,
+    "h": DraftFault.CALLS_FOR_HARM,
+    "x": DraftFault.OFF_SUBJECT,
+    "g": DraftFault.GENERIC,
+    "r": DraftFault.RESTATES,
+}
+_POST_LABEL: Final = re.compile(r"n(?:::(?P<aimed>[pt]+))?|h:(?P<groups>[wcdmujlo]+):(?P<flags>[eitp1-5]+)")
+_DRAFT_LABEL: Final = re.compile(r"ok|[acpmsihxgrk]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PostRow:
+    """A post, who wrote it, what its writer meant, and what each reader says.
+
+    ``family``: the template that it was filled from, or the post itself. ``split``: ``train``, ``dev`` or ``test``.
+    """
+
+    id: str
+    text: str
+    language: str
+    function: str
+    writer: str
+    family: str
+    split: str
+    meant: str
+    readings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRow:
+    """A reply to a post, with the kind that its writer meant (an intent, or the letters of its faults)."""
+
+    id: str
+    post_id: str
+    post: str
+    text: str
+    language: str
+    writer: str
+    split: str
+    meant: str
+    intent: str
+    readings: tuple[str, ...]
+
+
+def rows_of(folder: Path) -> Iterable[dict[str, Any]]:
+    """The rows of all files of a folder, in the order of their names."""
+    for file in sorted(folder.glob("*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line.strip():
+                yield json.loads(line)
+
+
+def posts(folder: Path = DATA / "posts") -> list[PostRow]:
+    """The posts that ship."""
+    return [PostRow(**{**row, "readings": tuple(row["readings"])}) for row in rows_of(folder)]
+
+
+def drafts(folder: Path = DATA / "drafts") -> list[DraftRow]:
+    """The drafts that ship, each with the words of its post."""
+    text_of = {row.id: row.text for row in posts()}
+    return [
+        DraftRow(**{**row, "readings": tuple(row["readings"]), "post": text_of[row["post_id"]]})
+        for row in rows_of(folder)
+    ]
+
+
+def post_values(label: str) -> NDArray[np.float32]:
+    """What a label says of each output of the reader of posts; NaN where it says nothing.
+
+    Raises:
+        ValueError: it is no label.
+    """
+    found = _POST_LABEL.fullmatch(label)
+    if found is None:
+        raise ValueError(f"{label!r} labels no post: write n, n::p or h:GROUPS:FLAGS")
+    groups, flags = found["groups"] or "", found["flags"] or found["aimed"] or ""
+    says: dict[str, float] = {
+        "hateful": label[0] == "h",
+        "implied": "i" in flags,
+        "threat": "t" in flags,
+        "person": "p" in flags,
+        "severity": next((int(flag) for flag in flags if flag.isdecimal()), np.nan),
+    }
+    attacked = {GROUP_LETTERS[letter] for letter in groups}
+    values: NDArray[np.float32] = np.array(
+        [says[name] if name in says else float(name in attacked) for name in POST_OUTPUTS], np.float32
+    )
+    return values
+
+
+def draft_values(label: str, intent: str = "") -> NDArray[np.float32]:
+    """What a label says of each output of the reader of drafts; NaN for the intents where none is meant.
+
+    Raises:
+        ValueError: it is no label.
+    """
+    if not _DRAFT_LABEL.fullmatch(label):
+        raise ValueError(f"{label!r} labels no draft: write ok or the letters of its faults")
+    letters = "" if label == "ok" else label
+    says: dict[str, float] = {fault: letter in letters for letter, fault in FAULT_LETTERS.items()}
+    says["opposes"] = "a" not in letters
+    says["unfit"] = bool(set(letters) - {"g"})
+    meant = {name: float(name == intent) if intent else np.nan for name in INTENTS}
+    values: NDArray[np.float32] = np.array(
+        [says[name] if name in says else meant[Intent(name)] for name in DRAFT_OUTPUTS], np.float32
+    )
+    return values
+
+
+def agreed(values: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The mean of what several readings say, which is the share that says yes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of an output about which no reading says anything
+        mean: NDArray[np.float32] = np.nanmean(np.stack(list(values)), axis=0).astype(np.float32)
+    return mean
+
+
+def post_targets(rows: Sequence[PostRow]) -> NDArray[np.float32]:
+    """The mean reading of each post, shape (n, outputs)."""
+    return np.stack([agreed([post_values(label) for label in row.readings or (row.meant,)]) for row in rows])
+
+
+def draft_targets(rows: Sequence[DraftRow]) -> NDArray[np.float32]:
+    """The mean reading of each draft, shape (n, outputs)."""
+    return np.stack(
+        [agreed([draft_values(label, row.intent) for label in row.readings or (row.meant,)]) for row in rows]
+    )
+
+
+def alpha(pairs: Iterable[Mapping[str, bool]]) -> float:
+    """Krippendorff's alpha for yes and no, over units that were read twice or more."""
+    units = [list(unit.values()) for unit in pairs if len(unit) > 1]
+    count = sum(map(len, units))
+    if not count:
+        return float("nan")
+    yes = sum(sum(unit) for unit in units)
+    observed = sum(2 * sum(unit) * (len(unit) - sum(unit)) / (len(unit) - 1) for unit in units) / count
+    expected = 2 * yes * (count - yes) / (count * (count - 1))
+    return 1.0 - observed / expected if expected else float("nan")

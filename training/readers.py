@@ -1,0 +1,273 @@
+"""Trains the two small readers of ``core/scoring/readers`` on the texts of ``training/data``.
+
+    python -m training.readers posts
+    python -m training.readers drafts
+
+Each command reads the training split, keeps the epoch that does best on the development split, brings the weights to
+eight bits, fits the calibration on the development split with these, and writes the file that ships. The test split is
+never looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measure on it. The same data, seed and machine
+give the same weights; another machine rounds differently, so that figures move within their noise.
+
+The encoder learns with its word vectors fixed, since these come with the package and are not shipped again. A post is
+sometimes shown with disguises, or beside another one, so that neither a spelling nor a friendly neighbour hides hate. A
+reply is sometimes shown under another group's post, where it is off subject.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from torch.nn import functional
+
+from core.llm.backends.encoders import SmallEncoder, new_network, pack
+from core.models import TargetGroup
+from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
+from core.wording.readable import readable
+from training.corpus import DraftRow, PostRow, draft_targets, drafts, post_targets, posts
+from training.disguising import disguised
+
+SEED: Final = 7
+WEIGHTS: Final = Path("core/scoring/readers")
+_BATCH: Final = 32
+_RATE: Final = 1.5e-4
+_WARM: Final = 0.1
+_DECAY: Final = 0.01
+_OF_SEVERITY: Final = POST_OUTPUTS.index("severity")
+_MOST_SEVERE: Final = 5
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is learnt: examples with targets, how they are shown in an epoch, and what each output counts for.
+
+    Attributes:
+        train, dev: rows and their targets of shape (n, outputs); NaN is not learnt.
+        shown: the texts and targets of one epoch, in random order.
+        texts: the texts as they are read in use.
+        weights: shape (outputs,).
+    """
+
+    outputs: Sequence[str]
+    train: Sequence[Any]
+    dev: Sequence[Any]
+    targets: Callable[[Sequence[Any]], NDArray[np.float32]]
+    texts: Callable[[Sequence[Any]], list[tuple[str, ...]]]
+    shown: Callable[[random.Random], list[tuple[tuple[str, ...], NDArray[np.float32]]]]
+    weights: NDArray[np.float32]
+    main: str
+
+
+def scaled(targets: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The targets of posts with the severity from 0 to 1."""
+    found = targets.copy()
+    found[:, _OF_SEVERITY] = (found[:, _OF_SEVERITY] - 1) / (_MOST_SEVERE - 1)
+    return found
+
+
+def task_of_posts() -> Task:
+    """Posts: hateful or not, how, and whom."""
+    rows = posts()
+    train, dev = _split(rows, "train"), _split(rows, "dev")
+    known = scaled(post_targets(train))
+
+    def texts(chosen: Sequence[PostRow]) -> list[tuple[str, ...]]:
+        return [(readable(row.text, row.language),) for row in chosen]
+
+    def shown(chance: random.Random) -> list[tuple[tuple[str, ...], NDArray[np.float32]]]:
+        found = []
+        for at, row in enumerate(train):
+            text, target = row.text, known[at]
+            if chance.random() < 0.35:
+                text = disguised(text, chance)
+            if chance.random() < 0.12:
+                other = chance.randrange(len(train))
+                if train[other].language == row.language:
+                    text, target = _beside(text, train[other].text, target, known[other], chance)
+            found.append(((readable(text, row.language),), target))
+        return _shuffled(found, chance)
+
+    weights = np.array([4, 1, 1, 1, 0.5] + [1] * len(TargetGroup), np.float32)
+    return Task(POST_OUTPUTS, train, dev, lambda r: scaled(post_targets(r)), texts, shown, weights, "hateful")
+
+
+def _beside(
+    text: str, other: str, target: NDArray[np.float32], others: NDArray[np.float32], chance: random.Random
+) -> tuple[str, NDArray[np.float32]]:
+    """Two texts as one, which does whatever either does."""
+    pair = [text, other]
+    chance.shuffle(pair)
+    return ("\n" if chance.random() < 0.3 else " ").join(pair), np.fmax(target, others)
+
+
+def task_of_drafts() -> Task:
+    """Drafts under their posts: fit to be shown or not, and why."""
+    rows = drafts()
+    train, dev = _split(rows, "train"), _split(rows, "dev")
+    known = draft_targets(train)
+    attacked = {row.id: row.readings or (row.meant,) for row in posts()}
+    groups = {
+        id_: "".join(sorted({letter for label in labels for letter in _groups(label)}))
+        for id_, labels in attacked.items()
+    }
+    others = {row.post_id: row for row in train}
+
+    def texts(chosen: Sequence[DraftRow]) -> list[tuple[str, ...]]:
+        return [(readable(row.post, row.language), row.text) for row in chosen]
+
+    def shown(chance: random.Random) -> list[tuple[tuple[str, ...], NDArray[np.float32]]]:
+        found = []
+        for at, row in enumerate(train):
+            post, target, text = row.post, known[at], row.text
+            fit = target[DRAFT_OUTPUTS.index("unfit")] < 0.5
+            if fit and chance.random() < 0.08:
+                other = others[chance.choice(list(others))]
+                generic = target[DRAFT_OUTPUTS.index(DraftFault.GENERIC)] >= 0.5
+                if (
+                    other.language == row.language
+                    and not generic
+                    and not set(groups[other.post_id]) & set(groups[row.post_id])
+                ):
+                    post, target = other.post, target.copy()
+                    target[DRAFT_OUTPUTS.index(DraftFault.OFF_SUBJECT)] = 1
+                    target[DRAFT_OUTPUTS.index("unfit")] = 1
+            if chance.random() < 0.2:
+                text = text.casefold()
+            found.append(((readable(post, row.language), text), target))
+        return _shuffled(found, chance)
+
+    weights = np.array([4, 1.5] + [1] * len(DraftFault) + [0.3] * len(INTENTS), np.float32)
+    return Task(DRAFT_OUTPUTS, train, dev, draft_targets, texts, shown, weights, "unfit")
+
+
+def _groups(label: str) -> str:
+    return label.split(":")[1] if label.startswith("h:") else ""
+
+
+def _split(rows: Sequence[Any], name: str) -> list[Any]:
+    return [row for row in rows if row.split == name]
+
+
+def _shuffled(found: list[Any], chance: random.Random) -> list[Any]:
+    """Random order, but texts of like length beside each other within a stretch, which saves padding."""
+    chance.shuffle(found)
+    stretch = _BATCH * 16
+    ordered = []
+    for start in range(0, len(found), stretch):
+        part = sorted(found[start : start + stretch], key=lambda one: sum(map(len, one[0])))
+        batches = [part[at : at + _BATCH] for at in range(0, len(part), _BATCH)]
+        chance.shuffle(batches)
+        ordered += [one for batch in batches for one in batch]
+    return ordered
+
+
+def _batches(examples: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(examples), _BATCH):
+        yield examples[start : start + _BATCH]
+
+
+def loss_of(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Weighted binary cross-entropy with what the readings say; an output that has no target is not counted."""
+    known = ~torch.isnan(targets)
+    each = functional.binary_cross_entropy_with_logits(logits, torch.nan_to_num(targets), reduction="none")
+    return (each * known * weights).sum() / (known * weights).sum()
+
+
+def trained(task: Task, epochs: int, rate: float = _RATE) -> Any:
+    """The network after the epoch with the best area under the curve of the main output on the development split."""
+    torch.manual_seed(SEED)
+    chance = random.Random(SEED)  # noqa: S311 - a reproducible order, no secret
+    network = new_network(len(task.outputs))
+    for name, parameter in network.named_parameters():
+        parameter.requires_grad_(not name.startswith("encoder.embeddings.word"))
+    learning = [p for p in network.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(learning, lr=rate, weight_decay=_DECAY)
+    steps = epochs * -(-len(task.train) // _BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, rate, total_steps=steps, pct_start=_WARM, anneal_strategy="linear", cycle_momentum=False
+    )
+    weights = torch.tensor(task.weights)
+    best, kept = -1.0, network.state_dict()
+    for epoch in range(epochs):
+        network.train()
+        losses = []
+        for batch in _batches(task.shown(chance)):
+            tokens = network.tokenized([texts for texts, _ in batch])
+            targets = torch.tensor(np.stack([target for _, target in batch]))
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                logits = network(tokens)
+            loss = loss_of(logits.float(), targets, weights)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(learning, 1.0)
+            optimizer.step()
+            schedule.step()
+            losses.append(loss.item())
+        score = _area(network, task)
+        print(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}, development AUC {score:.4f}", flush=True)  # noqa: T201
+        if score > best:
+            best, kept = score, {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    network.load_state_dict(kept)
+    return network.eval()
+
+
+def _area(network: Any, task: Task) -> float:
+    network.eval()
+    at = list(task.outputs).index(task.main)
+    texts, labels = task.texts(task.dev), task.targets(task.dev)[:, at] > 0.5
+    order = sorted(range(len(texts)), key=lambda row: sum(map(len, texts[row])))
+    found = np.empty(len(texts))
+    with torch.inference_mode():
+        for start in range(0, len(order), _BATCH):
+            rows = order[start : start + _BATCH]
+            found[rows] = network(network.tokenized([texts[row] for row in rows]))[:, at].numpy()
+    return float(roc_auc_score(labels, found))
+
+
+def calibration(logits: NDArray[np.float32], targets: NDArray[np.float32]) -> list[tuple[float, float]]:
+    """For each output the slope and offset that make its logit a probability (Platt); (1, 0) where few are known."""
+    found = []
+    for at in range(targets.shape[1]):
+        known = ~np.isnan(targets[:, at])
+        said = targets[known, at] >= 0.5
+        if known.sum() < 50 or min(said.sum(), (~said).sum()) < 10:
+            found.append((1.0, 0.0))
+            continue
+        fit = LogisticRegression(C=100.0).fit(logits[known, at : at + 1], said)
+        found.append((round(float(fit.coef_[0, 0]), 4), round(float(fit.intercept_[0]), 4)))
+    return found
+
+
+def main() -> None:
+    """Train one reader and write its weights."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("reader", choices=("posts", "drafts"))
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--rate", type=float, default=_RATE)
+    parser.add_argument("--out", type=Path, default=None)
+    options = parser.parse_args()
+    task = task_of_posts() if options.reader == "posts" else task_of_drafts()
+    out = options.out or WEIGHTS / f"{options.reader}.safetensors"
+    network = trained(task, options.epochs, options.rate)
+    about = {"outputs": list(task.outputs), "rows": len(task.train), "epochs": options.epochs, "seed": SEED}
+    pack(network, about, out)
+    logits = SmallEncoder(out).logits(task.texts(task.dev))
+    about["calibration"] = calibration(logits, task.targets(task.dev))
+    pack(network, about, out)
+    json.dump({"file": str(out), "bytes": out.stat().st_size, **about}, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+if __name__ == "__main__":
+    main()
