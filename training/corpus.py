@@ -95,6 +95,17 @@ def drafts(folder: Path = DATA / "drafts") -> list[DraftRow]:
     ]
 
 
+def ordinary(which: str, folder: Path = DATA / "ordinary") -> Iterable[str]:
+    """Lines of ordinary talk, none of them hateful: ``train``, or ``heldout``, which no training sees.
+
+    The files' names end in the split; lines that begin with # are notes.
+    """
+    for file in sorted(folder.glob(f"*-{which}.txt")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line.strip() and not line.startswith("#"):
+                yield line
+
+
 def post_values(label: str) -> NDArray[np.float32]:
     """What a label says of each output of the reader of posts; NaN where it says nothing.
 

@@ -35,11 +35,16 @@ from core.llm.backends.encoders import SmallEncoder, new_network, pack
 from core.models import TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 from core.wording.readable import readable
-from training.corpus import DraftRow, PostRow, draft_targets, drafts, post_targets, posts
+from training.corpus import DraftRow, PostRow, draft_targets, drafts, ordinary, post_targets, posts
 from training.disguising import disguised
 
 SEED: Final = 7
 WEIGHTS: Final = Path("core/scoring/readers")
+LEAST_KNOWN: Final = 0.8
+"""The least recall and specificity on the development split for a language to count as known."""
+SURE: Final = 0.9
+WARNED_OF_GOOD: Final = 0.15
+REFUSED_OF_GOOD: Final = 0.06
 _BATCH: Final = 32
 _RATE: Final = 1.5e-4
 _WARM: Final = 0.1
@@ -80,7 +85,7 @@ def task_of_posts() -> Task:
     """Posts: hateful or not, how, and whom."""
     rows = posts()
     train, dev = _split(rows, "train"), _split(rows, "dev")
-    known = scaled(post_targets(train))
+    known, talk = scaled(post_targets(train)), list(ordinary("train"))
 
     def texts(chosen: Sequence[PostRow]) -> list[tuple[str, ...]]:
         return [(readable(row.text, row.language),) for row in chosen]
@@ -96,6 +101,8 @@ def task_of_posts() -> Task:
                 if train[other].language == row.language:
                     text, target = _beside(text, train[other].text, target, known[other], chance)
             found.append(((readable(text, row.language),), target))
+        nothing = np.array([0.0] * _OF_SEVERITY + [np.nan] + [0.0] * len(TargetGroup), np.float32)
+        found += [((readable(text),), nothing) for text in talk]
         return _shuffled(found, chance)
 
     weights = np.array([4, 1, 1, 1, 0.5] + [1] * len(TargetGroup), np.float32)
@@ -193,7 +200,7 @@ def trained(task: Task, epochs: int, rate: float = _RATE) -> Any:
         parameter.requires_grad_(not name.startswith("encoder.embeddings.word"))
     learning = [p for p in network.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(learning, lr=rate, weight_decay=_DECAY)
-    steps = epochs * -(-len(task.train) // _BATCH)
+    steps = epochs * -(-len(task.shown(random.Random(SEED))) // _BATCH)  # noqa: S311 - only counted
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, rate, total_steps=steps, pct_start=_WARM, anneal_strategy="linear", cycle_momentum=False
     )
@@ -249,6 +256,73 @@ def calibration(logits: NDArray[np.float32], targets: NDArray[np.float32]) -> li
     return found
 
 
+def known_languages(task: Task, chances: NDArray[np.float64]) -> list[str]:
+    """The languages in which the main output finds enough and refuses little on the development split."""
+    said = task.targets(task.dev)[:, list(task.outputs).index(task.main)] > 0.5
+    spoken = np.array([row.language for row in task.dev])
+    known = []
+    for language in sorted(set(spoken)):
+        mine = spoken == language
+        recall, specificity = (chances[mine & said] >= 0.5).mean(), (chances[mine & ~said] < 0.5).mean()
+        print(f"{language}: recall {recall:.3f}, specificity {specificity:.3f} of {mine.sum()}", flush=True)  # noqa: T201
+        if min(recall, specificity) >= LEAST_KNOWN:
+            known.append(language)
+    return known
+
+
+def unsure_between(chances: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, float]:
+    """The probabilities between which the reader is not sure: outside, nine in ten of what it says are right."""
+    grid = np.linspace(0.02, 0.98, 97)
+    high = next((p for p in grid if p >= 0.5 and said[chances >= p].mean() >= SURE), 0.98)
+    low = next((p for p in grid[::-1] if p <= 0.5 and (~said)[chances < p].mean() >= SURE), 0.02)
+    return round(float(low), 2), round(float(high), 2)
+
+
+def false_alarms(logits: NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    """How rarely ordinary messages exceed a logit: log10 of one in how many, and the logits, both rising.
+
+    Up to one in fifty the share is counted; beyond, a straight line through the rarest twentieth goes on, since a few
+    thousand messages cannot show what one in two thousand does.
+    """
+    ordered = np.sort(logits)[::-1]
+    rarity = np.log10(len(ordered) / np.arange(1, len(ordered) + 1))
+    tail = slice(0, max(len(ordered) // 20, 10))
+    slope, offset = np.polyfit(ordered[tail], rarity[tail], 1)
+    slope = max(float(slope), 0.05)
+    counted = np.array([0.0, 0.3, 0.7, 1.0, 1.3, 1.7])
+    at = np.interp(counted, rarity[::-1], ordered[::-1])
+    beyond = np.array([2.0, 2.5, 3.0, 3.3, 3.7, 4.0, 5.0])
+    there = np.maximum.accumulate(np.concatenate([at, (beyond - offset) / slope]))
+    return [round(float(one), 3) for one in (*counted, *beyond)], [round(float(one), 3) for one in there]
+
+
+def limits(unfit: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, float]:
+    """From which probability a draft is warned of, and refused: what these cost of the good drafts is fixed."""
+    good = unfit[~said]
+    warned, refused = (float(np.quantile(good, 1 - share)) for share in (WARNED_OF_GOOD, REFUSED_OF_GOOD))
+    return round(warned, 3), round(refused, 3)
+
+
+def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
+    """Fit what stands beside the weights: calibration, languages, and the limits of use."""
+    targets = task.targets(task.dev)
+    logits = SmallEncoder(out).logits(task.texts(task.dev))
+    about["calibration"] = calibration(logits, targets)
+    at = list(task.outputs).index(task.main)
+    slope, offset = about["calibration"][at]
+    main = logits[:, at].astype(np.float64) * slope + offset
+    chances, said = 1 / (1 + np.exp(-main)), targets[:, at] > 0.5
+    about["languages"] = known_languages(task, chances)
+    mine = np.isin([row.language for row in task.dev], about["languages"])
+    if task.main == "unfit":
+        about["limits"] = limits(chances[mine], said[mine])
+        return
+    about["unsure"] = unsure_between(chances[mine], said[mine])
+    talk = [(readable(text),) for text in ordinary("heldout") if text]
+    found = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
+    about["false_alarms"], about["ordinary"] = false_alarms(found), len(talk)
+
+
 def main() -> None:
     """Train one reader and write its weights."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -262,8 +336,7 @@ def main() -> None:
     network = trained(task, options.epochs, options.rate)
     about = {"outputs": list(task.outputs), "rows": len(task.train), "epochs": options.epochs, "seed": SEED}
     pack(network, about, out)
-    logits = SmallEncoder(out).logits(task.texts(task.dev))
-    about["calibration"] = calibration(logits, task.targets(task.dev))
+    measured(task, out, about)
     pack(network, about, out)
     json.dump({"file": str(out), "bytes": out.stat().st_size, **about}, sys.stdout, indent=2)
     sys.stdout.write("\n")
