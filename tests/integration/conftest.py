@@ -26,7 +26,7 @@ from core.llm.backends.weights import WeightsWanted, find_weights
 from core.models import FlaggedPost
 from core.moderation.desk_ports import Casework
 from core.ports import EvidenceSource
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.wording.language import detect
 from kb.search import open_starter
 from kb.starter.facts import STARTER_FACTS, Fact, load_facts
@@ -49,9 +49,9 @@ def embedder() -> SentenceEmbedder:
 
 
 @pytest.fixture(scope="session")
-def heads(embedder: SentenceEmbedder) -> Heads:
-    """The shipped heads on the packaged embedding model."""
-    return Heads.load(embedder)
+def readers(embedder: SentenceEmbedder) -> Readers:
+    """The shipped readers on the packaged embedding model."""
+    return Readers.load(embedder)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from core.llm.profiles import PAPER
 from core.models import Progress, Suggestion
 from core.ports import EvidenceSource
 from core.request import Request
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.wording.prepared.bank import load_themes
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
@@ -26,12 +26,12 @@ PUBLISHED = replace(PAPER, rounds=1, proposals=3)
 
 
 async def suggest(
-    heads: Heads, knowledge: EvidenceSource, model: FakeModel, post: str = POST, **request: object
+    readers: Readers, knowledge: EvidenceSource, model: FakeModel, post: str = POST, **request: object
 ) -> tuple[Suggestion, list[Progress]]:
     """What the engine suggests for a post, and the progress that it told on the way."""
     seen: list[Progress] = []
     asked = replace(Request(post_of(post), PATIENT), **request)  # type: ignore[arg-type]
-    return await Engine(model, knowledge, heads).suggest(asked, seen.append), seen
+    return await Engine(model, knowledge, readers).suggest(asked, seen.append), seen
 
 
 def hate_finding(**texts: Text) -> FakeModel:

@@ -16,8 +16,8 @@ from bench.measuring.samples import Log
 from core.engine import Engine
 from core.stages import ranking
 from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.heads import heads_saying
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.readers import readers_saying
 
 
 def _matrix(qualities: list[float], place: float = 0.0) -> dict[tuple[int, int], float]:
@@ -111,7 +111,7 @@ async def test_pairs_are_judged_in_every_way_and_not_twice(tmp_path: Path) -> No
         {"id": "2", "post": "A post.", "reply_1": "Short.", "reply_2": "A longer one.", "score_1": 5, "score_2": 5},
     ]
     model = FakeModel(shares={"judge": {"A": 0.8, "B": 0.2}})
-    engine = Engine(model, FakeEvidence(), heads_saying())
+    engine = Engine(model, FakeEvidence(), readers_saying())
     log = Log(tmp_path / "pairs.jsonl", {"bench": "pairs"})
     await judge_pairs(engine, rows, log)
     table = {row["opinion"]: dict(row) for row in agreement(log.rows)}

@@ -27,8 +27,8 @@ from tests.fakes.engine.bench import OUTCOME, REPLY, bench_engine, samples_of
 from tests.fakes.engine.brief import POST, brief_of, passage
 from tests.fakes.engine.embedder import FakeEmbedder
 from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.heads import heads_saying
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.readers import readers_saying
 
 
 class Letters(FakeModel):
@@ -101,7 +101,7 @@ class Spoken(FakeModel):
 
 async def test_the_plain_model_is_one_call_cut_to_two_sentences() -> None:
     """As the RAG paper's prompt asks."""
-    found = await answer("plain", plain, Engine(Spoken(), FakeEvidence(), heads_saying()), Sample("1", POST))
+    found = await answer("plain", plain, Engine(Spoken(), FakeEvidence(), readers_saying()), Sample("1", POST))
     assert found.reply == "One is here. Two is here."
     assert (found.calls, found.prompt_tokens, found.completion_tokens) == (1, 30, 12)
 
@@ -118,7 +118,7 @@ async def test_a_run_that_goes_on_asks_only_what_is_missing(tmp_path: Path) -> N
         return answering
 
     samples, path = samples_of(3), tmp_path / "log.jsonl"
-    engine = Engine(Spoken(), FakeEvidence(), heads_saying())
+    engine = Engine(Spoken(), FakeEvidence(), readers_saying())
     systems = {"a": system("a"), "b": system("b")}
     await answer_all(engine, systems, samples, {"a": 2, "b": 1}, Log(path, {}))
     assert asked == [("a", "0"), ("b", "0"), ("a", "1")]
@@ -139,7 +139,7 @@ async def test_posts_are_answered_at_once_as_often_as_asked_and_the_rest_waits(t
         in_flight -= 1
         return await plain(engine, sample)
 
-    engine = Engine(Spoken(), FakeEvidence(), heads_saying())
+    engine = Engine(Spoken(), FakeEvidence(), readers_saying())
     log = Log(tmp_path / "log.jsonl", {})
     await answer_all(engine, {"a": answering}, samples_of(5), {"a": 5}, log, at_once=2)
     assert max(seen) == 2
@@ -151,7 +151,7 @@ async def test_posts_are_answered_at_once_as_often_as_asked_and_the_rest_waits(t
 async def test_none_at_once_is_refused() -> None:
     """It would wait for ever."""
     with pytest.raises(BadInput, match="--at-once 0 is wrong"):
-        await answer_all(Engine(Spoken(), FakeEvidence(), heads_saying()), {}, [], {}, Log(None, {}), at_once=0)
+        await answer_all(Engine(Spoken(), FakeEvidence(), readers_saying()), {}, [], {}, Log(None, {}), at_once=0)
 
 
 async def test_error_of_one_post_ends_the_run_as_itself(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ async def test_error_of_one_post_ends_the_run_as_itself(tmp_path: Path) -> None:
             raise ModelUnavailable("Gone.", remedy="Start it.")
         return await plain(engine, sample)
 
-    engine = Engine(Spoken(), FakeEvidence(), heads_saying())
+    engine = Engine(Spoken(), FakeEvidence(), readers_saying())
     log = Log(tmp_path / "log.jsonl", {})
     with pytest.raises(ModelUnavailable, match="Gone"):
         await answer_all(engine, {"a": answering}, samples_of(3), {"a": 3}, log)
@@ -251,13 +251,13 @@ def test_all_tables_and_the_picture_come_from_the_log_alone(tmp_path: Path) -> N
 def test_flags_name_what_a_person_should_look_at() -> None:
     """A plain kind reply has none."""
     brief = brief_of(passage())
-    assert flags_of("Everyone at our table brought something to eat.", brief, heads_saying()) == []
-    assert NO_STANCE in flags_of("Everyone brought something.", brief, heads_saying(opposing=0.5))
-    assert MIRROR in flags_of("Newcomers are better than locals.", brief, heads_saying())
-    assert FIGURE in flags_of("Of them 77 percent work.", brief, heads_saying())
+    assert flags_of("Everyone at our table brought something to eat.", brief, readers_saying()) == []
+    assert NO_STANCE in flags_of("Everyone brought something.", brief, readers_saying(opposing=0.5))
+    assert MIRROR in flags_of("Newcomers are better than locals.", brief, readers_saying())
+    assert FIGURE in flags_of("Of them 77 percent work.", brief, readers_saying())
     slur = next(word for word in ("bastards", "scum", "vermin", "idiot", "idiots") if slurs_in(word))
-    assert SLUR in flags_of(f"You {slur}.", brief, heads_saying())
-    repeats = flags_of("Migrants only come here to live off our welfare.", brief, heads_saying())
+    assert SLUR in flags_of(f"You {slur}.", brief, readers_saying())
+    repeats = flags_of("Migrants only come here to live off our welfare.", brief, readers_saying())
     assert any(flag.startswith("gate: ") for flag in repeats)
 
 

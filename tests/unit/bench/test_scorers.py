@@ -15,8 +15,8 @@ from core.wording.text import words
 from kb.starter.facts import STARTER_FACTS, load_facts
 from tests.fakes.engine.brief import POST, passage
 from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.heads import heads_saying
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.readers import readers_saying
 
 SAMPLES = [
     Sample("1", "They take our jobs.", "migrants", "Newcomers open shops."),
@@ -72,7 +72,7 @@ def test_a_passage_carries_its_own_sentence_only() -> None:
 async def test_receipts_see_an_altered_number_without_asking() -> None:
     """The model takes all for supported here; the check of numbers does not."""
     facts = load_facts(STARTER_FACTS)[:30]
-    engine = Engine(FakeModel(shares={"entailment": {"yes": 0.9, "no": 0.1}}), FakeEvidence(), heads_saying())
+    engine = Engine(FakeModel(shares={"entailment": {"yes": 0.9, "no": 0.1}}), FakeEvidence(), readers_saying())
     found = {one.name: one for one in await entailment(engine, facts, facts, seed=0)}
     alone = found["entailment alone: own sentence or one with another number"]
     checked = found["receipts: own sentence or one with another number"]
@@ -83,16 +83,19 @@ async def test_receipts_see_an_altered_number_without_asking() -> None:
 
 def test_heads_are_asked_for_every_row() -> None:
     """With the classes beside what they said."""
-    for found in (hate(heads_saying(hate=0.2), SAMPLES), *stance(heads_saying(opposing=0.9), SAMPLES, SAMPLES, seed=0)):
+    for found in (
+        hate(readers_saying(hate=0.2), SAMPLES),
+        *stance(readers_saying(opposing=0.9), SAMPLES, SAMPLES, seed=0),
+    ):
         assert len(found.probabilities) == len(found.labels) == len(found.posts)
         assert set(found.labels) == {0, 1}
-    assert set(hate(heads_saying(hate=0.2), SAMPLES).probabilities) == {0.2}
+    assert set(hate(readers_saying(hate=0.2), SAMPLES).probabilities) == {0.2}
 
 
 async def test_matrices_hold_every_ordered_pair_and_no_text(tmp_path: Path) -> None:
     """Six drafts have thirty verdicts; a second run asks nothing; a post about nobody known is left out."""
     model = FakeModel(shares={"judge": {"A": 0.6, "B": 0.4}})
-    engine = Engine(model, FakeEvidence([passage()]), heads_saying())
+    engine = Engine(model, FakeEvidence([passage()]), readers_saying())
     samples = [Sample("1", POST, TargetGroup.MIGRANTS), Sample("2", POST, "somebody else")]
     path = tmp_path / "matrices.jsonl"
     await record(engine, samples, 6, Log(path, {}))
@@ -109,7 +112,7 @@ async def test_a_choice_that_was_kept_is_not_asked_again(tmp_path: Path) -> None
     for _ in range(2):
         model = FakeModel(shares={"entailment": {"yes": 0.9, "no": 0.1}})
         remembering = RememberedModel(model, Log(path, {}))
-        found = await entailment(Engine(remembering, FakeEvidence(), heads_saying()), facts, facts, seed=0)
+        found = await entailment(Engine(remembering, FakeEvidence(), readers_saying()), facts, facts, seed=0)
         assert set(found[0].probabilities) == {0.9}
         calls.append(len(model.asked))
     assert calls[0] > 0 == calls[1]

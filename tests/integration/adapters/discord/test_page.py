@@ -26,7 +26,7 @@ from tests.fakes.discord.review import said_in
 from tests.fakes.discord.serving import serve_discord
 from tests.fakes.engine.brief import PATIENT, passage
 from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.heads import heads_saying
+from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
 
 FIRST_POST = "Migrants only come here to live off our welfare."
@@ -122,7 +122,7 @@ def _town(env: Env) -> NewServer:
 def engine() -> Engine:
     """An engine whose models are fakes."""
     model = hate_finding(draft="Everybody here was a newcomer once.")
-    return Engine(model, FakeEvidence([passage()]), heads_saying())
+    return Engine(model, FakeEvidence([passage()]), readers_saying())
 
 
 @asynccontextmanager

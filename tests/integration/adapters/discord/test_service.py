@@ -23,7 +23,7 @@ from core.engine import Engine
 from core.errors import BadSettings
 from core.moderation.community_policy import CommunityPolicy, to_json
 from core.ports import EvidenceSource
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from tests.fakes.discord.server import TOKEN, DiscordServer, DiscordState, LoopbackClient
 from tests.fakes.discord.server.commands import invoke
 from tests.fakes.discord.server.state import BOT_ID, CHANNEL_ID, GUILD_ID, OWNER_ID
@@ -97,10 +97,10 @@ def component(message: Any, act: str) -> dict[str, Any] | None:
 
 
 @pytest.fixture
-def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
+def engine(readers: Readers, knowledge: EvidenceSource) -> Engine:
     """An engine whose language model is a fake."""
     model = hate_finding(draft="Everybody here was a newcomer once.")
-    return Engine(model, knowledge, heads)
+    return Engine(model, knowledge, readers)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from core.models import Draft, FlaggedPost, Intent, Origin, TargetGroup, Wish
 from core.moderation.approval import CaseState
 from core.moderation.own_replies import checked_reply
 from core.ports import EvidenceSource
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.wording.prepared.bank import prepared_id
 from tests.fakes.desk.decisions import approve, drafted
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
@@ -136,11 +136,11 @@ def _draft_prompts(model: FakeModel) -> list[str]:
 
 
 async def test_a_posted_reply_is_an_example_for_the_next_draft_and_is_not_said_again(
-    heads: Heads, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
+    readers: Readers, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
 ) -> None:
     """The words that the moderator approved, not those of the draft; the same post again is answered otherwise."""
     platform = SampleCommunity()
-    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
+    async with _running(Engine(model, knowledge, readers), platform, place, tmp_path) as application:
         case = await _drafted(application, platform.flag("103", "mill_pond"))
         first = (await _texts(application, case))[0]
         edited = f"{first} Come and say hello."
@@ -158,11 +158,11 @@ async def test_a_posted_reply_is_an_example_for_the_next_draft_and_is_not_said_a
 
 
 async def test_a_communitys_own_prepared_reply_is_drafted_and_called_so(
-    heads: Heads, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
+    readers: Readers, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
 ) -> None:
     """From the command to the moderator's terminal: reviewed by whom, and what the model wrote beside it."""
     platform, console = SampleCommunity(), Console(record=True, width=200)
-    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
+    async with _running(Engine(model, knowledge, readers), platform, place, tmp_path) as application:
         post = replace(platform.flag("103", "mill_pond"), wish=Wish(Intent.DENOUNCING))
         replies, here = PreparedReplies(application.database), f"{PLATFORM}/{COMMUNITY}"
         for text in OWN:
@@ -193,13 +193,13 @@ async def approve_draft(application: Application, case: Case, stored: StoredSugg
 
 
 async def test_a_chosen_claim_is_argued_in_the_new_drafts(
-    heads: Heads, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
+    readers: Readers, knowledge: EvidenceSource, model: FakeModel, place: Path | URL, tmp_path: Path
 ) -> None:
     """From the desk to the prompt and back to the moderator, although the process was started anew between."""
     platform = SampleCommunity()
-    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
+    async with _running(Engine(model, knowledge, readers), platform, place, tmp_path) as application:
         case = await _drafted(application, platform.flag("103", "mill_pond"))
-    async with _running(Engine(model, knowledge, heads), platform, place, tmp_path) as application:
+    async with _running(Engine(model, knowledge, readers), platform, place, tmp_path) as application:
         model.asked.clear()
         await application.desk.decisions.redraft(case.id, case.version, CHOSEN, MODERATOR)
         assert await application.worker.step()

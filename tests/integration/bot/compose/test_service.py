@@ -23,7 +23,7 @@ from core.moderation.approval import CaseState
 from core.moderation.roles import Role
 from core.ports import EvidenceSource
 from core.request import Request
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.stages.evidence import Sources
 from tests.fakes.desk.decisions import approve, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
@@ -36,10 +36,10 @@ from tests.fakes.ports.roles import FakeRoles
 
 
 @pytest.fixture
-def engine(heads: Heads, knowledge: EvidenceSource) -> Engine:
+def engine(readers: Readers, knowledge: EvidenceSource) -> Engine:
     """An engine whose language model is a fake."""
     model = hate_finding(draft="Everybody here was a newcomer once.")
-    return Engine(model, knowledge, heads)
+    return Engine(model, knowledge, readers)
 
 
 async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(

@@ -29,7 +29,7 @@ from core.moderation.decline import DeclineReason
 from core.moderation.desk_ports import Casework
 from core.ports import EvidenceSource
 from core.request import Request
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.stages.reading import Signals, decide
 from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import BOLD, approve, card_of, propose, take
@@ -67,22 +67,22 @@ async def assert_card_spoken(front: Casework, case: Case, *english: str) -> None
     assert_spoken(lambda language: shown(card, language), *english)
 
 
-async def _lacking(post: FlaggedPost, heads: Heads, knowledge: EvidenceSource) -> Suggestion:
+async def _lacking(post: FlaggedPost, readers: Readers, knowledge: EvidenceSource) -> Suggestion:
     """What the real engine says where its model gives little that can be used."""
     model = FakeModel(
         texts={"reading": EXPLAINED, "draft": "Is this 93% true", "rewrite": "Read www.example.net."},
         shares={"hateful": SURELY, "violent": NEVER},
         down=("claims", "queries", "judge"),
     )
-    return await Engine(model, knowledge, heads).suggest(Request(post, PATIENT))
+    return await Engine(model, knowledge, readers).suggest(Request(post, PATIENT))
 
 
 async def test_what_the_engine_lacked_is_said_in_the_communitys_language(
-    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, heads: Heads, knowledge: EvidenceSource
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """Each note, with the cause within it, after it was stored and read again; and why nobody should reply."""
     await desk.intake.flag(post)
-    found = await _lacking(post, heads, knowledge)
+    found = await _lacking(post, readers, knowledge)
     threat = decide(Signals("en", 0.9, None, True, ()), {}, violent=True)
     advised = replace(found.reading, recommended_action=Action.REPORT, reason=threat.reason)
     evidence = tuple(replace(passage, caution=CAUTION) for passage in found.evidence)

@@ -7,7 +7,7 @@ import pytest
 from core.models import Action
 from core.ports import EvidenceSource
 from core.request import Voice
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.wording.language import detect
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED
@@ -24,10 +24,10 @@ from tests.fakes.engine.suggesting import FINNISH, helpful, suggest
     ],
 )
 async def test_other_languages_are_answered_in_kind(
-    heads: Heads, knowledge: EvidenceSource, language: str, post: str
+    readers: Readers, knowledge: EvidenceSource, language: str, post: str
 ) -> None:
-    """Every draft is in the post's language; what the English heads cannot know is null, with its reason."""
-    suggestion, _ = await suggest(heads, knowledge, helpful(), post)
+    """Every draft is in the post's language; what the English readers cannot know is null, with its reason."""
+    suggestion, _ = await suggest(readers, knowledge, helpful(), post)
     assert suggestion.reading.language == language
     assert suggestion.drafts
     for draft in suggestion.drafts:
@@ -38,9 +38,11 @@ async def test_other_languages_are_answered_in_kind(
         assert f"rewards: no draft has a score for {score}; it is unverified" in suggestion.degraded
 
 
-async def test_a_language_that_cannot_be_checked_is_advised_against(heads: Heads, knowledge: EvidenceSource) -> None:
+async def test_a_language_that_cannot_be_checked_is_advised_against(
+    readers: Readers, knowledge: EvidenceSource
+) -> None:
     """Nobody here could tell what a draft in that language says."""
-    suggestion, events = await suggest(heads, knowledge, helpful(), FINNISH)
+    suggestion, events = await suggest(readers, knowledge, helpful(), FINNISH)
     assert suggestion.reading.language == "fi"
     assert suggestion.reading.recommended_action is Action.STAY_SILENT
     assert suggestion.drafts == ()
@@ -49,10 +51,10 @@ async def test_a_language_that_cannot_be_checked_is_advised_against(heads: Heads
 
 @pytest.mark.parametrize("language", ["en", "es"])
 async def test_a_person_may_force_drafts_in_the_communitys_language(
-    heads: Heads, knowledge: EvidenceSource, language: str
+    readers: Readers, knowledge: EvidenceSource, language: str
 ) -> None:
     """The reading still says what the post is, and no stance is made up from a text that the head cannot read."""
-    suggestion, _ = await suggest(heads, knowledge, helpful(), FINNISH, force=True, voice=Voice(language=language))
+    suggestion, _ = await suggest(readers, knowledge, helpful(), FINNISH, force=True, voice=Voice(language=language))
     assert suggestion.reading.language == "fi"
     assert suggestion.reading.recommended_action is Action.STAY_SILENT
     assert f"drafts: written in the community's language ({language})" in suggestion.degraded
@@ -63,9 +65,9 @@ async def test_a_person_may_force_drafts_in_the_communitys_language(
         assert (draft.scores.non_toxicity is None) == (language != "en")
 
 
-async def test_a_group_that_nobody_could_tell_stays_unknown(heads: Heads, knowledge: EvidenceSource) -> None:
+async def test_a_group_that_nobody_could_tell_stays_unknown(readers: Readers, knowledge: EvidenceSource) -> None:
     """The drafts stand up for people in general; the reading does not claim to know more than it does."""
-    suggestion, _ = await suggest(heads, knowledge, helpful(reading=""), FINNISH, force=True)
+    suggestion, _ = await suggest(readers, knowledge, helpful(reading=""), FINNISH, force=True)
     assert suggestion.reading.target_group is None
     assert any("people in general" in reason for reason in suggestion.degraded)
     assert suggestion.drafts
@@ -85,29 +87,29 @@ async def test_a_group_that_nobody_could_tell_stays_unknown(heads: Heads, knowle
     ids=["threat", "arson", "ordinary"],
 )
 async def test_threats_are_reported_and_ordinary_posts_left_alone(
-    heads: Heads, knowledge: EvidenceSource, post: str, model: FakeModel, action: Action
+    readers: Readers, knowledge: EvidenceSource, post: str, model: FakeModel, action: Action
 ) -> None:
     """Neither is debated: no draft is made or shown, and nothing is asked for beyond the reading."""
-    suggestion, events = await suggest(heads, knowledge, model, post)
+    suggestion, events = await suggest(readers, knowledge, model, post)
     assert suggestion.reading.recommended_action is action
     assert suggestion.drafts == ()
     assert [event.stage for event in events] == ["reading"]
     assert suggestion.cost.stopped_because == "a reply is advised against"
     assert set(model.calls) <= {"hateful", "violent", "reading"}
-    forced, _ = await suggest(heads, knowledge, model, post, force=True)
+    forced, _ = await suggest(readers, knowledge, model, post, force=True)
     assert forced.drafts
     assert forced.reading.recommended_action is action
 
 
 async def test_who_asks_gets_drafts_to_what_reads_as_harmless_and_none_to_a_threat(
-    heads: Heads, knowledge: EvidenceSource
+    readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """A volunteer may see hate where we see none; a threat is reported, whoever asks."""
     harmless = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": {"yes": 0.05, "no": 0.95}})
-    suggestion, _ = await suggest(heads, knowledge, harmless, "The cheese stall opens at eight.", is_asked=True)
+    suggestion, _ = await suggest(readers, knowledge, harmless, "The cheese stall opens at eight.", is_asked=True)
     assert suggestion.reading.recommended_action is Action.STAY_SILENT
     assert suggestion.drafts
     threat = "Someone should burn down their mosque while they are inside."
-    suggestion, events = await suggest(heads, knowledge, helpful(), threat, is_asked=True)
+    suggestion, events = await suggest(readers, knowledge, helpful(), threat, is_asked=True)
     assert (suggestion.reading.recommended_action, suggestion.drafts) == (Action.REPORT, ())
     assert [event.stage for event in events] == ["reading"]

@@ -9,7 +9,7 @@ import pytest
 
 from core.models import Action, TargetGroup
 from core.ports import EvidenceSource, Message
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, POST
 from tests.fakes.engine.model import FakeModel, Shares
@@ -100,11 +100,11 @@ def _wrong_model(agreeing: Sequence[str]) -> FakeModel:
 
 @pytest.mark.parametrize("group", MILD)
 async def test_a_model_that_agrees_with_the_hate_is_never_heard(
-    heads: Heads, knowledge: EvidenceSource, group: TargetGroup
+    readers: Readers, knowledge: EvidenceSource, group: TargetGroup
 ) -> None:
     """No draft, claim or draft in between repeats what it wrote; what was prepared comes first."""
     post, *agreeing = MILD[group]
-    suggestion, events = await suggest(heads, knowledge, _wrong_model([*agreeing, post]), post)
+    suggestion, events = await suggest(readers, knowledge, _wrong_model([*agreeing, post]), post)
     assert suggestion.reading.recommended_action is Action.REPLY
     assert suggestion.reading.target_group is group
     assert suggestion.drafts
@@ -118,12 +118,12 @@ async def test_a_model_that_agrees_with_the_hate_is_never_heard(
 
 
 async def test_where_the_published_search_fails_the_gates_prepared_drafts_are_shown(
-    heads: Heads, knowledge: EvidenceSource
+    readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """And said so: a moderator never gets what agrees with the post."""
     group = TargetGroup.MIGRANTS
     post, *agreeing = MILD[group]
-    suggestion, _ = await suggest(heads, knowledge, _wrong_model(agreeing), post, profile=PUBLISHED)
+    suggestion, _ = await suggest(readers, knowledge, _wrong_model(agreeing), post, profile=PUBLISHED)
     assert any("prepared drafts are shown" in note for note in suggestion.degraded)
     said = {sentence for draft in suggestion.drafts for sentence in sentences(draft.text)}
     assert said

@@ -10,7 +10,7 @@ from core.engine import Engine
 from core.models import Intent, Progress
 from core.ports import EvidenceSource
 from core.request import Request
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
@@ -42,9 +42,9 @@ FIELDS = {
 """The documented fields, by where they stand."""
 
 
-async def test_the_report_has_the_documented_fields(heads: Heads, knowledge: EvidenceSource) -> None:
+async def test_the_report_has_the_documented_fields(readers: Readers, knowledge: EvidenceSource) -> None:
     """Programs read this document: a field that is renamed or lost breaks them."""
-    suggestion, _ = await suggest(heads, knowledge, helpful())
+    suggestion, _ = await suggest(readers, knowledge, helpful())
     report = json.loads(json.dumps(document(suggestion)))
     for where, fields in FIELDS.items():
         rows = [report]
@@ -61,9 +61,9 @@ async def test_the_report_has_the_documented_fields(heads: Heads, knowledge: Evi
     assert all(isinstance(reason, str) for reason in report["degraded"])
 
 
-async def test_the_report_of_no_reply_has_the_same_fields(heads: Heads, knowledge: EvidenceSource) -> None:
+async def test_the_report_of_no_reply_has_the_same_fields(readers: Readers, knowledge: EvidenceSource) -> None:
     """Empty lists and nulls, no missing keys."""
-    suggestion, _ = await suggest(heads, knowledge, helpful(), FINNISH)
+    suggestion, _ = await suggest(readers, knowledge, helpful(), FINNISH)
     report = document(suggestion)
     assert set(report) == FIELDS[""]
     assert set(report["cost"]) == FIELDS["cost"]
@@ -71,7 +71,7 @@ async def test_the_report_of_no_reply_has_the_same_fields(heads: Heads, knowledg
 
 
 async def test_the_first_draft_comes_before_any_call_and_the_stages_in_order(
-    heads: Heads, knowledge: EvidenceSource
+    readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """The moderator has something to read while the model is still thinking."""
     model = helpful()
@@ -83,7 +83,7 @@ async def test_the_first_draft_comes_before_any_call_and_the_stages_in_order(
         calls.append(model.calls.total())
 
     request = Request(post_of(), PATIENT)
-    suggestion = await Engine(model, knowledge, heads).suggest(request, on_progress)
+    suggestion = await Engine(model, knowledge, readers).suggest(request, on_progress)
     assert (events[0].stage, calls[0]) == ("draft", 0)
     assert events[0].draft is not None
     assert set(sentences(events[0].draft.text)) <= clean_sentences(suggestion)
@@ -95,10 +95,10 @@ async def test_the_first_draft_comes_before_any_call_and_the_stages_in_order(
 
 
 async def test_what_is_shown_early_comes_with_its_sources_and_the_reading(
-    heads: Heads, knowledge: EvidenceSource
+    readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """Whoever reads a draft before the end can open what its receipts name, and reads the gist first."""
-    _, events = await suggest(heads, knowledge, helpful())
+    _, events = await suggest(readers, knowledge, helpful())
     drafts = [event for event in events if event.draft]
     assert drafts
     for event in drafts:
@@ -111,7 +111,7 @@ async def test_what_is_shown_early_comes_with_its_sources_and_the_reading(
     assert read.reading.implied_meaning == read.detail
 
 
-async def test_only_a_better_draft_is_shown_as_the_best(heads: Heads, knowledge: EvidenceSource) -> None:
+async def test_only_a_better_draft_is_shown_as_the_best(readers: Readers, knowledge: EvidenceSource) -> None:
     """A poor rewrite that passes the gates does not take the place of the best so far."""
     model = FakeModel(
         texts={"reading": EXPLAINED, "rewrite": GOOD},
@@ -120,7 +120,7 @@ async def test_only_a_better_draft_is_shown_as_the_best(heads: Heads, knowledge:
             "quality": lambda messages, _: NEVER if GOOD in messages[-1].content else SURELY,
         },
     )
-    suggestion, events = await suggest(heads, knowledge, model)
+    suggestion, events = await suggest(readers, knowledge, model)
     assert suggestion.drafts
     assert model.calls["rewrite"]
     assert GOOD not in {event.draft.text for event in events if event.draft}

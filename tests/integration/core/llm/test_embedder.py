@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.errors import IndexUnavailable
-from core.llm.backends.embeddings import SentenceEmbedder, _packaged_folder
+from core.llm.backends.embeddings import SentenceEmbedder, packaged_folder
 from core.ports import Embedder
 
 
@@ -69,7 +69,7 @@ def test_missing_or_damaged_model_folder(tmp_path: Path, damaged: str | None) ->
     folder = tmp_path / "model"
     if damaged:
         folder.mkdir()
-        for part in _packaged_folder().iterdir():
+        for part in packaged_folder().iterdir():
             (folder / part.name).symlink_to(part)
         (folder / damaged).unlink()
         (folder / damaged).write_text("{")

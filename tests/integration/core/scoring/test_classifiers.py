@@ -34,8 +34,8 @@ from core.request import Request
 from core.scoring.rewards import InferredStanceScorer, Scorers
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, brief_of, post_of
 from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.heads import heads_saying
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.readers import readers_saying
 
 TEXTS = ("We bake bread here.", "They sing songs together and we sing.")
 WORDS = "we bake bread here they sing songs together and migrants only come to live off our welfare .".split()
@@ -333,7 +333,7 @@ async def test_what_cannot_be_loaded_is_said_once_in_every_suggestion(tmp_path: 
 
 async def _suggest(scorers: Scorers) -> Suggestion:
     model = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": {"yes": 1.0, "no": 0.0}})
-    engine = Engine(model, FakeEvidence(), heads_saying(hate=0.9), scorers=scorers)
+    engine = Engine(model, FakeEvidence(), readers_saying(hate=0.9), scorers=scorers)
     return await engine.suggest(Request(post_of(), PATIENT, force=True))
 
 

@@ -13,7 +13,7 @@ from core.errors import ScorerUnavailable
 from core.llm.profiles import QUICK
 from core.models import Brief, Scores
 from core.ports import Inferred
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.scoring.rewards import (
     BUILT_IN,
     WEIGHTS,
@@ -46,8 +46,8 @@ class _Constant:
         return [self.value] * len(texts)
 
 
-class _FixedHeads(Heads):
-    """Heads that know English and answer in the order of the texts."""
+class _FixedHeads(Readers):
+    """Readers that know English and answer in the order of the texts."""
 
     def hateful(self, texts: Sequence[str]) -> NDArray[np.float64]:
         return np.linspace(0.0, 0.5, len(texts))
@@ -186,7 +186,7 @@ def test_stance_is_told_by_whoever_reads_the_post(
 
 @pytest.mark.parametrize("language", ["es", "eu", "fi", None])
 async def test_an_unknown_language_has_no_score_of_the_heads(language: str | None) -> None:
-    """The heads would give a number for any text; outside English it means nothing."""
+    """The readers would give a number for any text; outside English it means nothing."""
     brief = brief_of(passage(), language=language)
     scorers = embedded_scorers(HEADS)
     assert await evaluate(brief, TEXTS, scorers) == ([Scores()] * 3, [])

@@ -10,12 +10,12 @@ import pytest
 from core.llm.profiles import QUICK
 from core.models import Claim
 from core.ports import Message
-from core.scoring.heads.heads import Heads
+from core.scoring.readers.readers import Readers
 from core.stages.claims import fault_of, propose_claims, vote
 from core.wording.prepared.bank import load_themes
 from tests.fakes.engine.brief import POST, metered, post_of
-from tests.fakes.engine.heads import heads_saying
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.readers import readers_saying
 
 THEMES = [theme for theme in load_themes("en") if theme.id.startswith("migrants-")][:3]
 CLAIMS = [f"Claim {name} is kind." for name in ("one", "two", "three", "four", "five")]
@@ -100,7 +100,7 @@ async def test_prepared_claims_come_first_and_each_once() -> None:
     """The closest themes' claims stand for certain; numbering goes, and a claim is not voted on twice."""
     written = [f"1. {STANDING[0]}", f"- {STANDING[0]}", "", f"2) {STANDING[1]}", f"3. {THEMES[0].claim}"]
     model = FakeModel(texts={"claims": "\n".join(written)})
-    claims, degraded = await propose_claims(post_of(), "en", THEMES, metered(model), heads_saying(), 5)
+    claims, degraded = await propose_claims(post_of(), "en", THEMES, metered(model), readers_saying(), 5)
     assert claims == [THEMES[0].claim, THEMES[1].claim, *STANDING]
     assert degraded == []
 
@@ -109,38 +109,38 @@ async def test_prepared_claims_are_not_held_to_the_lists() -> None:
     """The lists are for what a model writes; people checked the others."""
     theme = replace(THEMES[0], claim="Every child deserves any help and only kindness.")
     assert fault_of(theme.claim, POST, "en") == "overstates"
-    claims, _ = await propose_claims(post_of(), "en", [theme], metered(FakeModel()), heads_saying(), 3)
+    claims, _ = await propose_claims(post_of(), "en", [theme], metered(FakeModel()), readers_saying(), 3)
     assert claims == [theme.claim]
 
 
 async def test_lost_claims_are_counted() -> None:
     """A person sees how many of the model's claims were dropped, and why."""
     model = FakeModel(texts={"claims": f"Most people from abroad work hard.\n{STANDING[0]}"})
-    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), heads_saying(), 5)
+    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), readers_saying(), 5)
     assert claims == [STANDING[0]]
     assert degraded == ["claims: 1 of 2 written claims were dropped (overstates)"]
 
 
 @pytest.mark.parametrize(
-    ("heads", "reason"),
+    ("readers", "reason"),
     [
-        (heads_saying(opposing=0.79), "does not oppose the post"),
-        (heads_saying(hate=0.41), "reads as hateful"),
+        (readers_saying(opposing=0.79), "does not oppose the post"),
+        (readers_saying(hate=0.41), "reads as hateful"),
     ],
 )
-async def test_the_heads_can_drop_a_claim(heads: Heads, reason: str) -> None:
+async def test_the_heads_can_drop_a_claim(readers: Readers, reason: str) -> None:
     """A claim that sides with the post, or attacks somebody, loses also where its words are mild."""
     model = FakeModel(texts={"claims": STANDING[0]})
-    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), heads, 5)
+    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), readers, 5)
     assert claims == []
     assert reason in degraded[0]
 
 
 async def test_heads_are_not_asked_in_a_language_that_they_do_not_know() -> None:
-    """A verdict on a language that the heads never saw would be a guess."""
+    """A verdict on a language that the readers never saw would be a guess."""
     model = FakeModel(texts={"claims": "Los vecinos nuevos cuidan de nuestros padres."})
-    heads = heads_saying(opposing=0.0, hate=1.0)
-    claims, degraded = await propose_claims(post_of("Fuera de aquí."), "es", [], metered(model), heads, 5)
+    readers = readers_saying(opposing=0.0, hate=1.0)
+    claims, degraded = await propose_claims(post_of("Fuera de aquí."), "es", [], metered(model), readers, 5)
     assert claims == ["Los vecinos nuevos cuidan de nuestros padres."]
     assert degraded == []
 
@@ -148,13 +148,13 @@ async def test_heads_are_not_asked_in_a_language_that_they_do_not_know() -> None
 async def test_no_more_claims_than_asked_for() -> None:
     """The profile says how many claims are voted on."""
     model = FakeModel(texts={"claims": "\n".join(STANDING)})
-    claims, _ = await propose_claims(post_of(), "en", THEMES, metered(model), heads_saying(), 3)
+    claims, _ = await propose_claims(post_of(), "en", THEMES, metered(model), readers_saying(), 3)
     assert claims == [THEMES[0].claim, THEMES[1].claim, STANDING[0]]
 
 
 async def test_without_a_model_the_prepared_claims_are_used() -> None:
     """A model that is down costs its own claims only, and the reason is told."""
-    claims, degraded = await propose_claims(post_of(), "en", THEMES, metered(FakeModel(down=True)), heads_saying(), 5)
+    claims, degraded = await propose_claims(post_of(), "en", THEMES, metered(FakeModel(down=True)), readers_saying(), 5)
     assert claims == [THEMES[0].claim, THEMES[1].claim]
     assert degraded == ["claims: the model wrote none (The fake model is down.); prepared claims are used"]
 

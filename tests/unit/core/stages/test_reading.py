@@ -153,7 +153,7 @@ async def test_a_bad_answer_is_asked_for_once_more() -> None:
 
 
 async def test_two_bad_answers_degrade_the_reading() -> None:
-    """Without explanations the reading still stands on the heads, and the reason is told."""
+    """Without explanations the reading still stands on the readers, and the reason is told."""
     model = FakeModel(otherwise="nonsense", shares={"hateful": YES})
     reading, degraded = await read_post(post_of(), SIGNALS, metered(model))
     assert (model.calls["reading"], model.calls["reading_again"]) == (1, 1)
