@@ -13,7 +13,7 @@ from bench.measuring.metrics import rouge_l
 from bench.measuring.plots import plot
 from bench.measuring.samples import Log, Sample
 from bench.replies.engine import costs, duels, failures, limits_of, panels, ratios, results
-from bench.replies.failures import FIGURE, MIRROR, NO_STANCE, SLUR, flags_of, strange_figures
+from bench.replies.failures import FIGURE, SLUR, flags_of, strange_figures
 from bench.replies.referee import Referee
 from bench.replies.runs import ANSWER, REWARD, answer_all, duel_all, outcomes_of, referee_all, rewards_of
 from bench.replies.systems import SystemOutcome, answer, plain, under
@@ -252,13 +252,13 @@ def test_flags_name_what_a_person_should_look_at() -> None:
     """A plain kind reply has none."""
     brief = brief_of(passage())
     assert flags_of("Everyone at our table brought something to eat.", brief, readers_saying()) == []
-    assert NO_STANCE in flags_of("Everyone brought something.", brief, readers_saying(opposing=0.5))
-    assert MIRROR in flags_of("Newcomers are better than locals.", brief, readers_saying())
+    unfit = flags_of("Everyone brought something.", brief, readers_saying(opposing=0.01))
+    assert unfit == ["reader: does not oppose the post"]
     assert FIGURE in flags_of("Of them 77 percent work.", brief, readers_saying())
     slur = next(word for word in ("bastards", "scum", "vermin", "idiot", "idiots") if slurs_in(word))
     assert SLUR in flags_of(f"You {slur}.", brief, readers_saying())
-    repeats = flags_of("Migrants only come here to live off our welfare.", brief, readers_saying())
-    assert any(flag.startswith("gate: ") for flag in repeats)
+    leaks = flags_of("As an AI, I think that everyone deserves respect.", brief, readers_saying())
+    assert any(flag.startswith("gate: ") for flag in leaks)
 
 
 def test_figures_of_the_evidence_are_not_strange() -> None:

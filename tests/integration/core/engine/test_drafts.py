@@ -138,7 +138,9 @@ async def test_the_paper_profile_shows_what_the_published_search_wrote(
 ) -> None:
     """Its answers pass the same gates, every pair is compared in both orders, and the judge alone decides."""
     claims = [theme.claim for theme in load_themes("en")]
-    opposing = [claim for claim, share in zip(claims, readers.opposes(POST, claims), strict=True) if share > 0.9]
+    _, refused = readers.drafts.limits
+    read = readers.drafts.read(POST, claims, "en")
+    opposing = [claim for claim, signs in zip(claims, read, strict=True) if signs.unfit < refused / 2]
     answers = cycle(opposing[:3])
     model = helpful(rewrite=lambda _: next(answers))
     suggestion, _ = await suggest(readers, knowledge, model, profile=PUBLISHED)

@@ -13,7 +13,6 @@ from core.errors import ScorerUnavailable
 from core.llm.profiles import QUICK
 from core.models import Brief, Scores
 from core.ports import Inferred
-from core.scoring.readers.readers import Readers
 from core.scoring.rewards import (
     BUILT_IN,
     WEIGHTS,
@@ -32,6 +31,7 @@ from tests.fakes.engine.brief import CLAIM, HARBOUR, POST, brief_of, metered, pa
 from tests.fakes.engine.embedder import DIMENSION, FakeEmbedder
 from tests.fakes.engine.inference import FakeInference
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.readers import readers_saying
 
 TEXTS = ("We bake bread.", "They sing songs.", "You walk dogs.")
 
@@ -46,17 +46,7 @@ class _Constant:
         return [self.value] * len(texts)
 
 
-class _FixedHeads(Readers):
-    """Readers that know English and answer in the order of the texts."""
-
-    def hateful(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        return np.linspace(0.0, 0.5, len(texts))
-
-    def opposes(self, post: str, replies: Sequence[str]) -> NDArray[np.float64]:
-        return np.linspace(0.25, 0.75, len(replies))
-
-
-HEADS = _FixedHeads(FakeEmbedder(), {})
+READERS = readers_saying(opposing=0.75)
 
 
 def test_the_weights_are_a_whole() -> None:
@@ -105,7 +95,7 @@ def test_what_no_draft_has_is_named() -> None:
 
 async def test_evaluate_gives_each_text_its_own_scores() -> None:
     """Scores stay with their text, F2RL's P(oppose) is the stance, and factuality is left to the receipts."""
-    rows, _ = await evaluate(brief_of(), TEXTS, [StanceScorer(HEADS), NonToxicityScorer(HEADS)])
+    rows, _ = await evaluate(brief_of(), TEXTS, [StanceScorer(READERS), NonToxicityScorer(READERS)])
     assert [row.stance for row in rows] == [0.25, 0.5, 0.75]
     assert [row.non_toxicity for row in rows] == [1.0, 0.75, 0.5]
     assert [row.faithfulness_post for row in rows] == [0.25, 0.5, 0.75]
@@ -156,9 +146,9 @@ async def test_inferred_stance_in_an_unknown_language_is_unknown() -> None:
 
 async def test_configured_scorers_replace_the_built_in_ones() -> None:
     """Each score comes from one scorer only; what is not configured stays."""
-    built_in = {scorer.name: type(scorer) for scorer in BUILT_IN.over(HEADS, "en")}
+    built_in = {scorer.name: type(scorer) for scorer in BUILT_IN.over(READERS, "en")}
     chosen = Scorers(_Constant("non_toxicity", 0.5), _Constant("argument_quality", 0.25), FakeInference())
-    found = chosen.over(HEADS, "en")
+    found = chosen.over(READERS, "en")
     assert sorted(scorer.name for scorer in found) == sorted([*built_in, "argument_quality"])
     types = {scorer.name: type(scorer) for scorer in found}
     assert types["non_toxicity"] is types["argument_quality"] is _Constant
@@ -180,7 +170,7 @@ def test_stance_is_told_by_whoever_reads_the_post(
     inference: FakeInference | None, language: str | None, stance: type | None
 ) -> None:
     """By the head where it knows the language: it was trained on replies. Where nobody knows it there is no stance."""
-    found = {scorer.name: type(scorer) for scorer in Scorers(inference=inference).over(HEADS, language)}
+    found = {scorer.name: type(scorer) for scorer in Scorers(inference=inference).over(READERS, language)}
     assert found.get("stance") is stance
 
 
@@ -188,7 +178,7 @@ def test_stance_is_told_by_whoever_reads_the_post(
 async def test_an_unknown_language_has_no_score_of_the_heads(language: str | None) -> None:
     """The readers would give a number for any text; outside English it means nothing."""
     brief = brief_of(passage(), language=language)
-    scorers = embedded_scorers(HEADS)
+    scorers = embedded_scorers(READERS)
     assert await evaluate(brief, TEXTS, scorers) == ([Scores()] * 3, [])
 
 

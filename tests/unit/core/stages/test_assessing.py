@@ -8,14 +8,14 @@ import pytest
 
 from core.llm.profiles import QUICK
 from core.models import Brief, Intent, Origin, Verdict
-from core.scoring.gates import LEAST_STANCE
+from core.scoring.readers.readers import Readers
 from core.stages.assessing import Assessor
 from core.stages.drafting import Candidate
 from core.wording.prepared.bank import load_themes, prepared_id
 from core.wording.text import sentences
 from tests.fakes.engine.brief import HARBOUR, brief_of, metered, passage
-from tests.fakes.engine.embedder import FakeEmbedder
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.readers import readers_saying
 
 PARENT = "Our neighbours bake bread and sing in the choir."
 ALIKE = "Our neighbours sing in the choir and bake bread."
@@ -24,7 +24,7 @@ YES, NO = {"yes": 1.0, "no": 0.0}, {"yes": 0.0, "no": 1.0}
 UNCARRIED = "In 2021, newcomers held 340 of the 900 jobs in the harbour office."
 
 
-def _assessor(brief: Brief | None = None, model: FakeModel | None = None) -> Assessor:
+def _assessor(brief: Brief | None = None, model: FakeModel | None = None, readers: Readers | None = None) -> Assessor:
     return Assessor(
         brief or brief_of(),
         themes=(),
@@ -32,8 +32,7 @@ def _assessor(brief: Brief | None = None, model: FakeModel | None = None) -> Ass
         max_characters=2000,
         recent=(),
         scorers=[],
-        least_stance=LEAST_STANCE,
-        embedder=FakeEmbedder(),
+        readers=readers or readers_saying(),
         model=metered(model or FakeModel(), replace(QUICK, extracts_triplets=False)),
     )
 

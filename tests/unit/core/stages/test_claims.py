@@ -13,7 +13,7 @@ from core.ports import Message
 from core.scoring.readers.readers import Readers
 from core.stages.claims import fault_of, propose_claims, vote
 from core.wording.prepared.bank import load_themes
-from tests.fakes.engine.brief import POST, metered, post_of
+from tests.fakes.engine.brief import metered, post_of
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
 
@@ -27,9 +27,6 @@ STANDING = ("Newcomers nurse our parents and bake our bread.", "A warm street ke
     [
         ("not one plain sentence", "Kindness wins."),
         ("not one plain sentence", "Newcomers nurse our parents. They bake our bread."),
-        ("mirrors the stereotype", "Newcomers are better parents than the rest of us."),
-        ("mirrors the stereotype", "The best doctors in town came from abroad."),
-        ("mirrors the stereotype", "Newcomers work more than their neighbours."),
         ("overstates", "Migrants have a right to live in any country they choose."),
         ("overstates", "Women are more likely to be good leaders."),
         ("overstates", "Most people from abroad work hard."),
@@ -41,13 +38,6 @@ STANDING = ("Newcomers nurse our parents and bake our bread.", "A warm street ke
         ("overstates", "Newcomers rarely break a rule."),
         ("overstates", "All migrants are kind people at heart."),
         ("overstates", "Families may settle wherever they like in town."),
-        ("softens or concedes", "Some of them may bring skills to town."),
-        ("agrees with the post", "There is some truth in this."),
-        ("presupposes the claim", "How can we help newcomers to behave themselves?"),
-        ("restates the stereotype", "Newcomers do not live off the town."),
-        ("restates the stereotype", "Nobody came here for welfare or money."),
-        ("repeats the post", "Welfare comes to us all."),
-        ("repeats the post", "They live off welfare."),
         *((None, claim) for claim in STANDING),
         (None, "Every day newcomers open shops and classrooms."),
         (None, "Newcomers want safe streets for their kids, like any parent."),
@@ -57,8 +47,8 @@ STANDING = ("Newcomers nurse our parents and bake our bread.", "A warm street ke
     ],
 )
 def test_which_claims_lose(fault: str | None, claim: str) -> None:
-    """A claim that is false, or that argues on the post's ground, never reaches the vote."""
-    assert fault_of(claim, POST, "en") == fault
+    """A claim that says more than can be true never reaches the vote."""
+    assert fault_of(claim, "en") == fault
 
 
 @pytest.mark.parametrize(
@@ -77,7 +67,7 @@ def test_which_claims_lose(fault: str | None, claim: str) -> None:
 )
 def test_overstating_is_seen_in_every_language(language: str, claim: str) -> None:
     """A claim about all or most needs a source, whatever the language."""
-    assert fault_of(claim, "", language) == "overstates"
+    assert fault_of(claim, language) == "overstates"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +83,7 @@ def test_overstating_is_seen_in_every_language(language: str, claim: str) -> Non
 )
 def test_harmless_phrases_stand(language: str, claim: str) -> None:
     """What is true of every person may be said of every person."""
-    assert fault_of(claim, "", language) is None
+    assert fault_of(claim, language) is None
 
 
 async def test_prepared_claims_come_first_and_each_once() -> None:
@@ -108,7 +98,7 @@ async def test_prepared_claims_come_first_and_each_once() -> None:
 async def test_prepared_claims_are_not_held_to_the_lists() -> None:
     """The lists are for what a model writes; people checked the others."""
     theme = replace(THEMES[0], claim="Every child deserves any help and only kindness.")
-    assert fault_of(theme.claim, POST, "en") == "overstates"
+    assert fault_of(theme.claim, "en") == "overstates"
     claims, _ = await propose_claims(post_of(), "en", [theme], metered(FakeModel()), readers_saying(), 3)
     assert claims == [theme.claim]
 

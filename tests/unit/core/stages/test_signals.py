@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from core.models import Action, TargetGroup
+from core.scoring.readers.outputs import POST_OUTPUTS
+from core.scoring.readers.readers import PostReader
 from core.stages.reading import decide, parse_explanations, read_post, read_signals
 from tests.fakes.engine.brief import EXPLAINED, metered, post_of
-from tests.fakes.engine.embedder import FakeEmbedder
 from tests.fakes.engine.model import FakeModel
-from tests.fakes.engine.readers import FakeHeads, readers_saying
+from tests.fakes.engine.readers import FakeClassifier, readers_saying
 
 NO = {"yes": 0.1, "no": 0.9}
 
@@ -34,7 +35,7 @@ NO = {"yes": 0.1, "no": 0.9}
 )
 async def test_threats_are_reported(text: str) -> None:
     """A threat is never debated, in any language, and whatever the model thinks of it."""
-    signals = await read_signals(post_of(text), readers_saying(hate=0.01), expected="en", language=None)
+    signals = await read_signals(post_of(text), readers_saying(hate=0.01).posts, expected="en", language=None)
     assert signals.calls_for_violence
     model = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": NO, "violent": NO})
     reading, _ = await read_post(post_of(text), signals, metered(model))
@@ -59,7 +60,7 @@ async def test_threats_are_reported(text: str) -> None:
 )
 async def test_ordinary_posts_are_no_threats(text: str) -> None:
     """A word that can also be violent does not make a threat."""
-    signals = await read_signals(post_of(text), readers_saying(), expected="en", language=None)
+    signals = await read_signals(post_of(text), readers_saying().posts, expected="en", language=None)
     assert not signals.calls_for_violence
 
 
@@ -79,7 +80,7 @@ async def test_ordinary_posts_are_no_threats(text: str) -> None:
 )
 async def test_a_full_name_or_an_account_may_be_a_person(text: str, may: bool) -> None:
     """Places look the same, so that this only decides whether the model is asked."""
-    signals = await read_signals(post_of(text), readers_saying(), expected="en", language=None)
+    signals = await read_signals(post_of(text), readers_saying().posts, expected="en", language=None)
     assert signals.may_name_person is may
 
 
@@ -96,65 +97,60 @@ async def test_a_full_name_or_an_account_may_be_a_person(text: str, may: bool) -
 )
 async def test_whether_a_post_speaks_to_somebody(text: str, addresses: bool) -> None:
     """In each of the languages that Antiphon writes."""
-    signals = await read_signals(post_of(text), readers_saying(), expected="en", language="en")
+    signals = await read_signals(post_of(text), readers_saying().posts, expected="en", language="en")
     assert signals.addresses_somebody is addresses
 
 
 async def test_signals_of_a_known_language() -> None:
     """The readers say how hateful and against whom; an unsure group is left open."""
-    signals = await read_signals(post_of(), readers_saying(hate=0.8), expected="en", language=None)
+    signals = await read_signals(post_of(), readers_saying(hate=0.8).posts, expected="en", language=None)
     assert (signals.language, signals.hateful, signals.target_group) == ("en", 0.8, TargetGroup.MIGRANTS)
     assert signals.notes == ()
-    unsure = await read_signals(post_of("They must all go."), readers_saying(sure=0.4), expected="en", language="en")
+    unsure = await read_signals(
+        post_of("They must all go."), readers_saying(sure=0.4).posts, expected="en", language="en"
+    )
     assert unsure.target_group is None
 
 
-async def test_what_neither_head_nor_word_hints_at_is_unlikely() -> None:
-    """A group that is named stays possible, and so do people in general; without a head all are."""
+async def test_what_neither_reader_nor_word_hints_at_is_unlikely() -> None:
+    """A group that is named stays possible, and so do people in general; without a reader all are."""
     readers = readers_saying(sure=0.45, group=TargetGroup.MIGRANTS)
-    unsure = await read_signals(post_of("They sneer at women and Jews."), readers, expected="en", language="en")
+    unsure = await read_signals(post_of("They sneer at women and Jews."), readers.posts, expected="en", language="en")
     possible = {TargetGroup.MIGRANTS, TargetGroup.WOMEN, TargetGroup.JEWS, TargetGroup.OTHER}
     assert unsure.unlikely_groups == set(TargetGroup) - possible
-    abroad = await read_signals(post_of("Nos quitan el sitio."), readers, expected="es", language="es")
+    abroad = await read_signals(post_of("Nos quitan el sitio."), readers.posts, expected="es", language="es")
     assert abroad.unlikely_groups == frozenset()
 
 
 @pytest.mark.parametrize(("text", "language"), [("The J*ws must all go.", "en"), ("Los jud*os mandan aquí.", "es")])
 async def test_a_disguised_group_is_told(text: str, language: str) -> None:
-    """Neither the words nor the head would know it under its stars."""
-    seen = []
-
-    class Seeing(FakeHeads):
-        def target_groups(self, text: str) -> dict[TargetGroup, float]:
-            seen.append(text)
-            return super().target_groups(text)
-
-    readers = Seeing(FakeEmbedder(["en"]), {}, sure=0.3)
-    assert (
-        await read_signals(post_of(text), readers, expected="en", language=language)
-    ).target_group is TargetGroup.JEWS
-    assert seen == (["The Jews must all go."] if language == "en" else [])
+    """Neither the words nor the reader would know it under its stars."""
+    posts = FakeClassifier(POST_OUTPUTS, {"hateful": 0.9}, ("en",))
+    signals = await read_signals(post_of(text), PostReader(posts), expected="en", language=language)
+    assert signals.target_group is TargetGroup.JEWS
+    assert posts.calls == ([("The Jews must all go.",)] if language == "en" else [])
 
 
-async def test_signals_where_the_heads_know_nothing() -> None:
+async def test_signals_where_the_reader_knows_nothing() -> None:
     """In another language the readers are silent, and a person is told so."""
     text = "Los vecinos nuevos nos quitan los asientos del autobús."
-    signals = await read_signals(post_of(text), readers_saying(), expected="en", language=None)
+    signals = await read_signals(post_of(text), readers_saying().posts, expected="en", language=None)
     assert (signals.language, signals.hateful, signals.target_group) == ("es", None, None)
     assert signals.notes == (
-        "reading: no built-in scorer knows Spanish; whether the post is hateful is the language model's word alone",
+        "reading: the small reader does not know Spanish; whether the post is hateful is the language model's word "
+        "alone",
     )
 
 
 async def test_a_named_language_is_believed() -> None:
     """A person who names the language is not overruled by the detector."""
-    signals = await read_signals(post_of(), readers_saying(), expected="en", language="it")
+    signals = await read_signals(post_of(), readers_saying().posts, expected="en", language="it")
     assert signals.language == "it"
 
 
 async def test_an_unknown_language_is_told() -> None:
     """A post of signs is in no language, and no reply is advised."""
-    signals = await read_signals(post_of("12 34 !!!"), readers_saying(), expected="en", language=None)
+    signals = await read_signals(post_of("12 34 !!!"), readers_saying().posts, expected="en", language=None)
     assert signals.notes == ("reading: the post's language was not recognised",)
     assert decide(signals, parse_explanations(EXPLAINED)).recommended_action is Action.STAY_SILENT
 
@@ -172,5 +168,5 @@ async def test_a_draft_is_shown_before_the_reading_only_where_a_reply_is_likely(
     text: str, hate: float, calls: bool
 ) -> None:
     """A draft that is followed by the advice to report or to stay silent would mislead."""
-    signals = await read_signals(post_of(text), readers_saying(hate=hate), expected="en", language=None)
+    signals = await read_signals(post_of(text), readers_saying(hate=hate).posts, expected="en", language=None)
     assert signals.calls_for_reply is calls

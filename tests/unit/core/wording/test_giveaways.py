@@ -7,12 +7,12 @@ from importlib import resources
 
 import pytest
 
-from core.wording.giveaways.giveaways import FALLBACK, fault_in, wordings_of
+from core.wording.giveaways.giveaways import FALLBACK, leak_in, wordings_of
 from core.wording.language import NAMES
 from core.wording.prepared.bank import load_themes
 from core.wording.text import content_stems
 
-KEYS = {"negation", "mirror", "above", "credits", "retells", "absolutes", "checkable", "groups", "faults"}
+KEYS = {"negation", "credits", "absolutes", "checkable", "groups", "faults"}
 
 
 def rows(language: str) -> dict[str, object]:
@@ -36,8 +36,6 @@ def test_no_pattern_matches_nothing(language: str) -> None:
     known = wordings_of(language)
     for pattern in (
         known.negation,
-        known.mirror,
-        known.above,
         known.absolutes,
         known.checkable,
         *known.faults.values(),
@@ -71,11 +69,11 @@ def test_an_unknown_language_falls_back_to_english() -> None:
     assert wordings_of("tlh") == wordings_of(None) == wordings_of(FALLBACK)
 
 
-def test_a_fault_is_found_in_any_language() -> None:
+def test_a_leak_is_found_in_any_language() -> None:
     """A model that slips into another language gives itself away there too."""
-    assert fault_in("No puedo ayudar con eso.") == "refusal"
-    assert fault_in("I can’t help with that.") == "refusal"
-    assert fault_in("Bizilagunak gara.") is None
+    assert leak_in("No puedo ayudar con eso.") == "refusal"
+    assert leak_in("I can’t help with that.") == "refusal"
+    assert leak_in("Bizilagunak gara.") is None
 
 
 @pytest.mark.parametrize("language", NAMES)
@@ -86,5 +84,5 @@ def test_wordings_seldom_match_prepared_sentences(language: str) -> None:
         for theme in load_themes(language)
         for text in (theme.claim, *(reply for replies in theme.replies.values() for reply in replies))
     ]
-    matched = [text for text in texts if fault_in(text)]
+    matched = [text for text in texts if leak_in(text)]
     assert len(matched) <= 0.04 * len(texts), matched
