@@ -43,9 +43,10 @@ class StanceScorer:
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """The probability that each text opposes the post."""
-        if not self.readers.drafts.knows(brief.language):
+        language = brief.reading.language
+        if not self.readers.drafts.knows(language):
             return [None] * len(texts)
-        found = await asyncio.to_thread(self.readers.drafts.read, brief.post.text, texts, brief.language)
+        found = await asyncio.to_thread(self.readers.drafts.read, brief.post.text, texts, language)
         return [signs.opposes for signs in found]
 
 
@@ -76,9 +77,10 @@ class NonToxicityScorer:
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """1 minus the greatest probability of an insult, a call for harm or a stereotype in each text."""
-        if not self.readers.drafts.knows(brief.language):
+        language = brief.reading.language
+        if not self.readers.drafts.knows(language):
             return [None] * len(texts)
-        found = await asyncio.to_thread(self.readers.drafts.read, brief.post.text, texts, brief.language)
+        found = await asyncio.to_thread(self.readers.drafts.read, brief.post.text, texts, language)
         return [1.0 - max(signs.faults[fault] for fault in _TOXIC) for signs in found]
 
 

@@ -20,7 +20,7 @@ def bench_engine() -> tuple[Engine, FakeModel]:
         texts={"reading": EXPLAINED, "claims": CLAIM},
         shares={"hateful": {"yes": 1.0, "no": 0.0}, "violent": {"yes": 0.0, "no": 1.0}},
     )
-    return Engine(model, FakeEvidence([passage()]), readers_saying(hate=0.3)), model
+    return Engine(model, FakeEvidence([passage()]), readers_saying(hate=0.3, harm=0.3)), model
 
 
 def samples_of(count: int, groups: int = 2) -> list[Sample]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.models import TargetGroup
-from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS
+from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from core.scoring.readers.readers import DraftReader, PostReader, Readers
 from tests.fakes.engine.embedder import FakeEmbedder
 
@@ -52,6 +52,7 @@ def readers_saying(
     sure: float = 0.9,
     unfit: float | None = None,
     threat: float = 0.01,
+    harm: float = 0.01,
     languages: Iterable[str] = ("en",),
 ) -> Readers:
     """Readers over a fake embedder that know the languages. A draft that does not oppose is unfit."""
@@ -60,5 +61,6 @@ def readers_saying(
     groups = {other.value: others for other in TargetGroup} | {group.value: sure}
     posts = FakeClassifier(POST_OUTPUTS, {"hateful": hate, "threat": threat, **groups}, known)
     says = {"opposes": opposing, "unfit": 1 - opposing if unfit is None else unfit}
+    says[DraftFault.CALLS_FOR_HARM] = harm
     drafts = FakeClassifier(DRAFT_OUTPUTS, says, known)
     return Readers(PostReader(posts), DraftReader(drafts), FakeEmbedder(known))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.scoring.gates import fault_of, own_sentences
+from core.scoring.gates import doubts_of, fault_of, own_sentences
 from tests.fakes.engine.gates import context
 
 GOOD = [
@@ -74,7 +74,7 @@ def test_a_good_draft_passes(language: str, text: str) -> None:
 
 def test_prepared_sentences_are_free_of_gates_on_wording() -> None:
     """What was prepared may use words that a model may not."""
-    text = "Sharing is never a fair point against our welfare, though it might be hard."
+    text = "The post is unkind, and 40 families know it."
     assert fault_of(text, context()) is not None
     assert fault_of(text, context(prepared=(text,))) is None
 
@@ -89,7 +89,7 @@ def test_prepared_sentences_are_held_to_form() -> None:
 def test_a_sentence_beside_a_prepared_one_is_not_exempt() -> None:
     """Only the prepared sentence itself is exempt, not the draft that it stands in."""
     prepared = "Who helped you when you were new?"
-    assert fault_of(f"{prepared} I agree with you, friend.", context(prepared=(prepared,))) == "agrees with the post"
+    assert fault_of(f"{prepared} As an AI, I like it.", context(prepared=(prepared,))) == "refusal"
 
 
 def test_verbatim_evidence_is_exempt() -> None:
@@ -103,8 +103,8 @@ def test_verbatim_evidence_is_exempt() -> None:
 def test_known_names_may_be_used() -> None:
     """Names in prepared sentences, of the post and of the evidence are not invented."""
     text = "Ask the choir at Tern Bridge about their newest singers."
-    assert fault_of(text, context()) == "a name that no evidence holds"
-    assert fault_of(text, context(named=("tern", "bridge"))) is None
+    assert doubts_of(text, context()) == ("No evidence holds the name “Tern”.", "No evidence holds the name “Bridge”.")
+    assert doubts_of(text, context(named=("tern", "bridge"))) == ()
 
 
 def test_a_hedged_part_is_left_to_the_checker() -> None:

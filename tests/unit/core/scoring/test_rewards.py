@@ -46,6 +46,17 @@ class _Constant:
         return [self.value] * len(texts)
 
 
+class _Own(_Constant):
+    """A scorer that gives each text its own."""
+
+    def __init__(self, name: str, values: Sequence[float]) -> None:
+        super().__init__(name, None)
+        self.values = values
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        return [*self.values]
+
+
 READERS = readers_saying(opposing=0.75)
 
 
@@ -95,12 +106,20 @@ def test_what_no_draft_has_is_named() -> None:
 
 async def test_evaluate_gives_each_text_its_own_scores() -> None:
     """Scores stay with their text, F2RL's P(oppose) is the stance, and factuality is left to the receipts."""
-    rows, _ = await evaluate(brief_of(), TEXTS, [StanceScorer(READERS), NonToxicityScorer(READERS)])
+    own = [_Own("stance", (0.25, 0.5, 0.75)), _Own("non_toxicity", (1.0, 0.75, 0.5))]
+    rows, _ = await evaluate(brief_of(), TEXTS, own)
     assert [row.stance for row in rows] == [0.25, 0.5, 0.75]
     assert [row.non_toxicity for row in rows] == [1.0, 0.75, 0.5]
     assert [row.faithfulness_post for row in rows] == [0.25, 0.5, 0.75]
     assert all(row.factuality is None and row.argument_quality is None for row in rows)
     assert rows[0].total == pytest.approx(10 * (0.25 * 0.25 + 0.2 * 1.0 + 0.05 * 0.25) / 0.5)
+
+
+async def test_the_reader_of_drafts_gives_stance_and_non_toxicity() -> None:
+    """How likely a draft opposes the post, and how unlikely it insults, stereotypes or calls for harm."""
+    rows, _ = await evaluate(brief_of(), TEXTS, [StanceScorer(READERS), NonToxicityScorer(READERS)])
+    assert [row.stance for row in rows] == [0.75] * 3
+    assert [row.non_toxicity for row in rows] == [0.99] * 3
 
 
 async def test_a_scorer_that_cannot_tell_adds_nothing() -> None:
@@ -175,7 +194,7 @@ def test_stance_is_told_by_whoever_reads_the_post(
 
 
 @pytest.mark.parametrize("language", ["es", "eu", "fi", None])
-async def test_an_unknown_language_has_no_score_of_the_heads(language: str | None) -> None:
+async def test_an_unknown_language_has_no_score_of_the_reader(language: str | None) -> None:
     """The readers would give a number for any text; outside English it means nothing."""
     brief = brief_of(passage(), language=language)
     scorers = embedded_scorers(READERS)

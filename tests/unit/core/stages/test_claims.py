@@ -114,11 +114,11 @@ async def test_lost_claims_are_counted() -> None:
 @pytest.mark.parametrize(
     ("readers", "reason"),
     [
-        (readers_saying(opposing=0.79), "does not oppose the post"),
-        (readers_saying(hate=0.41), "reads as hateful"),
+        (readers_saying(opposing=0.01), "does not oppose the post"),
+        (readers_saying(unfit=0.9, harm=0.95), "calls for harm or exclusion"),
     ],
 )
-async def test_the_heads_can_drop_a_claim(readers: Readers, reason: str) -> None:
+async def test_the_reader_can_drop_a_claim(readers: Readers, reason: str) -> None:
     """A claim that sides with the post, or attacks somebody, loses also where its words are mild."""
     model = FakeModel(texts={"claims": STANDING[0]})
     claims, degraded = await propose_claims(post_of(), "en", [], metered(model), readers, 5)
@@ -126,7 +126,7 @@ async def test_the_heads_can_drop_a_claim(readers: Readers, reason: str) -> None
     assert reason in degraded[0]
 
 
-async def test_heads_are_not_asked_in_a_language_that_they_do_not_know() -> None:
+async def test_the_reader_is_not_asked_in_a_language_that_they_do_not_know() -> None:
     """A verdict on a language that the readers never saw would be a guess."""
     model = FakeModel(texts={"claims": "Los vecinos nuevos cuidan de nuestros padres."})
     readers = readers_saying(opposing=0.0, hate=1.0)
