@@ -107,6 +107,7 @@ class FlaggedPost:
     its own. One conversation gets one reply. ``revision``: the platform's mark of the last edit, where it can be known
     without the words. Another revision means other words; "" where nobody looked. ``is_from_elsewhere``: a person
     pasted the words, and no message of the platform has them. Drafts can be copied, and nothing can be posted.
+    ``score``: how likely the filter that found it took it to be hateful; ``None`` where no filter found it.
     """
 
     ref: PostRef
@@ -121,6 +122,7 @@ class FlaggedPost:
     wish: Wish = Wish()
     revision: str = ""
     is_from_elsewhere: bool = False
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

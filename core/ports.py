@@ -155,10 +155,34 @@ class TextClassifier(Protocol):
 
 
 class HateDetector(Protocol):
-    """A classifier that is fast enough for every message of a watched channel."""
+    """A classifier that is fast enough for every message of a watched channel.
 
-    async def score(self, text: str) -> float:
-        """How likely a text is hateful, in [0, 1]. Raises ``ScorerUnavailable``."""
+    Each method raises ``AntiphonError`` if the classifier cannot be loaded.
+    """
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The ISO 639-1 codes of the languages that it reads."""
+        ...
+
+    async def language_of(self, text: str, expected: str | None) -> str | None:
+        """The language of a text if it is one of ``languages``; ``None`` for any other text.
+
+        Args:
+            expected: the community's language, for texts that are too short to tell; ``None`` for the configured one.
+        """
+        ...
+
+    async def score(self, text: str, language: str) -> float:
+        """How likely a text in one of ``languages`` is hateful, in [0, 1]."""
+        ...
+
+    def threshold(self, one_in: float) -> float:
+        """The score that one in so many ordinary messages exceeds; a larger number never gives a lower score."""
+        ...
+
+    def false_alarms(self, threshold: float) -> float:
+        """The share of ordinary messages above a score: the inverse of ``threshold``."""
         ...
 
 

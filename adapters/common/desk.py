@@ -5,8 +5,9 @@ Owns that link.
 
 from __future__ import annotations
 
-from adapters.common.policy_memory import PolicyMemory
+from adapters.common.policy_memory import CommunityMemory, PolicyMemory
 from core.errors import BadSettings
+from core.moderation.careful_watch import FindLabel
 from core.moderation.desk_ports import Casework, Governance
 
 
@@ -22,6 +23,7 @@ class DeskAccess:
     def __init__(self, platform: str, casework: Casework | None = None, governance: Governance | None = None) -> None:
         self.platform = platform
         self.policies = PolicyMemory(platform, lambda: self.governance)
+        self.labels = CommunityMemory[tuple[FindLabel, ...]]("moderators' word on finds", self._find_labels, ())
         self._casework, self._governance = casework, governance
 
     @property
@@ -41,6 +43,9 @@ class DeskAccess:
         if self._governance is None:
             raise self._missing()
         return self._governance
+
+    async def _find_labels(self, community: str) -> tuple[FindLabel, ...]:
+        return await self.governance.find_labels(self.platform, community)
 
     def _missing(self) -> BadSettings:
         return BadSettings(f"The adapter of {self.platform} has no desk.", remedy="Make it with one.")

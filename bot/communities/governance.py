@@ -15,6 +15,7 @@ from pathlib import Path
 from bot.communities.decisions import CommunityDesk
 from bot.communities.export import Format, export, write_export
 from bot.communities.native_roles import LiveRoles, keep_native
+from bot.store.cases import finds
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from bot.store.people.communities import Community, policy_of
@@ -24,6 +25,7 @@ from bot.store.views.status import status
 from core.errors import BadInput, PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.moderation.cards import DeskStatus, Statistics
+from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy, changed, differences, to_json
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
@@ -52,6 +54,21 @@ class CommunityGovernance:
         identity = communities.community_id(platform, community)
         found = await self._database.run("read a policy", lambda session: communities.find(session, identity))
         return CommunityPolicy() if found is None else policy_of(found)
+
+    async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
+        """What moderators said lately of the posts that the filter found there."""
+        identity = communities.community_id(platform, community)
+        return await self._database.run("read what finds were", lambda session: finds.labels(session, identity))
+
+    async def watch_record(self, platform: str, community: str) -> WatchRecord:
+        """What the filter did there lately, in numbers."""
+        identity = communities.community_id(platform, community)
+        return await self._database.run("count finds", lambda session: finds.record_of(session, identity))
+
+    async def looked_at(self, platform: str, counts: Mapping[str, int]) -> None:
+        """Add how many messages the filter read in each community."""
+        known = {communities.community_id(platform, community): count for community, count in counts.items()}
+        await self._database.run("count looked at", lambda session: finds.add_looked_at(session, known))
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
         """The roles that a person has at this moment; ``PlatformUnavailable`` if the platform cannot say."""

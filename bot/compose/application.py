@@ -42,6 +42,7 @@ from bot.upkeep.schedule import Schedule
 from core.engine import Engine, OnProgress
 from core.llm.profiles import Profile
 from core.moderation.roles import Person, Role
+from core.scoring.readers.readers import PostReader
 from core.wording import language
 
 _FIRST_PAUSE_SECONDS: Final = 2.0
@@ -61,14 +62,37 @@ class Application(Running):
 
 
 class PostDetector:
-    """``core.ports.HateDetector`` by the reader of posts."""
+    """``core.ports.HateDetector`` by the reader of posts.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    Args:
+        expected: the configured language, for short texts of communities that chose none.
+    """
 
-    async def score(self, text: str) -> float:
+    def __init__(self, posts: PostReader, expected: str) -> None:
+        self._posts = posts
+        self._expected = expected
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The ISO 639-1 codes of the languages that it reads."""
+        return self._posts.languages
+
+    async def language_of(self, text: str, expected: str | None) -> str | None:
+        """The language of a text, if the reader knows it."""
+        found = await asyncio.to_thread(language.detect, text, expected or self._expected)
+        return found if self._posts.knows(found) else None
+
+    async def score(self, text: str, language: str) -> float:
         """How likely a text is hateful, in [0, 1]."""
-        return float((await asyncio.to_thread(self._engine.readers.posts.hateful, [text]))[0])
+        return float((await asyncio.to_thread(self._posts.hateful, [text], language))[0])
+
+    def threshold(self, one_in: float) -> float:
+        """The score that one in so many ordinary messages exceeds."""
+        return self._posts.threshold(one_in)
+
+    def false_alarms(self, threshold: float) -> float:
+        """The share of ordinary messages above a score."""
+        return self._posts.false_alarms(threshold)
 
 
 def worker_name() -> str:
@@ -150,7 +174,7 @@ async def open_application(
         voices = {each.name: voice_of(settings, each.max_characters) for each in served}
         drafting = DraftingRequest(database, engine, profile, voice_of(settings, _SHORTEST_POST), voices)
         casework, governance = build_casework(desk, outbox), CommunityGovernance(database, desk.live_roles)
-        services = Services(casework, governance, PostDetector(engine))
+        services = Services(casework, governance, PostDetector(engine.readers.posts, settings.community.language))
         standings = Standings(database, platforms.max_characters, name, on_standing)
         waiting = patience or Patience(Backoff(name, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
         yield Application(

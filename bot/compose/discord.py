@@ -65,7 +65,7 @@ async def _connected(
     client = make_client(options, [partial(_tell_commands, memory)], services.casework, services.governance)
     platform, surface = DiscordPlatform(client), review.DiscordReviewSurface(client)
     captured = capture.install(client, detector=services.detector)
-    manage.install(client, left_out=lambda: captured.left_out)
+    manage.install(client, left_out=lambda: captured.left_out, detector=services.detector)
     review.install(client, surface)
     ready, closing = asyncio.Event(), asyncio.Event()
     listen(client, "ready", _setting(ready))

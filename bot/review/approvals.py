@@ -15,7 +15,7 @@ from bot.communities.native_roles import LiveRoles
 from bot.review.guard import decider
 from bot.review.proposals import kept_proposal, require_shown
 from bot.review.queries import rendered_in
-from bot.store.cases import approvals, holds, suggestions
+from bot.store.cases import approvals, finds, holds, suggestions
 from bot.store.cases import cases as store
 from bot.store.cases.approvals import ApprovalOrigin, First
 from bot.store.cases.cases import Case
@@ -193,6 +193,7 @@ class Approvals:
         reason = "approved" if first is None else f"approved, as the second person after {first.moderator}"
         await store.transition(session, case.id, case.version, CaseState.APPROVED, actor=who, reason=reason)
         await holds.end(session, case)
+        await finds.label(session, case, True)
         is_edited = draft is None or exact.text != draft + footer
         await approvals.keep(
             session,

@@ -17,7 +17,7 @@ from datetime import timedelta
 from bot.drafting.chosen_claim import checked_claim
 from bot.review.guard import decider
 from bot.store.cases import cases as store
-from bot.store.cases import holds, suggestions
+from bot.store.cases import finds, holds, suggestions
 from bot.store.cases.cases import Case
 from bot.store.cases.sending import require_settled
 from bot.store.engine.database import Database, Session
@@ -122,7 +122,8 @@ class Decisions:
         """Take an approval back before its reply is sent; the case is in review again."""
 
         async def work(session: Session) -> Case:
-            _, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
+            case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
+            await finds.label(session, case, None)
             return await store.transition(
                 session, case_id, version, CaseState.IN_REVIEW, actor=who, reason="approval undone"
             )
@@ -151,6 +152,7 @@ class Decisions:
             sentence("declined: {why}", why=decline_words(because)),
             note,
             OnCase.REVIEW,
+            is_hateful=False if because is DeclineReason.NOT_HATEFUL else None,
         )
 
     async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Case:
@@ -185,11 +187,22 @@ class Decisions:
         return await self._database.run("reopen", work)
 
     async def _close(
-        self, case_id: str, version: int, to: CaseState, by: Person, reason: str, note: str, action: OnCase
+        self,
+        case_id: str,
+        version: int,
+        to: CaseState,
+        by: Person,
+        reason: str,
+        note: str,
+        action: OnCase,
+        *,
+        is_hateful: bool | None = None,
     ) -> Case:
         async def work(session: Session) -> Case:
-            _, who = await decider(session, case_id, version, by, action)
+            case, who = await decider(session, case_id, version, by, action)
             await require_settled(session, case_id)
+            if is_hateful is not None or to is CaseState.WITHDRAWN:
+                await finds.label(session, case, is_hateful)
             moved = await store.transition(session, case_id, version, to, actor=who, reason=reason, note=note)
             return await holds.end(session, moved)
 

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from core.errors import BadInput
 from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
+from core.moderation.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
 from core.moderation.draft_options import MAX_TONE, check_language, check_tone
 from core.moderation.roles import Role
 
@@ -37,7 +38,7 @@ class CommunityPolicy:
         review_channel: where cards for moderators are shown; "" shows none, and cases wait on the desk.
         roles: the role in Antiphon that a role of the platform gives, by the id of the platform's role.
         watched_channels: where a filter looks at every post; none by default.
-        threshold: how likely a watched post must be hateful before it is flagged, in [0, 1].
+        one_in: the filter of watched channels may be wrong on at most one in this many ordinary messages.
         groups: the target groups that the filter looks for; none for all.
         keywords: any of these words flags a watched post whatever its score; matched as whole words, without case.
         reaction: the emoji that flags a post; "" for none.
@@ -52,7 +53,7 @@ class CommunityPolicy:
     review_channel: str = ""
     roles: dict[str, Role] = field(default_factory=dict)
     watched_channels: tuple[str, ...] = ()
-    threshold: float = 0.9
+    one_in: int = 2000
     groups: tuple[TargetGroup, ...] = ()
     keywords: tuple[str, ...] = ()
     reaction: str = ""
@@ -63,10 +64,10 @@ class CommunityPolicy:
     evidence_since: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
+        if not LEAST_CAREFUL <= self.one_in <= MOST_CAREFUL:
             raise BadInput(
-                sentence("The threshold {threshold} is out of range.", threshold=self.threshold),
-                remedy=sentence("Name a number from 0 to 1."),
+                sentence("A false alarm in {count} messages is out of range.", count=self.one_in),
+                remedy=sentence("Name a number from {least} to {most}.", least=LEAST_CAREFUL, most=MOST_CAREFUL),
             )
         check_tone(self.tone)
         check_language(self.language)

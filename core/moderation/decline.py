@@ -1,4 +1,4 @@
-"""Why no draft is good enough: a moderator says it with one tap.
+"""Why no draft is good enough, or none is needed: a moderator says it with one tap.
 
 Owns the reasons. They are counted, so a reason must not be reworded once it was used.
 """
@@ -12,13 +12,14 @@ from core.i18n.sentences import Sentence, sentence
 
 
 class DeclineReason(StrEnum):
-    """What is wrong with all the drafts of a case."""
+    """What is wrong with all the drafts of a case, or with finding its post at all (``NOT_HATEFUL``)."""
 
     WRONG_FACT = "wrong fact"
     PREACHY = "preachy"
     OFF_TONE = "off tone"
     REPEATS_SLUR = "repeats the slur"
     UNSAFE = "unsafe"
+    NOT_HATEFUL = "not hateful"
     OTHER = "other"
 
 
@@ -45,6 +46,7 @@ def decline_words(reason: DeclineReason) -> Sentence:
         DeclineReason.OFF_TONE: sentence("off tone"),
         DeclineReason.REPEATS_SLUR: sentence("repeats the slur"),
         DeclineReason.UNSAFE: sentence("unsafe"),
+        DeclineReason.NOT_HATEFUL: sentence("not hateful"),
         DeclineReason.OTHER: sentence("other"),
     }
     return words[reason]

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from core.models import FlaggedPost, Intent, PostRef
 from core.moderation.cards import Approval, Card, DeskStatus, ProposedReply, Statistics
+from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.decline import DeclineReason
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
@@ -108,6 +109,18 @@ class Governance(Protocol):
 
     async def policy(self, platform: str, community: str) -> CommunityPolicy:
         """How the community wants Antiphon to behave; the defaults where it was never set. Anybody may know."""
+        ...
+
+    async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
+        """What moderators said lately of the posts that the filter found there. Anybody may know."""
+        ...
+
+    async def watch_record(self, platform: str, community: str) -> WatchRecord:
+        """What the filter did there lately, in numbers. Anybody may know."""
+        ...
+
+    async def looked_at(self, platform: str, counts: Mapping[str, int]) -> None:
+        """Add how many messages the filter read in each community since the last call, in one transaction."""
         ...
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Final, Protocol, TypeAlias
@@ -18,9 +18,11 @@ from adapters.common.capture.flags import Flag
 from adapters.common.capture.keywords import has_keyword
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.lanes import Lanes
+from adapters.common.capture.looked_at import LookedAt
 from adapters.common.desk import DeskAccess
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
+from core.moderation.careful_watch import careful_threshold
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import OnCase, Person
 from core.ports import HateDetector
@@ -75,7 +77,7 @@ class Seen:
     """What was looked at since the start, for the status.
 
     Attributes:
-        looked_at: messages of watched channels that the filter read, and edits of them.
+        looked_at: messages of watched channels, and edits of them.
         found: posts that were let through, of all three kinds.
         blocked: messages that the platform removed before anybody could read them; they need no reply.
         unreadable: flags and alerts whose words the platform did not show.
@@ -115,6 +117,7 @@ class Watching:
         self._again_seconds = again_seconds
         self.lanes = Lanes("posts to look at")
         self.finds = Lanes("found posts to flag", most_waiting=_MOST_FOUND, at_once=_AT_ONCE)
+        self.looked_at = LookedAt(desk)
         self.seen = Seen()
 
     async def written(self, sighting: Sighting, watched_as: str) -> None:
@@ -145,14 +148,29 @@ class Watching:
         self.seen.looked_at += 1
         if has_keyword(sighting.text, policy.keywords):
             await self._found(sighting, Flag(self._own_id(), "keyword", Priority.DETECTED))
-        elif await self._is_hateful(sighting.text, policy):
-            await self._found(sighting, Flag(self._own_id(), "watched channel", Priority.DETECTED))
+            return
+        score = await self._score_of_a_find(sighting.ref.community, sighting.text, policy)
+        if score is not None:
+            await self._found(sighting, Flag(self._own_id(), "watched channel", Priority.DETECTED), score)
 
-    async def _is_hateful(self, text: str, policy: CommunityPolicy) -> bool:
-        """Whether the filter is as sure as the community asks, and the text is about a group that it looks out for."""
-        if self._detector is None or not is_about(text, policy.groups):
-            return False
-        return await self._detector.score(text) > policy.threshold
+    async def _score_of_a_find(self, community: str, text: str, policy: CommunityPolicy) -> float | None:
+        """The score of a text that the filter finds; ``None`` for all others.
+
+        It reads the text's language, the text is about a group that the community looks out for, and the filter is as
+        sure as the community asks and its moderators' words make it. Only of a likely find is the desk asked for these.
+        """
+        detector = self._detector
+        language = None if detector is None else await detector.language_of(text, policy.language)
+        if detector is None or language is None:
+            return None
+        self.looked_at.add(community)
+        if not is_about(text, policy.groups):
+            return None
+        score = await detector.score(text, language)
+        if score <= detector.threshold(policy.one_in):
+            return None
+        labels = await self._desk.labels.of(community)
+        return score if score > careful_threshold(policy.one_in, labels, detector.threshold) else None
 
     async def _look_at_reaction(self, community: str, by: Person, find: Find) -> None:
         try:
@@ -170,14 +188,14 @@ class Watching:
         if sighting is not None:
             await self._found(sighting, flag)
 
-    async def _found(self, sighting: Sighting, flag: Flag) -> None:
+    async def _found(self, sighting: Sighting, flag: Flag, score: float | None = None) -> None:
         """Flag a post, unless no person wrote it or it has no words; the next look does not wait for it."""
         if not sighting.is_by_person:
             return
         if not sighting.text.strip():
             self.seen.unreadable += 1
             return
-        post = await sighting.post(flag)
+        post = replace(await sighting.post(flag), score=score)
         self._known.add(post.ref, sighting.written_at)
         self.finds.submit(post.ref, partial(self._flag, post))
         self.seen.found += 1

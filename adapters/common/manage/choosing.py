@@ -22,6 +22,7 @@ from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import OnCommunity
+from core.ports import HateDetector
 
 FORM_SECONDS: Final = 2.0
 """How long the database may take before a form opens; the strictest platform waits three seconds."""
@@ -70,16 +71,21 @@ async def in_time(locale: str) -> AsyncIterator[None]:
 
 
 class Choosing:
-    """Panels of one platform's communities, and what is chosen in them."""
+    """Panels of one platform's communities, and what is chosen in them.
 
-    def __init__(self, desk: DeskAccess) -> None:
+    Args:
+        detector: the filter of watched channels; ``None`` where there is none.
+    """
+
+    def __init__(self, desk: DeskAccess, detector: HateDetector | None = None) -> None:
         self._desk = desk
+        self._detector = detector
 
     async def panel(self, manager: Manager, name: str, facts: CommunityFacts, notice: str = "") -> Panel:
         """A panel with the present settings."""
         policy = await self._policy(manager)
         if name == targets.PANEL:
-            return targets.targets_panel(policy, manager.reader, notice)
+            return targets.targets_panel(policy, manager.reader, notice, await self._watched(manager, policy))
         return setup.setup_panel(manager, policy, await self._status(manager), facts, notice)
 
     async def form(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Form:
@@ -100,6 +106,12 @@ class Choosing:
 
     async def _policy(self, manager: Manager) -> CommunityPolicy:
         return await self._desk.governance.policy(self._desk.platform, manager.community)
+
+    async def _watched(self, manager: Manager, policy: CommunityPolicy) -> targets.Watched | None:
+        if self._detector is None or not policy.watched_channels:
+            return None
+        record = await self._desk.governance.watch_record(self._desk.platform, manager.community)
+        return targets.watched(policy, record, self._detector)
 
     async def _status(self, manager: Manager) -> DeskStatus | None:
         """The status of the desk; ``None`` for a person who may configure but has no role here yet."""

@@ -19,14 +19,20 @@ from core.models import Intent
 from core.moderation.approval import CaseState
 from core.moderation.cards import CardTrouble, DeskStatus, PlatformTrouble, Statistics
 from core.moderation.decline import DeclineReason
+from core.wording.language import name_of
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What capture cannot do in this process: what it may not read, in a sentence, and what it had to leave out."""
+    """What capture does in this process.
+
+    ``unread``: what it may not read, in a sentence. ``left_out``: how many messages it had to leave out. ``languages``:
+    those that the filter of watched channels reads, by ISO 639-1 code; none where nothing is watched.
+    """
 
     unread: str = ""
     left_out: int = 0
+    languages: frozenset[str] = frozenset()
 
 
 def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Reader) -> str:
@@ -42,6 +48,8 @@ def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Re
         moment = reader.markup.from_now(status.oldest_in_review)
         lines.append(gettext("The oldest case in review is from {moment}.", locale, moment=moment))
     lines += [_expected(status, locale), _model(status, locale), *([watch.unread] if watch.unread else [])]
+    if watch.languages:
+        lines.append(_languages(watch.languages, locale))
     if watch.left_out:
         lines.append(
             gettext(
@@ -49,6 +57,15 @@ def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Re
             )
         )
     return "\n".join(lines)
+
+
+def _languages(codes: frozenset[str], locale: str) -> str:
+    names = ", ".join(sorted(translated(name_of(code), locale) for code in codes))
+    return gettext(
+        "The filter reads: {languages}. In other languages only keywords, flags and alerts find posts.",
+        locale,
+        languages=names,
+    )
 
 
 def _mode(status: DeskStatus, locale: str) -> str:

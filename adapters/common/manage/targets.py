@@ -5,6 +5,7 @@ Owns what this panel and its forms say, and what a choice in them changes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from adapters.common.manage.panels import Form, FormField, Panel, PanelButton, PanelChoice
@@ -13,17 +14,47 @@ from adapters.common.words.markup import Reader
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
 from core.models import Intent, TargetGroup
+from core.moderation.careful_watch import WatchRecord, careful_threshold
 from core.moderation.community_policy import MAX_KEYWORDS, MAX_TONE, CommunityPolicy
+from core.ports import HateDetector
 
 PANEL: Final = "targets"
 _WORDS_IN_A_FIELD: Final = 50
 _MAX_FIELD: Final = 4000
-_THRESHOLDS: Final = ("0.5", "0.7", "0.8", "0.9", "0.95", "0.99")
+_ONE_IN: Final = (500, 1000, 2000, 5000, 10_000, 20_000)
 _EARLIEST: Final = 1900
 
 
-def targets_panel(policy: CommunityPolicy, reader: Reader, notice: str = "") -> Panel:
-    """The panel with the present settings; ``notice`` says what the last choice did."""
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the filter of watched channels does in a community.
+
+    Attributes:
+        record: what it looked at and found.
+        one_in: how many ordinary messages there are for one false alarm, by the present threshold.
+        alarms_a_week: how many false alarms that makes; ``None`` where it is not known yet.
+    """
+
+    record: WatchRecord
+    one_in: int
+    alarms_a_week: float | None
+
+
+def watched(policy: CommunityPolicy, record: WatchRecord, detector: HateDetector) -> Watched:
+    """What the filter does by the community's present threshold."""
+    rate = detector.false_alarms(careful_threshold(policy.one_in, record.labels, detector.threshold))
+    return Watched(record, round(1 / rate), record.alarms_a_week(rate))
+
+
+def targets_panel(
+    policy: CommunityPolicy, reader: Reader, notice: str = "", watched_here: Watched | None = None
+) -> Panel:
+    """The panel with the present settings.
+
+    Args:
+        notice: what the last choice did.
+        watched_here: what the filter does; ``None`` where there is none, or no channel is watched.
+    """
     locale = reader.locale
     heading = reader.markup.heading(gettext("What Antiphon looks for and how it replies", locale))
     buttons = (
@@ -31,7 +62,8 @@ def targets_panel(policy: CommunityPolicy, reader: Reader, notice: str = "") -> 
         PanelButton("ask_voice", gettext("Tone and evidence…", locale)),
     )
     head = "\n".join([heading, *([notice] if notice else [])])
-    parts = (head, _groups(policy, reader), _threshold(policy, reader), _intents(policy, reader))
+    figures = () if watched_here is None else (_figures(watched_here, locale),)
+    parts = (head, _groups(policy, reader), _one_in(policy, reader), *figures, _intents(policy, reader))
     return Panel(PANEL, (*parts, _summary(policy, locale)), buttons)
 
 
@@ -81,7 +113,7 @@ def chosen_changes(field: str, values: tuple[str, ...]) -> dict[str, object]:
         return {"groups": tuple(TargetGroup(value) for value in values)}
     if field == "intents":
         return {"intents": tuple(Intent(value) for value in values)}
-    return {"threshold": float(values[0])}
+    return {"one_in": int(values[0])}
 
 
 def keyword_changes(typed: dict[str, str]) -> dict[str, object]:
@@ -124,13 +156,53 @@ def _intents(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     return PanelChoice("intents", reader.markup.ours(title), rows=rows, chosen=chosen, most=len(rows))
 
 
-def _threshold(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
-    locale, now = reader.locale, f"{policy.threshold:g}"
-    title = gettext("**How sure** the filter must be", locale)
-    values = sorted({*_THRESHOLDS, now}, key=float)
-    words = [gettext("surer than {percent} %", locale, percent=f"{float(value) * 100:g}") for value in values]
-    rows = tuple(zip(values, words, strict=True))
-    return PanelChoice("threshold", reader.markup.ours(title), rows=rows, chosen=(now,), least=1)
+def _one_in(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+    locale = reader.locale
+    title = gettext("**How often the filter may be wrong** on ordinary messages in watched channels", locale)
+    numbers = sorted({*_ONE_IN, policy.one_in})
+    rows = tuple((str(number), gettext("at most one in {count}", locale, count=number)) for number in numbers)
+    return PanelChoice("one_in", reader.markup.ours(title), rows=rows, chosen=(str(policy.one_in),), least=1)
+
+
+def _figures(here: Watched, locale: str) -> str:
+    """How many false alarms there are, what that rests on, and what moderators said of the finds."""
+    lines, record = [_alarms(here, locale)], here.record
+    if record.found:
+        said = gettext(
+            "Of {found} posts that the filter found in the last four weeks, moderators called {wrong} not hateful.",
+            locale,
+            found=record.found,
+            wrong=record.wrong,
+        )
+        lines.append(said)
+    return "\n".join(lines)
+
+
+def _alarms(here: Watched, locale: str) -> str:
+    if here.alarms_a_week is None:
+        return gettext(
+            "How many false alarms a week there are here is not known yet: the filter looks at messages for a day "
+            "first. By its threshold now it is wrong on about one in {one_in}.",
+            locale,
+            one_in=here.one_in,
+        )
+    count = round(here.alarms_a_week)
+    about = (
+        gettext("About {count} false alarms a week here.", locale, count=count)
+        if count > 1
+        else gettext("About one false alarm a week here.", locale)
+        if count
+        else gettext("Less than one false alarm a week here.", locale)
+    )
+    basis = gettext(
+        "The filter looked at {messages} messages in {days} days; by its threshold now it is wrong on about one in "
+        "{one_in}.",
+        locale,
+        messages=here.record.looked_at,
+        days=round(here.record.days),
+        one_in=here.one_in,
+    )
+    return f"{about} {basis}"
 
 
 def _summary(policy: CommunityPolicy, locale: str) -> str:

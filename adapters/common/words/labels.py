@@ -86,6 +86,7 @@ def reason_in_words(reason: DeclineReason, locale: str) -> str:
         DeclineReason.OFF_TONE: gettext("The tone does not fit", locale),
         DeclineReason.REPEATS_SLUR: gettext("They repeat the slur", locale),
         DeclineReason.UNSAFE: gettext("They could put somebody in danger", locale),
+        DeclineReason.NOT_HATEFUL: gettext("The post is not hateful", locale),
         DeclineReason.OTHER: gettext("Something else (asks you for a note)", locale),
     }[reason]
 
@@ -98,6 +99,7 @@ def counted_reason_in_words(reason: DeclineReason, locale: str) -> str:
         DeclineReason.OFF_TONE: gettext("off tone", locale),
         DeclineReason.REPEATS_SLUR: gettext("repeats the slur", locale),
         DeclineReason.UNSAFE: gettext("unsafe", locale),
+        DeclineReason.NOT_HATEFUL: gettext("not hateful", locale),
         DeclineReason.OTHER: gettext("other", locale),
     }[reason]
 

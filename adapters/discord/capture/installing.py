@@ -47,10 +47,11 @@ class Capture:
         return sum(lane.left_out for lane in lanes)
 
     async def close(self) -> None:
-        """Stop waiting and looking; what was found is flagged."""
+        """Stop waiting and looking; what was found is flagged, and what was counted is kept."""
         others = (self.following, self.watching.lanes, self.changes.lanes, self.changes.old_lanes)
         await asyncio.gather(*(part.close() for part in others))
         await self.watching.finds.close(_FLAGGING_SECONDS)
+        await self.watching.looked_at.close()
 
 
 def install(client: AntiphonClient, *, detector: HateDetector | None = None) -> Capture:

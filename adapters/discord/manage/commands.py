@@ -30,6 +30,7 @@ from adapters.discord.speech.private_answers import Interaction, answer, defer
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
 from core.moderation.roles import OnCommunity
+from core.ports import HateDetector
 
 _MAX_NOTE: Final = 200
 _In = discord.Interaction[AntiphonClient]
@@ -40,12 +41,16 @@ class Commands:
 
     Args:
         left_out: how many posts capture could not look at since the start.
+        detector: the filter of watched channels; ``None`` where there is none.
     """
 
-    def __init__(self, client: AntiphonClient, panels: PanelActions, left_out: Callable[[], int]) -> None:
+    def __init__(
+        self, client: AntiphonClient, panels: PanelActions, left_out: Callable[[], int], detector: HateDetector | None
+    ) -> None:
         self._client = client
         self._panels = panels
         self._left_out = left_out
+        self._detector = detector
 
     async def show_panel(self, interaction: Interaction, panel: str) -> None:
         """Show the panel in which a manager, or the server's owner, may change things."""
@@ -59,7 +64,9 @@ class Commands:
         found = await governance.status(NAME, manager.community, manager.person)
         policy = await governance.policy(NAME, manager.community)
         reads = self._client.options.reads_messages
-        watch = Watch("" if reads else may_not_read(manager.locale), self._left_out())
+        watched = self._detector if policy.watched_channels else None
+        languages = frozenset[str]() if watched is None else watched.languages
+        watch = Watch("" if reads else may_not_read(manager.locale), self._left_out(), languages)
         wanting = Server(manager.guild, reads).lacking(policy, manager.locale)
         await answer(interaction, status_text(found, watch, wanting, manager.reader))
 

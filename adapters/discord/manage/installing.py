@@ -9,19 +9,23 @@ from adapters.discord.connection.events import listen
 from adapters.discord.manage.commands import Commands, group_of
 from adapters.discord.manage.panel_actions import PanelActions
 from adapters.discord.speech.private_answers import answer_command_errors
+from core.ports import HateDetector
 
 
 def _nothing() -> int:
     return 0
 
 
-def install(client: AntiphonClient, *, left_out: Callable[[], int] = _nothing) -> None:
+def install(
+    client: AntiphonClient, *, left_out: Callable[[], int] = _nothing, detector: HateDetector | None = None
+) -> None:
     """Add the commands and the panels to a client that is about to connect.
 
     Args:
         left_out: how many posts were not looked at (``Capture.left_out``).
+        detector: the filter of watched channels; ``None`` where there is none.
     """
-    panels = PanelActions(client)
-    client.tree.add_command(group_of(Commands(client, panels, left_out)))
+    panels = PanelActions(client, detector)
+    client.tree.add_command(group_of(Commands(client, panels, left_out, detector)))
     answer_command_errors(client.tree)
     listen(client, "interaction", panels.hear)

@@ -16,14 +16,15 @@ from adapters.discord.manage.rendering import field_of, form_values, modal_of, p
 from adapters.discord.manage.servers import Server, ServerManager, manager_of
 from adapters.discord.speech.languages import reader_language
 from adapters.discord.speech.private_answers import Interaction, answer_error
+from core.ports import HateDetector
 
 
 class PanelActions:
-    """Hears the choices of both panels."""
+    """Hears the choices of both panels; ``detector`` is the filter of watched channels."""
 
-    def __init__(self, client: AntiphonClient) -> None:
+    def __init__(self, client: AntiphonClient, detector: HateDetector | None) -> None:
         self._client = client
-        self._choosing = Choosing(client.desk)
+        self._choosing = Choosing(client.desk, detector)
 
     async def hear(self, interaction: Interaction) -> None:
         """Answer an interaction that is one of ours; any other is left alone."""

@@ -113,6 +113,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "campaign_id": case.campaign_id,
         "created_at": session.moment,
         "updated_at": session.moment,
+        "score": hidden.score,
     }
 
 

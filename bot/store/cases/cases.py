@@ -341,6 +341,7 @@ def _case(row: CaseRow) -> Case:
         wish=_wish(row.wish),
         revision=row.revision,
         is_from_elsewhere=row.is_from_elsewhere,
+        score=row.score,
     )
     return Case(
         id=row.id,

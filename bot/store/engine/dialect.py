@@ -36,6 +36,17 @@ async def insert_all_new(session: Session, table: type[Base], rows: Sequence[dic
         await session.execute(insert.on_conflict_do_nothing(index_elements=list(unique)), ordered)
 
 
+async def insert_or_add(
+    session: Session, table: type[Base], rows: Sequence[dict[str, Any]], counter: str, *unique: str
+) -> None:
+    """Insert rows; where one with the same ``unique`` columns is there, its ``counter`` grows instead."""
+    if rows:
+        is_postgresql = session.get_bind().dialect.name == "postgresql"
+        insert = postgresql.insert(table) if is_postgresql else sqlite.insert(table)
+        more = {counter: table.__table__.c[counter] + insert.excluded[counter]}
+        await session.execute(insert.on_conflict_do_update(index_elements=list(unique), set_=more), rows)
+
+
 def seconds_between(session: Session, start: ColumnElement[Any], end: ColumnElement[Any]) -> ColumnElement[float]:
     """How many seconds lie between two moments, to the millisecond."""
     if session.get_bind().dialect.name == "postgresql":

@@ -21,7 +21,7 @@ from bot.store.schema.cases import (
     ReviewCardRow,
     SuggestionRow,
 )
-from bot.store.schema.people import CommunityRow, MembershipRow, PauseRow, PersonRow, PreparedReplyRow
+from bot.store.schema.people import CommunityRow, MembershipRow, PauseRow, PersonRow, PreparedReplyRow, WatchDayRow
 from bot.store.schema.sending import ApprovalRow, FirstApprovalRow, OutboxRow, OutboxState, OutcomeRow
 from bot.store.schema.work import DigestRow, JobRow, JobState, LeadershipRow, PlatformRow, PlatformState, TurnRow
 
@@ -58,4 +58,5 @@ __all__ = [
     "SuggestionRow",
     "TurnRow",
     "UtcDateTime",
+    "WatchDayRow",
 ]

@@ -38,7 +38,8 @@ class CaseRow(Base):
     there (``core.models.FlaggedPost``). ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``held_by``
     holds the case until ``held_until``. ``wish`` is what the flagger asked for (the fields of ``core.models.Wish`` that
     were set). ``text``, ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the visible changes
-    of the case that its card in the review channel does not show yet.
+    of the case that its card in the review channel does not show yet. A post that the filter found has its ``score``;
+    ``is_hateful`` is what a moderator said of it, at ``labelled_at``.
     """
 
     __tablename__ = "cases"
@@ -52,6 +53,7 @@ class CaseRow(Base):
         Index("cases_by_conversation", "community_id", "channel", "root"),
         Index("cases_unshown", "community_id", "unshown"),
         Index("cases_held", "held_until"),
+        Index("cases_by_label", "community_id", "labelled_at"),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -81,6 +83,9 @@ class CaseRow(Base):
     updated_at: Mapped[datetime]
     erased_at: Mapped[datetime | None] = mapped_column(default=None)
     unshown: Mapped[int] = mapped_column(default=0)
+    score: Mapped[float | None] = mapped_column(default=None)
+    is_hateful: Mapped[bool | None] = mapped_column(default=None)
+    labelled_at: Mapped[datetime | None] = mapped_column(default=None)
 
 
 class SuggestionRow(Base):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, LargeBinary
@@ -50,6 +50,17 @@ class CommunityRow(Base):
     discloses: Mapped[bool] = mapped_column(default=True)
     policy: Mapped[dict[str, Any]] = mapped_column(default=dict)
     created_at: Mapped[datetime]
+
+
+class WatchDayRow(Base):
+    """How many messages of a community the filter of watched channels read on one day (UTC), from ``first_at`` on."""
+
+    __tablename__ = "watch_days"
+
+    community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
+    looked_at: Mapped[int]
+    first_at: Mapped[datetime]
 
 
 class MembershipRow(Base):

@@ -1,4 +1,4 @@
-"""Pruning: finished jobs are kept for some days, so that people can look at them, and then deleted."""
+"""Pruning: finished jobs are kept for some days, for people to look at; counts as long as figures need them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy import delete, select
 
+from bot.store.cases import finds
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow, JobState
 from bot.store.work.jobs import Job
@@ -17,14 +18,16 @@ _OVER: Final = (JobState.DONE, JobState.CANCELLED, JobState.DEAD)
 
 
 class Pruning:
-    """Deletes old jobs."""
+    """Deletes old jobs and old counts of what the filter looked at."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def do(self, _: Job) -> Done:
-        """Delete what has been over for longer than ``KEPT``."""
-        return Done(f"{await in_batches(self._database, 'prune jobs', _prune)} jobs deleted")
+        """Delete jobs that have been over for longer than ``KEPT``, and counts that no figure uses any longer."""
+        jobs = await in_batches(self._database, "prune jobs", _prune)
+        await in_batches(self._database, "prune counts", lambda session: finds.forget_old_days(session, BATCH))
+        return Done(f"{jobs} jobs deleted")
 
 
 async def _prune(session: Session) -> int:
