@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import Any, cast
 
@@ -14,12 +13,12 @@ from adapters.discord.capture import install as install_capture
 from adapters.discord.connection.client import AntiphonClient, DiscordOptions
 from adapters.discord.manage import install as install_manage
 from adapters.discord.manage import sync_commands
-from core.errors import ScorerUnavailable
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Role
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
+from tests.fakes.ports.word_detector import WordDetector
 
 HATE = "they are vermin and should go"
 """A post that ``WordDetector`` is sure of."""
@@ -41,24 +40,6 @@ class KeptCommands(dict[str, str]):
         del self[key]
 
 
-class WordDetector:
-    """A ``HateDetector`` that is sure of the word "vermin"."""
-
-    def __init__(self) -> None:
-        self.read: list[str] = []
-        self.is_broken = False
-        self.slow_seconds = 0.0
-
-    async def score(self, text: str) -> float:
-        """0.95 with the word, 0.1 without."""
-        if self.slow_seconds:
-            await asyncio.sleep(self.slow_seconds)
-        if self.is_broken:
-            raise ScorerUnavailable("The filter is broken.", remedy="Mend it.")
-        self.read.append(text)
-        return 0.95 if "vermin" in text else 0.1
-
-
 class TownClient(AntiphonClient):
     """The client with capture and management installed, as the integrator does it."""
 
@@ -71,7 +52,7 @@ class TownClient(AntiphonClient):
         """Install everything and tell Discord of the commands."""
         self.capture = install_capture(self, detector=self._antiphon.detector)
         capture = self.capture
-        install_manage(self, left_out=lambda: capture.left_out)
+        install_manage(self, left_out=lambda: capture.left_out, detector=self._antiphon.detector)
         await sync_commands(self, self._antiphon.memory)
 
 

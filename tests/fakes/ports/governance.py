@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import Intent, TargetGroup
 from core.moderation.approval import CaseState
 from core.moderation.cards import DeskStatus, Statistics
+from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
 
@@ -33,13 +35,16 @@ STATUS = DeskStatus(
 class FakeGovernance:
     """Implements ``core.moderation.desk_ports.Governance``.
 
-    A test gives roles by user id (``grant``), looks at ``policies`` and ``done``, and sets ``is_down``.
+    A test gives roles by user id (``grant``), looks at ``policies``, ``done`` and ``counted``, and sets ``is_down`` and
+    ``watched``.
     Reading a policy takes ``slow_seconds``.
     """
 
     def __init__(self) -> None:
         self.policies: dict[str, CommunityPolicy] = {}
         self.standing = STATUS
+        self.watched = WatchRecord()
+        self.counted = Counter[str]()
         self.done: list[tuple[object, ...]] = []
         self.asked = 0
         self.is_down = False
@@ -57,6 +62,21 @@ class FakeGovernance:
         if self.slow_seconds:
             await asyncio.sleep(self.slow_seconds)
         return self.policies.get(community, CommunityPolicy())
+
+    async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
+        """What the test set, in every community."""
+        self._reach()
+        return self.watched.labels
+
+    async def watch_record(self, platform: str, community: str) -> WatchRecord:
+        """What the test set, in every community."""
+        self._reach()
+        return self.watched
+
+    async def looked_at(self, platform: str, counts: Mapping[str, int]) -> None:
+        """Keep the counts."""
+        self._reach()
+        self.counted.update(counts)
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
         """The roles that a test gave, none for others."""

@@ -82,11 +82,11 @@ async def test_what_a_manager_sets_is_kept_and_on_record(governance: CommunityGo
     assert set_ == CommunityPolicy(roles={"77": Role.MODERATOR}, tone="dry", keywords=("go home", "out"))
     assert await governance.policy(*HERE) == set_
     await governance.configure(*HERE, {"tone": "dry"}, MANAGER)
-    await governance.configure(*HERE, {"tone": "", "threshold": 0.7}, MANAGER)
+    await governance.configure(*HERE, {"tone": "", "one_in": 500}, MANAGER)
     who = await pseudonym_of(database, MANAGER)
     assert (await lines(database))[len(before) :] == [
         (who, "settings changed: roles (77 moderator), keywords (2), tone"),
-        (who, "settings changed: threshold, tone (default)"),
+        (who, "settings changed: one_in, tone (default)"),
     ]
     assert await one_row(database, f"SELECT rules_version FROM communities WHERE id = '{COMMUNITY_ID}'") == rules
 
@@ -103,9 +103,9 @@ async def test_a_wrong_setting_changes_nothing(governance: CommunityGovernance, 
 
 async def test_of_two_managers_at_once_neither_loses_what_the_other_set(governance: CommunityGovernance) -> None:
     """Each changes what it names, under the community's lock."""
-    fields: list[dict[str, object]] = [{"tone": "dry"}, {"threshold": 0.5}, {"review_channel": "1"}, {"reaction": "x"}]
+    fields: list[dict[str, object]] = [{"tone": "dry"}, {"one_in": 500}, {"review_channel": "1"}, {"reaction": "x"}]
     await asyncio.gather(*(governance.configure(*HERE, changes, MANAGER) for changes in fields))
-    assert await governance.policy(*HERE) == CommunityPolicy("1", threshold=0.5, tone="dry", reaction="x")
+    assert await governance.policy(*HERE) == CommunityPolicy("1", one_in=500, tone="dry", reaction="x")
 
 
 async def test_settings_of_another_version_are_said_to_be_that(

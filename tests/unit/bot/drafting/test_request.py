@@ -16,7 +16,7 @@ SET = CommunityPolicy(language="eu", tone="dry", intents=(Intent.QUESTIONING, In
 
 def test_a_community_that_set_nothing_speaks_as_configured() -> None:
     """Its cards do not change the voice."""
-    assert voice_for(CONFIGURED, CommunityPolicy(review_channel="1", threshold=0.5), Wish()) == CONFIGURED
+    assert voice_for(CONFIGURED, CommunityPolicy(review_channel="1", one_in=500), Wish()) == CONFIGURED
 
 
 def test_a_community_speaks_as_it_set_within_the_platforms_limit() -> None:

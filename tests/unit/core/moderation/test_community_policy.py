@@ -16,7 +16,7 @@ WHOLE = CommunityPolicy(
     review_channel="1001",
     roles={"77": Role.MODERATOR, "78": Role.VOLUNTEER},
     watched_channels=("1002", "1003"),
-    threshold=0.8,
+    one_in=500,
     groups=(TargetGroup.MIGRANTS, TargetGroup.JEWS),
     keywords=("go home",),
     reaction="\N{WAVING WHITE FLAG}",
@@ -38,20 +38,21 @@ def test_a_policy_reads_back_as_it_was_stored() -> None:
 
 def test_a_change_keeps_the_rest_and_a_default_is_forgotten() -> None:
     """Later defaults reach a community that never chose otherwise."""
-    new = changed(WHOLE, {"tone": "warm", "language": None, "intents": ["denouncing"], "threshold": 0.9})
+    new = changed(WHOLE, {"tone": "warm", "language": None, "intents": ["denouncing"], "one_in": 2000})
     assert (new.tone, new.language, new.intents) == ("warm", None, (Intent.DENOUNCING,))
     assert (new.roles, new.groups) == (WHOLE.roles, WHOLE.groups)
-    assert not {"language", "threshold"} & set(to_json(new))
+    assert not {"language", "one_in"} & set(to_json(new))
 
 
 @pytest.mark.parametrize(
     ("changes", "said", "remedy"),
     [
-        ({"treshold": 0.5}, "no setting treshold", "threshold"),
+        ({"one_inn": 500}, "no setting one_inn", "one_in"),
+        ({"threshold": 0.5}, "no setting threshold", "There are"),
         ({"zzz": 1}, "no setting zzz", "review_channel"),
-        ({"threshold": 1.5}, "1.5", "0 to 1"),
-        ({"threshold": float("nan")}, "nan", "0 to 1"),
-        ({"threshold": "often"}, "threshold", "number"),
+        ({"one_in": 99}, "99", "100 to 100000"),
+        ({"one_in": 100_001}, "100001", "100 to 100000"),
+        ({"one_in": "often"}, "one_in", "integer"),
         ({"roles": {"77": "king"}}, "roles", "moderator"),
         ({"intents": ["shouting"]}, "intents", "informative"),
         ({"watched_channels": "1002"}, "watched_channels", "tuple"),
@@ -84,7 +85,7 @@ def test_the_log_says_which_settings_changed_and_nothing_that_was_typed() -> Non
     """Ids of roles and counts; the lines stay for ever."""
     said = differences(CommunityPolicy(), WHOLE)
     assert said == (
-        "review_channel", "roles (77 moderator, 78 volunteer)", "watched_channels (2)", "threshold", "groups (2)",
+        "review_channel", "roles (77 moderator, 78 volunteer)", "watched_channels (2)", "one_in", "groups (2)",
         "keywords (1)", "reaction", "language", "tone", "intents (2)", "publishers (1)", "evidence_since",
     )  # fmt: skip
     assert differences(WHOLE, WHOLE) == ()

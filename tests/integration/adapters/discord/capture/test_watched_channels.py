@@ -31,12 +31,14 @@ async def test_only_watched_channels_are_read_and_only_what_is_surely_hateful_is
         assert (found.text, found.flagged_how, found.priority) == (HATE, "watched channel", Priority.DETECTED)
 
 
-@pytest.mark.parametrize(("threshold", "count"), [(0.94, 1), (0.95, 0), (1.0, 0)])
-async def test_the_communitys_threshold_decides(application: FakeApplication, threshold: float, count: int) -> None:
-    """What is not above it is left alone."""
+@pytest.mark.parametrize(("one_in", "count"), [(2000, 1), (5000, 1), (20_000, 0)])
+async def test_the_communitys_rate_of_false_alarms_decides(
+    application: FakeApplication, one_in: int, count: int
+) -> None:
+    """What is not above the score of that rate is left alone."""
     async with application.run(application.client(reads_messages=True)) as env:
         town = Town(env, application)
-        await watch(application, town, threshold=threshold)
+        await watch(application, town, one_in=one_in)
         await town.author.send(town.square, HATE)
         assert len(application.desk.flagged) == count
 

@@ -1,4 +1,4 @@
-"""``/antiphon targets`` in SimCord: groups, threshold, keywords, tone and evidence, and what is refused."""
+"""``/antiphon targets`` in SimCord: groups, false alarms, keywords, tone and evidence, and what is refused."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tests.fakes.discord.panels import choose, opened, parts_of_form, press, wor
 from tests.fakes.discord.town import FakeApplication, Town
 
 
-async def test_groups_threshold_and_kinds_of_reply_are_chosen_from_lists(application: FakeApplication) -> None:
+async def test_groups_false_alarms_and_kinds_of_reply_are_chosen_from_lists(application: FakeApplication) -> None:
     """Several at a time; none means all, or the usual."""
     async with application.run(application.client()) as env:
         town = Town(env, application)
         result = await opened(town, town.manager, "targets")
         await choose(town.manager, result, "groups", ["women", "migrants"], "targets")
-        await choose(town.manager, result, "threshold", ["0.95"], "targets")
+        await choose(town.manager, result, "one_in", ["5000"], "targets")
         await choose(town.manager, result, "intents", ["empathetic"], "targets")
         policy = application.governance.policies[town.community]
         assert policy.groups == (TargetGroup.WOMEN, TargetGroup.MIGRANTS)
-        assert policy.threshold == 0.95 and policy.intents == (Intent.EMPATHETIC,)
+        assert policy.one_in == 5000 and policy.intents == (Intent.EMPATHETIC,)
         await choose(town.manager, result, "groups", [], "targets")
         assert application.governance.policies[town.community].groups == ()
 

@@ -12,16 +12,19 @@ import pytest
 
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.looked_at import LookedAt
 from adapters.common.capture.watching import Sighting, Watching, is_about
 from adapters.common.desk import DeskAccess
-from core.errors import NotAllowed, ScorerUnavailable, StoreUnavailable
+from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
+from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person, Role
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
+from tests.fakes.ports.word_detector import FOREIGN, WordDetector
 
 START = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
 HATE = "they are vermin"
@@ -46,20 +49,6 @@ class Remarked:
         return FlaggedPost(self.ref, self.text, "slate_roof", flag.by, flag.how, (), flag.priority)
 
 
-class Detector:
-    """Sure of one word; fails while it ``is_broken``."""
-
-    def __init__(self) -> None:
-        self.read: list[str] = []
-        self.is_broken = False
-
-    async def score(self, text: str) -> float:
-        if self.is_broken:
-            raise ScorerUnavailable("The filter is broken.", remedy="Mend it.")
-        self.read.append(text)
-        return 0.95 if "vermin" in text else 0.1
-
-
 class Square:
     """A watched square, and the desk that is given what is found."""
 
@@ -67,7 +56,7 @@ class Square:
         self.governance = FakeGovernance()
         self.governance.policies["town"] = CommunityPolicy(watched_channels=("square",), review_channel="room")
         self.governance.grant(5, Role.VOLUNTEER)
-        self.desk, self.detector, self.known = FlagDesk(), Detector(), KnownPosts(START)
+        self.desk, self.detector, self.known = FlagDesk(), WordDetector(), KnownPosts(START)
         access = DeskAccess("plain", cast(Casework, self.desk), self.governance)
         self.watching = Watching(access, self.known, lambda: "us", self.detector, again_seconds=0)
 
@@ -91,6 +80,7 @@ async def square() -> AsyncIterator[Square]:
     yield made
     await made.watching.lanes.close()
     await made.watching.finds.close()
+    await made.watching.looked_at.close()
 
 
 async def test_what_the_filter_is_sure_of_is_flagged_as_found_by_us(square: Square) -> None:
@@ -100,6 +90,77 @@ async def test_what_the_filter_is_sure_of_is_flagged_as_found_by_us(square: Squa
     ]
     assert square.desk.flagged[0].flagged_by == "us"
     assert square.watching.seen.looked_at == 2
+
+
+async def test_a_find_carries_its_score_and_what_a_person_flags_carries_none(square: Square) -> None:
+    """So that what moderators say of it can be kept with it."""
+    await square.hear(Remarked())
+
+    async def find() -> Sighting | None:
+        return Remarked(number=2)
+
+    square.watching.reacted("town", "square", VOLUNTEER, find)
+    await square.settle()
+    assert [post.score for post in square.desk.flagged] == [0.99, None]
+
+
+async def test_in_a_language_that_the_filter_does_not_read_only_keywords_find(square: Square) -> None:
+    """It stays silent, however hateful a text would look to it, and what it did not read is not counted."""
+    square.governance.policies["town"] = CommunityPolicy(watched_channels=("square",), keywords=("scrubwort",))
+    said = [Remarked(FOREIGN + HATE), Remarked(FOREIGN + "scrubwort", number=2), Remarked("good morning", number=3)]
+    assert [how for _, how, _ in await square.hear(*said)] == ["keyword"]
+    assert square.detector.read == ["good morning"]
+    await square.watching.looked_at.tell()
+    assert square.governance.counted == {"town": 1}
+
+
+async def test_finds_that_moderators_called_not_hateful_make_the_filter_more_careful(square: Square) -> None:
+    """A text like one of them is not found any more, a surer one still is; other communities ask for their own."""
+    assert len(await square.hear(Remarked("they are rats"))) == 1
+    square.governance.watched = WatchRecord((FindLabel(0.98, is_hateful=False),))
+    assert len(await square.hear(Remarked("they are rats", number=2))) == 2, "it is remembered for half a minute"
+    square.watching._desk.labels.forget("town")
+    assert len(await square.hear(Remarked("they are rats", number=3), Remarked(number=4))) == 3
+    assert square.desk.flagged[-1].text == HATE
+
+
+async def test_an_ordinary_message_asks_the_desk_nothing_but_the_policy(square: Square) -> None:
+    """And that once for all of them; the counts come in one call."""
+    asked = list[str]()
+
+    async def find_labels(platform: str, community: str) -> tuple[FindLabel, ...]:
+        asked.append(community)
+        return ()
+
+    square.governance.find_labels = find_labels  # type: ignore[method-assign]
+    await square.hear(*(Remarked(f"good morning {number}", number=number) for number in range(50)))
+    assert (square.governance.asked, asked, square.governance.counted) == (1, [], {})
+    await square.watching.looked_at.close()
+    assert square.governance.counted == {"town": 50}
+
+
+async def test_counts_wait_for_a_database_that_is_away(square: Square, caplog: pytest.LogCaptureFixture) -> None:
+    """None is lost or counted twice."""
+    await square.hear(Remarked("good morning"))
+    square.governance.is_down = True
+    await square.watching.looked_at.tell()
+    square.governance.is_down = False
+    await square.hear(Remarked("good evening", number=2))
+    await square.watching.looked_at.tell()
+    await square.watching.looked_at.close()
+    assert square.governance.counted == {"town": 2}
+    assert "wait for the database" in caplog.text
+
+
+async def test_counts_are_told_now_and_then(square: Square) -> None:
+    """Not one by one, and again after a time without any."""
+    looked_at = LookedAt(square.watching._desk, every_seconds=0.0)
+    for _ in range(2):
+        looked_at.add("town")
+        looked_at.add("town")
+        await square.settle()
+    assert square.governance.counted == {"town": 4}
+    await looked_at.close()
 
 
 async def test_a_keyword_needs_no_filter(square: Square) -> None:

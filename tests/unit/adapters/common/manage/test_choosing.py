@@ -88,7 +88,7 @@ def words(panel: Panel) -> str:
         (Chosen(setup.PANEL, "reaction", typed={"reaction": " ! "}), {"reaction": "!"}),
         (Chosen(targets.PANEL, "groups", ("women",)), {"groups": (TargetGroup.WOMEN,)}),
         (Chosen(targets.PANEL, "intents", ("questioning",)), {"intents": (Intent.QUESTIONING,)}),
-        (Chosen(targets.PANEL, "threshold", ("0.8",)), {"threshold": 0.8}),
+        (Chosen(targets.PANEL, "one_in", ("5000",)), {"one_in": 5000}),
         (
             Chosen(targets.PANEL, "keywords", typed={"keywords_0": "b\na\n", "keywords_1": "b"}),
             {"keywords": ("b", "a")},
