@@ -19,7 +19,7 @@ COMMUNITIES = sa.table("communities", sa.column("id", sa.Text()), sa.column("pol
 
 def upgrade() -> None:
     """Add the columns and the table, and take the old setting out."""
-    op.add_column("cases", sa.Column("score", sa.Float(), nullable=True))
+    op.add_column("cases", sa.Column("score", sa.Double(), nullable=True))
     op.add_column("cases", sa.Column("is_hateful", sa.Boolean(), nullable=True))
     op.add_column("cases", sa.Column("labelled_at", UtcDateTime(), nullable=True))
     op.create_index("cases_by_label", "cases", ["community_id", "labelled_at"], unique=False)

@@ -8,25 +8,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, MetaData, Table, event, inspect, select
+from sqlalchemy import URL, Connection, Engine, MetaData, Table, event, inspect, select, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.sample.community import SampleCommunity
 from bot.intake.intake import Intake
 from bot.store.engine import migrate
 from bot.store.engine.database import Database, connected
+from bot.store.people import communities
+from bot.store.people.communities import policy_of
 from bot.store.schema import Base
 from core.errors import StoreUnavailable
 from core.moderation.approval import TRANSITIONS, CaseState
+from core.moderation.community_policy import CommunityPolicy
 from tests.fakes.desk.audit_log import broken_chains
 from tests.fakes.desk.decisions import execute, one_row
 from tests.fakes.desk.people import SECRET
 from tests.fakes.later_version import REVISION, become_later
 from tests.fakes.machine.postgres import new_database
 
+_COMMUNITY = text(
+    "INSERT INTO communities "
+    "(id, platform, name, version, rules_version, is_posting, discloses, policy, created_at) "
+    "VALUES (:id, 'p', :id, 3, 2, true, true, :policy, '2026-01-01 00:00:00')"
+)
 Rows = dict[str, list[dict[str, Any]]]
 
 
@@ -67,6 +76,32 @@ async def test_an_upgrade_keeps_every_row(
     assert len(before["cases"]) == 2
     assert {**after, "communities": []} == {**before, "communities": []}
     assert await broken_chains(database) == []
+
+
+async def test_what_communities_set_survives_the_upgrade_that_drops_their_scores(empty_place: Path | URL) -> None:
+    """The earlier filter's scores mean nothing to this one; all else, and the audit log, is kept."""
+    engine = connected(empty_place)
+    policies = {"a": '{"threshold": 0.7, "tone": "dry", "keywords": ["go home"]}', "b": '{"tone": "warm"}', "c": "{}"}
+    async with engine.begin() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(migrate.config(sync), "0001"))
+        for own, policy in policies.items():
+            row = {"id": own, "policy": policy}
+            await connection.execute(_COMMUNITY, row)
+    before = await _all_rows(engine)
+    await migrate.upgrade(engine)
+    after = await _all_rows(engine)
+    assert after.pop("watch_days") == []
+    after["communities"].sort(key=lambda row: row["id"])
+    kept = {row["id"]: row.pop("policy") for row in after["communities"]}
+    assert kept == {"a": {"tone": "dry", "keywords": ["go home"]}, "b": {"tone": "warm"}, "c": {}}
+    for row in before["communities"]:
+        del row["policy"]
+    assert after == before
+    await engine.dispose()
+    database = await Database.open(empty_place, secret=SECRET)
+    (first, *_) = await database.run("read", communities.all_communities)
+    assert policy_of(first) == CommunityPolicy(tone="dry", keywords=("go home",))
+    await database.close()
 
 
 @pytest.mark.parametrize("is_later", [False, True], ids=["the first step", "a later step"])
