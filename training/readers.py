@@ -8,7 +8,7 @@ eight bits, fits the calibration on the development split with these, and writes
 never looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measure on it. The same data, seed and machine
 give the same weights; another machine rounds differently, so that figures move within their noise.
 
-The encoder learns with its word vectors fixed, since these come with the package and are not shipped again. A post is
+A word vector changes only where its word occurs; the others come with the package and are not shipped again. A post is
 sometimes shown with disguises, or beside another one, so that neither a spelling nor a friendly neighbour hides hate. A
 reply is sometimes shown under another group's post, where it is off subject.
 """
@@ -35,7 +35,7 @@ from core.llm.backends.encoders import SmallEncoder, new_network, pack
 from core.models import TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 from core.wording.readable import readable
-from training.corpus import DraftRow, PostRow, draft_targets, drafts, ordinary, post_targets, posts
+from training.corpus import DraftRow, PostRow, draft_targets, draft_values, drafts, ordinary, post_targets, posts
 from training.disguising import disguised
 
 SEED: Final = 7
@@ -43,6 +43,29 @@ WEIGHTS: Final = Path("core/scoring/readers")
 LEAST_KNOWN: Final = 0.8
 """The least recall and specificity on the development split for a language to count as known."""
 SURE: Final = 0.9
+AGREEMENTS: Final = {
+    "en": (
+        "I agree.",
+        "True.",
+        "Exactly,",
+        "Somebody had to say it:",
+        "Sadly,",
+        "Well said.",
+        "You have a point.",
+        "Yes,",
+    ),
+    "es": (
+        "De acuerdo.",
+        "Es verdad.",
+        "Exacto,",
+        "Alguien tenía que decirlo:",
+        "Por desgracia,",
+        "Bien dicho.",
+        "Sí,",
+    ),
+    "it": ("Sono d'accordo.", "È vero.", "Esatto,", "Qualcuno doveva dirlo:", "Purtroppo,", "Ben detto.", "Sì,"),
+    "eu": ("Ados nago.", "Egia da.", "Hori da,", "Norbaitek esan behar zuen:", "Zoritxarrez,", "Ondo esana.", "Bai,"),
+}
 WARNED_OF_GOOD: Final = 0.15
 REFUSED_OF_GOOD: Final = 0.06
 _BATCH: Final = 32
@@ -129,6 +152,7 @@ def task_of_drafts() -> Task:
         for id_, labels in attacked.items()
     }
     others = {row.post_id: row for row in train}
+    sides = draft_values("a")
 
     def texts(chosen: Sequence[DraftRow]) -> list[tuple[str, ...]]:
         return [(readable(row.post, row.language), row.text) for row in chosen]
@@ -149,6 +173,10 @@ def task_of_drafts() -> Task:
                     post, target = other.post, target.copy()
                     target[DRAFT_OUTPUTS.index(DraftFault.OFF_SUBJECT)] = 1
                     target[DRAFT_OUTPUTS.index("unfit")] = 1
+            if chance.random() < 0.08:
+                other = others[chance.choice(list(others))]
+                hate = other.post if other.language == row.language and chance.random() < 0.5 else row.post
+                found.append(((readable(row.post, row.language), _agreeing(hate, row.language, chance)), sides))
             if chance.random() < 0.2:
                 text = text.casefold()
             found.append(((readable(post, row.language), text), target))
@@ -156,6 +184,12 @@ def task_of_drafts() -> Task:
 
     weights = np.array([4, 1.5] + [1] * len(DraftFault) + [0.3] * len(INTENTS), np.float32)
     return Task(DRAFT_OUTPUTS, train, dev, draft_targets, texts, shown, weights, "unfit")
+
+
+def _agreeing(hate: str, language: str, chance: random.Random) -> str:
+    """A hateful post as a reply, with or without words of agreement: it sides with hate."""
+    before = chance.choice(("", "", *AGREEMENTS[language])) if language in AGREEMENTS else ""
+    return f"{before} {hate}".strip()
 
 
 def _groups(label: str) -> str:
@@ -196,10 +230,11 @@ def trained(task: Task, epochs: int, rate: float = _RATE) -> Any:
     torch.manual_seed(SEED)
     chance = random.Random(SEED)  # noqa: S311 - a reproducible order, no secret
     network = new_network(len(task.outputs))
-    for name, parameter in network.named_parameters():
-        parameter.requires_grad_(not name.startswith("encoder.embeddings.word"))
-    learning = [p for p in network.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(learning, lr=rate, weight_decay=_DECAY)
+    learning = list(network.parameters())
+    vectors, *others = learning
+    optimizer = torch.optim.AdamW(
+        [{"params": [vectors], "weight_decay": 0.0}, {"params": others, "weight_decay": _DECAY}], lr=rate
+    )
     steps = epochs * -(-len(task.shown(random.Random(SEED))) // _BATCH)  # noqa: S311 - only counted
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, rate, total_steps=steps, pct_start=_WARM, anneal_strategy="linear", cycle_momentum=False

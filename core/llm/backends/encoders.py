@@ -1,8 +1,8 @@
 """Small encoders that classify one text or a pair of texts on one processor core, behind ``core.ports.TextClassifier``.
 
 Owns the form of the shipped weights and how a classifier is built from them. An encoder is all-MiniLM-L6-v2
-(Apache-2.0) with six layers of its own: the table of word vectors is that of the installed package, so that the shipped
-file holds the layers and the outputs only, in eight bits for each weight. It computes with eight bits, too.
+(Apache-2.0) with six layers of its own. Of the table of word vectors the shipped file holds the rows that the training
+changed; the others are those of the installed package. A weight has eight bits, in the file and in use.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _BATCH = 8
 _ABOUT = "about"
 _WORD_VECTORS = "encoder.embeddings.word_embeddings.weight"
 _SCALE = ".scale"
+_ROWS = "rows"
 _REMEDY = sentence('Install Antiphon again, with its extra "embedded".')
 
 
@@ -90,7 +91,7 @@ class SmallEncoder:
         try:
             with quiet():
                 network = new_network(len(self.about["outputs"]))
-                network.load_state_dict(_unpacked(load_file(self._weights)), strict=False)
+                _unpack(load_file(self._weights), network)
             return _in_eight_bits(network)
         except IndexUnavailable:
             raise
@@ -143,37 +144,51 @@ def new_network(outputs: int) -> Any:
 
 
 def pack(network: Any, about: Mapping[str, Any], file: Path) -> None:
-    """Write what the training changed: the layers' matrices in eight bits for each row's scale, the rest in sixteen."""
+    """Write what the training changed: matrices in eight bits for each row's scale, the rest in sixteen."""
     import torch
     from safetensors.torch import save_file
 
     packed = dict[str, torch.Tensor]()
     for name, tensor in network.state_dict().items():
+        matrix = tensor
         if name == _WORD_VECTORS:
-            continue
-        if tensor.ndim == 2:
-            scale = tensor.abs().amax(dim=1).clamp(min=1e-8) / 127
-            packed[name] = torch.round(tensor / scale.unsqueeze(1)).to(torch.int8).contiguous()
-            packed[name + _SCALE] = scale.float().contiguous()
+            rows = (tensor != new_network(1).state_dict()[name]).any(dim=1).nonzero().squeeze(1)
+            packed[_ROWS], matrix = rows.to(torch.int32), tensor[rows]
+        if matrix.ndim == 2:
+            scale = matrix.abs().amax(dim=1).clamp(min=1e-8) / 127
+            packed[name] = torch.round(matrix / scale.unsqueeze(1)).to(torch.int8).contiguous()
+            packed[name + _SCALE] = scale.half().float().contiguous()
         else:
-            packed[name] = tensor.half().contiguous()
+            packed[name] = matrix.half().contiguous()
     save_file(packed, file, metadata={_ABOUT: json.dumps(about, sort_keys=True)})
 
 
-def _unpacked(packed: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {
+def _unpack(packed: Mapping[str, torch.Tensor], network: Any) -> None:
+    """Put the packed weights into a network that has the package's word vectors."""
+    state = {
         name: tensor.float() * packed[name + _SCALE].unsqueeze(1) if name + _SCALE in packed else tensor.float()
         for name, tensor in packed.items()
-        if not name.endswith(_SCALE)
+        if not name.endswith(_SCALE) and name != _ROWS
     }
+    changed = state.pop(_WORD_VECTORS)
+    vectors = network.state_dict()[_WORD_VECTORS].clone()
+    vectors[packed[_ROWS].long()] = changed
+    network.load_state_dict({**state, _WORD_VECTORS: vectors})
 
 
 def _in_eight_bits(network: Any) -> Any:
-    """The network with matrices of eight bits, which take a third of the time on one core."""
-    import torch
-    from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
+    """The network with matrices of eight bits, which take a third of the time on one core.
 
+    torch is going to drop this in favour of a package of its own; a torch without it computes with all bits, slower.
+    """
+    import torch
+
+    try:
+        from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
+    except ImportError:
+        return network
     with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*deprecated", category=UserWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         how = {torch.nn.Linear: per_channel_dynamic_qconfig}
         return quantize_dynamic(network, how, inplace=True)  # type: ignore[no-untyped-call]

@@ -1,0 +1,136 @@
+"""The labels of posts and drafts, and the files that ship: complete, read twice, and split without leaks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from core.models import TargetGroup
+from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
+from training.corpus import (
+    DRAFT_WRITERS_OF_TESTS,
+    POST_WRITERS_OF_TESTS,
+    agreed,
+    alpha,
+    draft_values,
+    drafts,
+    ordinary,
+    post_values,
+    posts,
+)
+
+
+def _said(label: str) -> dict[str, float]:
+    return dict(zip(POST_OUTPUTS, map(float, post_values(label)), strict=True))
+
+
+def test_a_label_of_a_post_says_all_its_outputs() -> None:
+    """Groups, flags and severity; a harmless post has no severity."""
+    said = _said("h:wu:itp4")
+    assert (said["hateful"], said["implied"], said["threat"], said["person"], said["severity"]) == (1, 1, 1, 1, 4)
+    assert {group for group in TargetGroup if said[group]} == {TargetGroup.WOMEN, TargetGroup.MUSLIMS}
+    harmless = _said("n::p")
+    assert (harmless["hateful"], harmless["person"]) == (0, 1)
+    assert np.isnan(harmless["severity"])
+
+
+def test_a_label_of_a_draft_says_all_its_outputs() -> None:
+    """A generic draft is not unfit; one that agrees does not oppose; only good ones have an intent."""
+    fine = dict(zip(DRAFT_OUTPUTS, draft_values("ok", "positive"), strict=True))
+    assert (fine["unfit"], fine["opposes"], fine["positive"], fine["denouncing"]) == (0, 1, 1, 0)
+    assert dict(zip(DRAFT_OUTPUTS, draft_values("g"), strict=True))["unfit"] == 0
+    bad = dict(zip(DRAFT_OUTPUTS, draft_values("ac"), strict=True))
+    assert (bad["unfit"], bad["opposes"], bad[DraftFault.CONCEDES]) == (1, 0, 1)
+    assert np.isnan(bad["positive"])
+
+
+@pytest.mark.parametrize("label", ["", "h", "h:z:e3", "x", "n:p"])
+def test_what_is_no_label_of_a_post_is_named(label: str) -> None:
+    """With the form that a label has."""
+    with pytest.raises(ValueError, match="h:GROUPS:FLAGS"):
+        post_values(label)
+
+
+def test_readings_are_joined_by_their_mean() -> None:
+    """Half of the readers is one half; what no reader says stays open."""
+    joined = dict(zip(POST_OUTPUTS, agreed([post_values("n"), post_values("h:m:e3")]), strict=True))
+    assert (joined["hateful"], joined["migrants"], joined["severity"]) == (0.5, 0.5, 3)
+    assert np.isnan(agreed([post_values("n"), post_values("n")])[POST_OUTPUTS.index("severity")])
+
+
+def test_alpha_is_one_for_perfect_agreement_and_low_for_chance() -> None:
+    """Krippendorff's own example of two readers of ten units has 0.095."""
+    first, second = "0100000000", "1110010100"
+    pairs = [{"a": one == "1", "b": other == "1"} for one, other in zip(first, second, strict=True)]
+    assert alpha(pairs) == pytest.approx(0.095, abs=0.001)
+    assert alpha([{"a": value, "b": value} for value in (True, False, True)]) == 1
+
+
+def test_the_posts_are_enough_and_read_twice() -> None:
+    """At least 8,000, and 1,200 in each other language; both kinds; each read by two readers or more."""
+    rows = posts()
+    assert len(rows) >= 8000
+    spoken = Counter(row.language for row in rows)
+    assert all(spoken[language] >= 1200 for language in ("es", "it", "eu"))
+    assert all(len(row.readings) >= 2 for row in rows)
+    assert len({row.id for row in rows}) == len(rows)
+    for row in rows:
+        for label in (row.meant, *row.readings):
+            post_values(label)
+    hateful = Counter((row.language, row.meant[0]) for row in rows)
+    assert all(0.4 < hateful[language, "h"] / spoken[language] < 0.6 for language in spoken)
+
+
+def test_the_drafts_are_enough_and_read_twice() -> None:
+    """At least 3,000 for 400 posts, 300 in each other language; a disagreement has a third reading."""
+    rows = drafts()
+    assert len(rows) >= 3000
+    assert len({row.post_id for row in rows}) >= 400
+    spoken = Counter(row.language for row in rows)
+    assert all(spoken[language] >= 300 for language in ("es", "it", "eu"))
+    for row in rows:
+        assert len(row.readings) >= 2
+        fit = [not draft_values(label)[0] for label in row.readings]
+        assert len(fit) > 2 or all(fit) or not any(fit), row.id
+
+
+def test_no_writer_family_or_post_is_on_both_sides() -> None:
+    """What the test split measures was not learnt."""
+    rows = posts()
+    for which in ("family", "text"):
+        test = {getattr(row, which) for row in rows if row.split == "test"}
+        assert not test & {getattr(row, which) for row in rows if row.split == "train"}
+    assert {row.writer for row in rows if row.split == "test"} <= POST_WRITERS_OF_TESTS
+    assert not {row.writer for row in rows if row.split == "train"} & POST_WRITERS_OF_TESTS
+    replies = drafts()
+    test_posts = {row.post_id for row in replies if row.split == "test"}
+    assert not test_posts & {row.post_id for row in replies if row.split != "test"}
+    assert {row.writer for row in replies if row.split == "test"} <= DRAFT_WRITERS_OF_TESTS
+
+
+def test_no_near_duplicate_is_on_both_sides() -> None:
+    """No post of the training shares seven in ten of its words with one of the test."""
+    rows = posts()
+    words = {row.id: frozenset(re.findall(r"\w+", row.text.casefold())) for row in rows}
+    holders: dict[str, set[str]] = {}
+    for row in rows:
+        if row.split == "test":
+            for word in words[row.id]:
+                holders.setdefault(word, set()).add(row.id)
+    for row in rows:
+        if row.split != "test":
+            rare = sorted(words[row.id], key=lambda word: len(holders.get(word, ())))[:4]
+            for other in set().union(*(holders.get(word, set()) for word in rare)):
+                shared, both = words[row.id] & words[other], words[row.id] | words[other]
+                assert len(shared) < 0.7 * len(both), (row.id, other)
+
+
+def test_ordinary_talk_is_split() -> None:
+    """What sets the threshold is not what was learnt."""
+    learnt, held = set(ordinary("train")), set(ordinary("heldout"))
+    assert len(learnt) > 1000
+    assert len(held) > 1000
+    assert not learnt & held
