@@ -63,6 +63,15 @@ class Origin(StrEnum):
     MODEL = "model"
 
 
+class ReadBy(StrEnum):
+    """Whose word counts on what a text does: the small reader's, the language model's, both, or only rules looked."""
+
+    SMALL = "small reader"
+    LARGE = "language model"
+    BOTH = "both"
+    RULES = "rules only"
+
+
 class Priority(IntEnum):
     """Who waits for a draft: nobody (a filter found the post), the person who flagged it, or one who asked for it."""
 

@@ -7,14 +7,17 @@ the same rules as the project's own. Changes only the spaces.
 from __future__ import annotations
 
 from core.errors import BadInput
+from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
 from core.moderation.input_checks import check_text
-from core.scoring.gates import form_fault, intent_fault
+from core.scoring.gates import MAX_SENTENCES, form_fault, intent_fault
 from core.stages.reading import people_named
 from core.wording.final_text import check_sendable
 from core.wording.language import NAMES, detect, name_of
 from core.wording.prepared.bank import OwnReply, load_themes
 from core.wording.prepared.checkable import checkable_in
+from core.wording.targets.slurs import slurs_in
+from core.wording.text import sentences
 
 MAX_CHARACTERS = 280
 """A length that every platform takes, with room for the sentence that discloses Antiphon."""
@@ -45,7 +48,7 @@ def checked_reply(
     said = " ".join(text.split())
     _check_place(language, target_group, theme)
     check_sendable(said)
-    fault = form_fault(said, language, MAX_CHARACTERS) or intent_fault(said, intent)
+    fault = form_fault(said, language, MAX_CHARACTERS) or _prepared_fault(said, language) or intent_fault(said, intent)
     if fault:
         raise BadInput(f"The reply cannot be added: {fault}.", remedy=_REMEDIES[fault])
     if detect(said, language) not in {language, None}:
@@ -62,6 +65,15 @@ def checked_reply(
             remedy="Leave that out; facts come from the evidence, with their source.",
         )
     return OwnReply(language, target_group, intent, said, theme)
+
+
+def _prepared_fault(said: str, language: str) -> str | None:
+    """What a chat forgives and a prepared reply may not do, in words, or ``None``."""
+    if len(sentences(said)) > MAX_SENTENCES:
+        return sentence("too many sentences")
+    if not said.rstrip("\"'”’)").endswith((".", "!", "?", "…")):
+        return sentence("cut off")
+    return sentence("slur or insult") if slurs_in(said, language) else None
 
 
 def _check_place(language: str, target_group: TargetGroup, theme: str | None) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from core.i18n.sentences import sentence
 from core.models import Draft, Origin, Receipt, Suggestion
-from core.scoring.grounding.grounding import NAME, Item, check
+from core.scoring.gates import unsupported_in_words
+from core.scoring.grounding.grounding import Item, check
 from core.scoring.receipts import is_factual, unchecked_in_words
 from core.wording.prepared.bank import load_themes, prepared_sentences
 from core.wording.text import sentences, words
@@ -75,13 +75,6 @@ def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
 def _warnings(checked: CheckedSentence) -> list[str]:
     found = [unsupported_in_words(item) for item in checked.unsupported]
     return [*found, unchecked_in_words(checked.text)] if checked.is_unchecked else found
-
-
-def unsupported_in_words(item: Item) -> str:
-    """What is wrong with a figure, date or name that no passage holds."""
-    if item.kind == NAME:
-        return sentence("No evidence holds the name “{name}”.", name=item.text)
-    return sentence("No evidence holds the figure “{figure}”.", figure=item.text)
 
 
 def _prepared_in(drafts: Sequence[Draft]) -> frozenset[str]:

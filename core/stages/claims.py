@@ -23,7 +23,7 @@ from core.ports import Generation, Message
 from core.scoring.gates import reader_fault
 from core.scoring.readers.readers import Readers
 from core.stages.outcomes import Noted
-from core.wording.giveaways.giveaways import leak_in, wordings_of
+from core.wording.giveaways.giveaways import leak_in, speaks_as_tool, wordings_of
 from core.wording.language import name_of
 from core.wording.prepared.bank import Theme
 from core.wording.text import sentences, words
@@ -40,7 +40,9 @@ def fault_of(claim: str, language: str | None) -> str | None:
     """
     if len(words(claim)) < 4 or len(sentences(claim)) > 1:
         return sentence("not one plain sentence")
-    return sentence("overstates") if wordings_of(language).absolutes.search(claim) else leak_in(claim)
+    if wordings_of(language).absolutes.search(claim):
+        return sentence("overstates")
+    return leak_in(claim) or (sentence("prompt text") if speaks_as_tool(claim) else None)
 
 
 async def propose_claims(

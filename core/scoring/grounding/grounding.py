@@ -15,6 +15,7 @@ from functools import lru_cache
 from core.models import Evidence
 from core.scoring.grounding.names import Known, NameSpan, known_by, names_in
 from core.wording.figures.figures import Figure, FigureKind, figures, says
+from core.wording.figures.weight import Weight, weight_of
 from core.wording.language import NAMES
 from core.wording.text import sentence_spans, sentences, stop_words, words
 
@@ -31,12 +32,14 @@ class Item:
         kind: a value of ``core.wording.figures.figures.Kind``, or ``"name"``.
         text: its words, as they are written.
         start, end: its place, in code points of the text given.
+        weight: how much it claims; of a name always ``COUNT``.
     """
 
     kind: str
     text: str
     start: int
     end: int
+    weight: Weight = Weight.COUNT
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,17 @@ def unsupported(
         _item(text, one)
         for one in stated
         if not any(_holds(one, by, language, known_names) for by in held or [_NOTHING])
+    ]
+
+
+def repeated(items: Sequence[Item], text: str, said_before: str, language: str) -> list[Item]:
+    """Those figures of a text that another text, such as its post, says before it."""
+    before = figures(said_before, language)
+    own = {(one.start, one.end): one for one in figures(text, language)}
+    return [
+        item
+        for item in items
+        if (figure := own.get((item.start, item.end))) and any(says(other, figure) for other in before)
     ]
 
 
@@ -172,5 +186,7 @@ def _check_sentence(
 
 
 def _item(text: str, stated: _Stated) -> Item:
-    kind = NAME if isinstance(stated, NameSpan) else stated.kind.value
-    return Item(kind, text[stated.start : stated.end], stated.start, stated.end)
+    written = text[stated.start : stated.end]
+    if isinstance(stated, NameSpan):
+        return Item(NAME, written, stated.start, stated.end)
+    return Item(stated.kind.value, written, stated.start, stated.end, weight_of(stated, text))

@@ -35,6 +35,7 @@ class Wordings:
 
     Attributes:
         faults: what shows each fault, by the fault's name.
+        tool: what a tool says of its task, such as "the post".
         negation: a word that denies what follows.
         credits: somebody credited with a finding.
         absolutes: what is said of all, of none or of most.
@@ -43,6 +44,7 @@ class Wordings:
     """
 
     faults: Mapping[str, re.Pattern[str]]
+    tool: re.Pattern[str]
     negation: re.Pattern[str]
     credits: re.Pattern[str]
     absolutes: re.Pattern[str]
@@ -57,6 +59,7 @@ def wordings_of(language: str | None) -> Wordings:
     rows = tomllib.loads(resources.files("core.wording.giveaways").joinpath(f"{code}.toml").read_text(encoding="utf-8"))
     return Wordings(
         faults={_FAULTS[name]: _any(*expressions) for name, expressions in rows["faults"].items()},
+        tool=_any(*rows["tool"]),
         negation=_any(rows["negation"]),
         credits=_any(rows["credits"]),
         absolutes=_any(*rows["absolutes"]),
@@ -77,3 +80,9 @@ def leak_in(text: str) -> str | None:
             if shown_by.search(plain):
                 return name
     return None
+
+
+def speaks_as_tool(text: str) -> bool:
+    """Whether a text speaks of its task ("the post", "counterspeech"), as a person rarely does."""
+    plain = text.replace("’", "'")
+    return any(wordings_of(language).tool.search(plain) for language in NAMES)

@@ -24,8 +24,7 @@ def checkable_in(text: str, language: str) -> tuple[str, ...]:
         found += [plain[one.start : one.end] for one in figures(plain, language) if not _is_small(one)]
         if not plain.endswith("?"):
             known = wordings_of(language)
-            credited = [match.group() for match in known.credits.finditer(plain)]
-            found += [words for words in credited if not words.startswith(("who ", "Who "))]  # no health organisation
+            found += [match.group() for match in known.credits.finditer(plain)]
             found += [match.group() for match in known.checkable.finditer(plain)]
     return tuple(dict.fromkeys(found))
 

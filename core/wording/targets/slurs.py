@@ -1,7 +1,7 @@
 """Slurs and insults in a text, also in many disguises.
 
-Owns the list beside this file. The list holds words that no reply of a community needs. A text without them may still
-have a bad tone, which the scorers measure.
+Owns the list beside this file. ``core.wording.targets.mentions`` tells which of them a text uses and which it only
+mentions. A text without them may still have a bad tone, which the reader of drafts measures.
 """
 
 from __future__ import annotations
@@ -19,9 +19,20 @@ _STARRED = re.compile(r"(?<![\w*])[^\W\d_]+\*+[\w*]*(?![\w*])")
 @cache
 def _slurs(language: str | None = None) -> frozenset[str]:
     """The words of the list, without those that are ordinary in the language (``word = es``)."""
+    return frozenset(word for word, notes in _rows() if language not in notes)
+
+
+@cache
+def mild_slurs() -> frozenset[str]:
+    """The words that a reply may need, or that people call themselves (``word = mild``)."""
+    return frozenset(word for word, notes in _rows() if "mild" in notes)
+
+
+@cache
+def _rows() -> tuple[tuple[str, frozenset[str]], ...]:
     lines = resources.files("core.wording.targets").joinpath("slurs.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.casefold().partition("=") for line in lines if line.strip() and not line.startswith("#")]
-    return frozenset(word.strip() for word, _, ordinary_in in rows if language not in ordinary_in.split())
+    return tuple((word.strip(), frozenset(notes.split())) for word, _, notes in rows)
 
 
 def slurs_in(text: str, language: str | None = None) -> set[str]:

@@ -1,0 +1,100 @@
+"""Slurs that a text uses, told from those that it only mentions in order to object.
+
+Owns where a slur counts as mentioned: in quotation marks, as a word that is talked about, as what somebody calls other
+people, or denied. What is aimed at the reader is always a use. The wordings of each language are beside this file.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from core.wording.language import NAMES
+from core.wording.targets.slurs import mild_slurs, slurs_in
+
+_TOKEN: Final = re.compile(r"[^\s\"“”«»„()\[\]/]+")
+_MARKS: Final = "'‘’.,;:!?…-*_"
+_CLAUSE: Final = re.compile(r"[.!?;:—–…\n]+(?:\s|$)| - ")
+_QUOTED: Final = re.compile(
+    r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|‘[^’]*’|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*'(?!\w)|(?<![\w*])\*[^*]+\*(?![\w*])"
+)
+_FALLBACK: Final = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Slurs:
+    """The slurs of a text, as words of the list: those that it uses, and those that it only mentions."""
+
+    used: frozenset[str]
+    mentioned: frozenset[str]
+
+
+def told_apart(text: str, language: str | None = None) -> Slurs:
+    """The slurs that a text uses and those that it mentions; a mild word counts as used only if aimed at the reader.
+
+    A slur that is written in a way that no single word shows (letters apart) counts as used.
+    """
+    found = slurs_in(text, language)
+    if not found:
+        return Slurs(frozenset(), frozenset())
+    plain = text.replace("’", "'").replace("‘", "'")
+    known = _wordings()[language if language in NAMES else _FALLBACK]
+    seen, used = set[str](), set[str]()
+    for start, end, words in _places(plain, language):
+        seen |= words
+        before, after = _clause(plain, start, end)
+        if known["aimed_before"].search(before) or known["aimed_after"].search(after) or _is_vocative(before, after):
+            used |= words
+        elif not _is_mention(plain, start, before, after, known):
+            used |= words - mild_slurs()
+    used |= found - seen - mild_slurs()
+    return Slurs(frozenset(used), frozenset(found - used))
+
+
+def _places(text: str, language: str | None) -> Iterator[tuple[int, int, set[str]]]:
+    for match in _TOKEN.finditer(text):
+        words = slurs_in(match.group(), language)
+        if words:
+            bare = match.group().lstrip(_MARKS)
+            start = match.end() - len(bare)
+            yield start, start + len(bare.rstrip(_MARKS)), words
+
+
+def _clause(text: str, start: int, end: int) -> tuple[str, str]:
+    """What stands around a word in its clause, without quotation marks right beside the word."""
+    before = _CLAUSE.split(text[:start])[-1]
+    after = _CLAUSE.split(text[end:] + " ")[0]
+    return re.sub(r"[\"“«„'*]+$", "", before), re.sub(r"^[\"”»“'*]+", "", after)
+
+
+def _is_vocative(before: str, after: str) -> bool:
+    """Whether the word stands for the one who is spoken to: "Shut up, idiot." or "Idiot, go home."."""
+    at_end = before.rstrip().endswith(",") and not after.strip(" ,'\"")
+    return at_end and before.count(",") == 1
+
+
+def _is_mention(text: str, start: int, before: str, after: str, known: Mapping[str, re.Pattern[str]]) -> bool:
+    if any(match.start() < start < match.end() for match in _QUOTED.finditer(text)):
+        return True
+    if known["word_before"].search(before) or known["word_after"].search(after):
+        return True
+    is_denied = bool(known["denied"].search(before)) and not known["not_denied"].search(before)
+    if known["own"].search(before) and not is_denied:
+        return False
+    if known["calling_before"].search(before) or known["calling_after"].search(after):
+        return True
+    return is_denied and bool(known["denied_before"].search(before))
+
+
+@cache
+def _wordings() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
+    rows = tomllib.loads(resources.files("core.wording.targets").joinpath("mentions.toml").read_text(encoding="utf-8"))
+    return {
+        language: {name: re.compile(expression, re.IGNORECASE) for name, expression in row.items()}
+        for language, row in rows.items()
+    }
