@@ -32,13 +32,17 @@ from core.moderation.disclosure import Rendered
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
-from core.scoring.edits import CheckedSentence, check_edit, warnings_of
+from core.scoring.checking import CheckedSentence
+from core.scoring.edits import check_edit, warnings_on
 
 _LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
 _CHANGES: Final = {
     Original.EDITED: sentence("The post was changed after it was flagged: a reply to it will not be sent."),
     Original.DELETED: sentence("The post is gone: a reply to it will not be sent."),
 }
+
+_Checked = tuple[tuple[CheckedSentence, ...], tuple[str, ...]]
+"""The sentences of a reply, and what a person should look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,10 @@ class Proposals:
             return await _keep(session, case, who, reply, draft, rendered, stored)
 
         kept = await self._database.run("propose", work)
-        checked = () if kept.stored is None else await asyncio.to_thread(_checked, kept.proposal.text, kept.stored)
-        return _proposed(kept, checked)
+        checked = (
+            _NOTHING if kept.stored is None else await asyncio.to_thread(_checked, kept.proposal.text, kept.stored)
+        )
+        return _proposed(kept, *checked)
 
     def _require_room(self, case: Case, rendered: Rendered) -> None:
         most = self._max_characters.get(case.post.ref.platform)
@@ -138,11 +144,11 @@ async def _keep(
     return _Kept(proposal, rendered, stored, warnings, not community.is_posting)
 
 
-def _checked(reply: str, stored: StoredSuggestion) -> tuple[CheckedSentence, ...]:
-    return check_edit(reply, stored.suggestion)
+def _checked(reply: str, stored: StoredSuggestion) -> _Checked:
+    return check_edit(reply, stored.suggestion), warnings_on(reply, stored.suggestion)
 
 
-def _proposed(kept: _Kept, checked: Sequence[CheckedSentence]) -> ProposedReply:
+def _proposed(kept: _Kept, checked: Sequence[CheckedSentence], warnings: Sequence[str]) -> ProposedReply:
     proposal = kept.proposal
     return ProposedReply(
         id=proposal.id,
@@ -152,7 +158,7 @@ def _proposed(kept: _Kept, checked: Sequence[CheckedSentence]) -> ProposedReply:
         reply=proposal.text,
         sha256=proposal.sha256,
         unsupported=tuple(sentence.text for sentence in checked if sentence.unsupported),
-        warnings=tuple(dict.fromkeys((*kept.warnings, *warnings_of(checked)))),
+        warnings=tuple(dict.fromkeys((*kept.warnings, *warnings))),
         why_two=() if kept.stored is None else why_two(kept.stored.suggestion, checked),
         is_shadow=kept.is_shadow,
     )

@@ -26,7 +26,8 @@ from core.moderation.input_checks import check_text
 from core.moderation.origins import ReviewOfPrepared, prepared_of
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
-from core.scoring.edits import CheckedSentence, check_edit, warnings_of
+from core.scoring.checking import CheckedSentence
+from core.scoring.edits import check_edit, warnings_on
 from core.wording.final_text import check_sendable
 
 
@@ -161,7 +162,7 @@ class CaseQueries:
         if stored is None:
             return CheckedReply((), (), ())
         sentences = check_edit(reply, stored.suggestion)
-        return CheckedReply(sentences, warnings_of(sentences), why_two(stored.suggestion, sentences))
+        return CheckedReply(sentences, warnings_on(reply, stored.suggestion), why_two(stored.suggestion, sentences))
 
 
 async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> Rendered:

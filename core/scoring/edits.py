@@ -7,36 +7,15 @@ draft says it word for word. Asks no model, so that it can run at each key press
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
-from core.models import Draft, Origin, Receipt, Suggestion
-from core.scoring.gates import unsupported_in_words
-from core.scoring.grounding.grounding import Item, check
-from core.scoring.receipts import is_factual, unchecked_in_words
+from core.i18n.sentences import sentence
+from core.models import Brief, Draft, Origin, Suggestion
+from core.scoring.checking import CheckedSentence, Read, check_reply, sentences_of
+from core.scoring.gates import GateContext, unsupported_in_words
+from core.scoring.receipts import unchecked_in_words
 from core.wording.prepared.bank import load_themes, prepared_sentences
 from core.wording.text import sentences, words
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedSentence:
-    """One sentence, and the evidence for it.
-
-    Attributes:
-        text: the sentence, with single spaces between its words.
-        evidence_id: the passage that holds all of its figures, dates and names; ``None`` if none does.
-        unsupported: those that no passage holds, with their places in code points of the whole text.
-        receipt: what the engine found, where one of the drafts says the sentence word for word.
-        is_unchecked: it states a fact that was not compared with the evidence.
-        is_prepared: it is a prepared sentence, word for word, and needs no source.
-    """
-
-    text: str
-    evidence_id: str | None
-    unsupported: tuple[Item, ...]
-    receipt: Receipt | None
-    is_unchecked: bool
-    is_prepared: bool
 
 
 def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]:
@@ -48,23 +27,23 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
     receipts = {receipt.sentence: receipt for draft in suggestion.drafts for receipt in draft.receipts}
     prepared = _prepared(language) | _prepared_in(suggestion.drafts)
     known = frozenset(words(suggestion.post.text))
-    checked = []
-    for found in check(text, suggestion.evidence, language, known):
-        said = " ".join(text[found.start : found.end].split())
-        is_prepared = said in prepared
-        receipt = receipts.get(said)
-        states_fact = is_factual(said) and not (is_prepared or found.is_quotation)
-        checked.append(
-            CheckedSentence(
-                said,
-                found.evidence_id,
-                () if is_prepared else found.unsupported,
-                receipt,
-                is_unchecked=states_fact and receipt is None,
-                is_prepared=is_prepared,
-            )
-        )
-    return tuple(checked)
+    return sentences_of(text, suggestion.evidence, language, known, prepared=prepared, receipts=receipts)
+
+
+def warnings_on(text: str, suggestion: Suggestion, read: Read | None = None) -> tuple[str, ...]:
+    """All that a person should look at before they approve a text, in sentences.
+
+    They are in charge: what would refuse a draft is a warning here. Only the form of a text can stop it
+    (``core.wording.final_text.check_sendable``).
+
+    Args:
+        read: what was read in the text; ``None`` where nobody read it.
+    """
+    brief = Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence)
+    prepared = _prepared(brief.language) | _prepared_in(suggestion.drafts)
+    found = check_reply(text, GateContext(brief, len(text), prepared), read)
+    faults = [sentence("A draft would be refused for this: {fault}.", fault=fault) for fault in found.faults]
+    return tuple(dict.fromkeys([*faults, *warnings_of(check_edit(text, suggestion)), *found.warnings]))
 
 
 def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:

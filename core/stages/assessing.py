@@ -15,7 +15,8 @@ from core.i18n.sentences import Sentence, sentence
 from core.llm.budget import MeteredModel
 from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Verdict
 from core.ports import Inference, Scorer
-from core.scoring.gates import GateContext, doubts_of, fault_of, intent_fault, reader_doubt, reader_fault, score_fault
+from core.scoring.checking import Read, check_reply, read_drafts
+from core.scoring.gates import GateContext, fault_of, intent_fault, score_fault
 from core.scoring.readers.readers import Readers
 from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, argument_quality, evaluate, with_total
@@ -75,30 +76,27 @@ class Assessor:
         passed = [c for c in passed if self._passes(await self._drift_fault(c))]
         if not passed:
             return []
-        passed = await self._read(passed)
+        passed = await self._checked(passed, context)
         scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
         self.notes += failed
         is_read = self.readers.drafts.knows(self.brief.language)
         return [
-            replace(candidate, scores=scores, doubts=(*candidate.doubts, *doubts_of(candidate.text, context)))
+            replace(candidate, scores=scores)
             for candidate, scores in zip(passed, scored, strict=True)
             if candidate.is_prepared or self._passes(score_fault(scores, is_read=is_read))
         ]
 
-    async def _read(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Those that the reader of drafts would show, each with its doubt; prepared ones pass."""
-        drafts, language = self.readers.drafts, self.brief.language
-        if not drafts.knows(language):
-            return list(candidates)
-        texts = [candidate.text for candidate in candidates]
-        found = await asyncio.to_thread(drafts.read, self.brief.post.text, texts, language)
+    async def _checked(self, candidates: Sequence[Candidate], context: GateContext) -> list[Candidate]:
+        """Those that rules and reader would show, each with its doubts; the reader reads no prepared ones."""
+        post, language = self.brief.post.text, self.brief.language
+        own = [candidate for candidate in candidates if not candidate.is_prepared]
+        said = await asyncio.to_thread(read_drafts, self.readers.drafts, post, [c.text for c in own], language)
+        read_of: dict[Candidate, Read | None] = dict(zip(own, said, strict=True))
         kept = list[Candidate]()
-        for candidate, signs in zip(candidates, found, strict=True):
-            if candidate.is_prepared:
-                kept.append(candidate)
-            elif self._passes(reader_fault(signs, drafts.limits)):
-                doubt = reader_doubt(signs, drafts.limits)
-                kept.append(replace(candidate, doubts=(doubt,) if doubt else ()))
+        for candidate in candidates:
+            checked = check_reply(candidate.text, context, read_of.get(candidate))
+            if self._passes(checked.fault):
+                kept.append(replace(candidate, doubts=checked.warnings))
         return kept
 
     async def finish(self, candidate: Candidate, *, asks_model: bool = True) -> Candidate:

@@ -35,12 +35,11 @@ _COMPARED: Final = re.compile(
     re.IGNORECASE,
 )
 _REPEATED: Final = re.compile(r"(?:times|veces|volte|aldiz)$", re.IGNORECASE)
-_MORE_THAN: Final = re.compile(
-    r"\b(?:more than|over|less than|under|fewer than|at least|exactly|más de|menos de|al menos|"
-    r"più della|meno della|almeno|oltre la)(?: an?| one| the| la)? ?$",
+_OF_MANY: Final = re.compile(
+    r"\s*(?:of (?:all|(?:our|the|their|these|those) \w+s\b)|de (?:tod[oa]s|l[oa]s|nuestr[oa]s)\b|"
+    r"di tutt[ie]\b|de(?:i|gli|lle)\b)",
     re.IGNORECASE,
 )
-_OF_ALL: Final = re.compile(r"\s*(?:of all|de tod[oa]s|di tutt[ie])\b", re.IGNORECASE)
 _SPOKEN: Final = frozenset({"9/11", "24/7", "50/50", "7/7"})
 
 
@@ -61,15 +60,14 @@ def weight_of(figure: Figure, text: str) -> Weight:
         case FigureKind.AMOUNT:
             return _of_amount(figure, written, text)
         case _:
-            return _of_number(min(figure.values, default=Fraction(0)), written)
+            return _of_number(min(figure.values, default=Fraction(0)), written, text[figure.end :])
 
 
 def _of_share(figure: Figure, written: str, text: str) -> Weight:
     if written in _SPOKEN:
         return Weight.EVERYDAY
     is_half = figure.values == {Fraction(1, 2)} and written.isalpha()
-    is_exact = _MORE_THAN.search(text[: figure.start]) or _OF_ALL.match(text[figure.end :])
-    return Weight.COUNT if is_half and not is_exact else Weight.FINDING
+    return Weight.COUNT if is_half and not _OF_MANY.match(text[figure.end :]) else Weight.FINDING
 
 
 def _of_amount(figure: Figure, written: str, text: str) -> Weight:
@@ -83,9 +81,9 @@ def _of_amount(figure: Figure, written: str, text: str) -> Weight:
     return Weight.COUNT
 
 
-def _of_number(value: Fraction, written: str) -> Weight:
+def _of_number(value: Fraction, written: str, after: str) -> Weight:
     if value.denominator == 1 and value <= _FEW:
         return Weight.EVERYDAY
-    if any(character.isdigit() for character in written):
+    if any(character.isdigit() for character in written) or _OF_MANY.match(after):
         return Weight.FINDING
     return Weight.EVERYDAY if value <= _LIFETIME else Weight.COUNT

@@ -74,14 +74,19 @@ def test_a_good_draft_passes(language: str, text: str) -> None:
 
 def test_prepared_sentences_are_free_of_gates_on_wording() -> None:
     """What was prepared may use words that a model may not."""
-    text = "The post is unkind, and 40 families know it."
+    text = "Our religion is kind, and 40 families know it."
     assert fault_of(text, context()) is not None
     assert fault_of(text, context(prepared=(text,))) is None
 
 
 def test_prepared_sentences_are_held_to_form() -> None:
-    """No list lets a link, a slur, a third sentence or too long a text through."""
-    for text in ("Read example.org today.", "Only idiots say so.", "One. Two. Three.", "word " * 100 + "end."):
+    """No list lets a link, a slur, a fifth sentence or too long a text through."""
+    for text in (
+        "Read example.org today.",
+        "Only idiots say so.",
+        "One. Two. Three. Four. Five.",
+        "word " * 100 + "end.",
+    ):
         parts = tuple(part if part.endswith(".") else part + "." for part in text.split(". "))
         assert fault_of(text, context(prepared=(text, *parts))) is not None
 
@@ -108,8 +113,8 @@ def test_known_names_may_be_used() -> None:
 
 
 def test_a_hedged_part_is_left_to_the_checker() -> None:
-    """A hedged half is a wording; a bare half is a figure, and a rounded figure is another figure."""
-    draft = "{} of our street bakes bread, and we are glad."
+    """A hedged half is a wording; a bare half of many is a figure, and a rounded figure is another figure."""
+    draft = "{} of our bakers sing, and we are glad."
     assert fault_of(draft.format("Nearly half"), context()) is None
     assert fault_of(draft.format("Half"), context()) == "a number that no evidence holds"
 

@@ -7,12 +7,12 @@ from importlib import resources
 
 import pytest
 
-from core.wording.giveaways.giveaways import FALLBACK, leak_in, wordings_of
+from core.wording.giveaways.giveaways import FALLBACK, leak_in, speaks_as_tool, wordings_of
 from core.wording.language import NAMES
 from core.wording.prepared.bank import load_themes
 from core.wording.text import content_stems
 
-KEYS = {"negation", "credits", "absolutes", "checkable", "groups", "faults"}
+KEYS = {"negation", "credits", "absolutes", "checkable", "groups", "tool", "faults"}
 
 
 def rows(language: str) -> dict[str, object]:
@@ -38,6 +38,7 @@ def test_no_pattern_matches_nothing(language: str) -> None:
         known.negation,
         known.absolutes,
         known.checkable,
+        known.tool,
         *known.faults.values(),
     ):
         assert not pattern.search("")
@@ -86,3 +87,44 @@ def test_wordings_seldom_match_prepared_sentences(language: str) -> None:
     ]
     matched = [text for text in texts if leak_in(text)]
     assert len(matched) <= 0.04 * len(texts), matched
+
+
+@pytest.mark.parametrize(
+    ("text", "is_tool"),
+    [
+        ("The post is unkind to our neighbours.", True),
+        ("Este mensaje ofensivo, según la evidencia, es falso.", True),
+        ("You've stood behind them at the post office.", False),
+        ("Nobody here is a burden.", False),
+    ],
+)
+def test_speaking_of_the_task_is_told(text: str, is_tool: bool) -> None:
+    """A person may say it too, so that it is no fault."""
+    assert speaks_as_tool(text) is is_tool
+    assert leak_in(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_leak"),
+    [
+        ("Here's a plan that's cheaper than dogs: say good morning.", False),
+        ("Sure, here is a reply: newcomers build our town.", True),
+        ("Here are three short answers: one.", True),
+    ],
+)
+def test_an_announced_reply_is_a_leak(text: str, is_leak: bool) -> None:
+    """A plan after a colon is none."""
+    assert (leak_in(text) == "prompt text") is is_leak
+
+
+@pytest.mark.parametrize(
+    ("text", "is_credit"),
+    [
+        ("Women who report, who found help, are brave.", False),
+        ("The WHO found that most of them work.", True),
+        ("There is no evidence that what you say is true.", False),
+    ],
+)
+def test_case_tells_the_health_organisation(text: str, is_credit: bool) -> None:
+    """The pronoun credits nobody."""
+    assert bool(wordings_of("en").credits.search(text)) is is_credit
