@@ -84,10 +84,9 @@ class Proposals:
             return await _keep(session, case, who, reply, draft, rendered, stored)
 
         kept = await self._database.run("propose", work)
-        checked = (
-            _NOTHING if kept.stored is None else await asyncio.to_thread(_checked, kept.proposal.text, kept.stored)
-        )
-        return _proposed(kept, *checked)
+        if kept.stored is None:
+            return _proposed(kept, (), ())
+        return _proposed(kept, *await asyncio.to_thread(_checked, kept.proposal.text, kept.stored))
 
     def _require_room(self, case: Case, rendered: Rendered) -> None:
         most = self._max_characters.get(case.post.ref.platform)
