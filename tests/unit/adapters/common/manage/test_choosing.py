@@ -14,11 +14,13 @@ from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import Panel, PanelChoice
 from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import Intent, TargetGroup
+from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import MAX_KEYWORDS, CommunityPolicy
 from core.moderation.roles import Person, Role
 from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.ports.plain_markup import plain_reader
+from tests.fakes.ports.word_detector import WordDetector
 
 MANAGER = Manager("town", Person("plain", "1", "Ane"), False, plain_reader())
 STRANGER = replace(MANAGER, person=Person("plain", "2", "Jon"))
@@ -203,3 +205,55 @@ async def test_a_form_is_not_waited_for_longer_than_a_platform_waits(monkeypatch
     with pytest.raises(StoreUnavailable, match="takes too long"):
         async with in_time("en"):
             await asyncio.Event().wait()
+
+
+# How often the filter is wrong
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (
+            WatchRecord(looked_at=500, days=0.9),
+            "How many false alarms a week there are here is not known yet: the filter looks at messages for a day "
+            "first. By its threshold now it is wrong on about one in 2000.",
+        ),
+        (
+            WatchRecord(looked_at=32_000, days=14.0),
+            "About 8 false alarms a week here. The filter looked at 32000 messages in 14 days; by its threshold now it "
+            "is wrong on about one in 2000.",
+        ),
+        (WatchRecord(looked_at=4_000, days=14.0), "About one false alarm a week here."),
+        (WatchRecord(looked_at=300, days=14.0), "Less than one false alarm a week here."),
+        (WatchRecord((FindLabel(0.9999, is_hateful=False),), 30_000, 14.0), "about one in 4000."),
+        (
+            WatchRecord(looked_at=300, days=14.0, found=9, wrong=2),
+            "Of 9 posts that the filter found in the last four weeks, moderators called 2 not hateful.",
+        ),
+    ],
+)
+async def test_the_panel_says_about_how_many_false_alarms_there_are(
+    governance: FakeGovernance, record: WatchRecord, said: str
+) -> None:
+    """From what was looked at here, by the threshold that the labels made."""
+    governance.policies["town"] = CommunityPolicy(watched_channels=("square",))
+    governance.watched = record
+    panels = Choosing(DeskAccess("plain", MemoryCasework(), governance), WordDetector())
+    assert said in words(await panels.panel(MANAGER, targets.PANEL, FACTS))
+
+
+async def test_where_nothing_is_watched_no_false_alarms_are_told(governance: FakeGovernance, panels: Choosing) -> None:
+    """Nor where there is no filter."""
+    with_filter = Choosing(DeskAccess("plain", MemoryCasework(), governance), WordDetector())
+    assert "false alarm" not in words(await with_filter.panel(MANAGER, targets.PANEL, FACTS))
+    governance.policies["town"] = CommunityPolicy(watched_channels=("square",))
+    assert "false alarm" not in words(await panels.panel(MANAGER, targets.PANEL, FACTS))
+
+
+async def test_a_rate_that_no_row_names_is_shown_and_kept(governance: FakeGovernance, panels: Choosing) -> None:
+    """In its place among the others."""
+    governance.policies["town"] = CommunityPolicy(one_in=3000)
+    panel = await panels.panel(MANAGER, targets.PANEL, FACTS)
+    (choice,) = [part for part in panel.parts if isinstance(part, PanelChoice) and part.field == "one_in"]
+    assert [value for value, _ in choice.rows] == ["500", "1000", "2000", "3000", "5000", "10000", "20000"]
+    assert choice.chosen == ("3000",)

@@ -48,6 +48,17 @@ def test_troubles_are_told() -> None:
     assert "7 messages were not looked at" in said
 
 
+def test_the_languages_of_the_filter_are_told_once_in_the_readers_language() -> None:
+    """Where nothing is watched no line speaks of them."""
+    watch = Watch(languages=frozenset({"en", "eu"}))
+    english, spanish = (status_text(STATUS, watch, [], plain_reader(locale)) for locale in ("en", "es"))
+    assert (
+        "The filter reads: Basque, English. In other languages only keywords, flags and alerts find posts." in english
+    )
+    assert "El filtro lee: " in spanish and "inglés" in spanish.lower()
+    assert "The filter reads" not in status_text(STATUS, Watch(), [], READER)
+
+
 def test_a_platform_that_is_not_connected_is_named_in_the_readers_language() -> None:
     """With the reason; where all are connected no line speaks of them."""
     failed = sentence("{platform} failed ({kind}).", platform="telegram", kind="OSError")
