@@ -15,6 +15,7 @@ from bench.measuring.output import Row
 Column = Mapping[str, float]
 """One system's figure for each post, by the post's id."""
 RESAMPLES = 1000
+_NORMAL_95 = 1.959964
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
@@ -46,6 +47,16 @@ def compare(measure: str, columns: Mapping[str, Column], against: str | None = N
             corrected = None if p is None else min(1.0, p * len(pairs))
             rows.append(_row(measure, "Wilcoxon", f"{left} - {right}", len(posts), median(gaps), corrected))
     return rows
+
+
+def wilson(hits: int, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927); from 0 to 1 where nothing was counted."""
+    if not count:
+        return 0.0, 1.0
+    share, squared = hits / count, _NORMAL_95**2
+    middle = (share + squared / (2 * count)) / (1 + squared / count)
+    half = _NORMAL_95 / (1 + squared / count) * math.sqrt(share * (1 - share) / count + squared / (4 * count**2))
+    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def signed_rank(gaps: Sequence[float]) -> float | None:

@@ -3,8 +3,8 @@
 Owns the commands; ``bot.cli.command`` what they do alike. The exit codes:
 
     0    drafts were made, or the command did what it was asked
-    1    a reply is advised, but no draft passed the gates; or a question was answered with no
-    2    the call or the configuration is wrong
+    1    a reply is advised, but no draft passed the gates; or a question was answered with no, as of a refused reply
+    2    the call, the configuration or a row of a batch is wrong
     3    a reply is advised against (``--force`` drafts anyway)
     4    the model, the index, the database or the disk is unavailable, or a check found a fault
     130  interrupted with Ctrl-C
@@ -27,6 +27,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from bot.cli.checking import add_to as add_checking
 from bot.cli.command import (
     EXIT_ADVISED_AGAINST,
     EXIT_NO_DRAFT,
@@ -70,6 +71,7 @@ app.add_typer(community, name="community")
 app.add_typer(prepared, name="prepared")
 app.add_typer(db, name="db")
 app.add_typer(privacy)
+add_checking(app)
 add_worker(app, lambda settings, profile, slots: open_workers(settings, profile, slots, PreparationBar()))
 add_serve(app, lambda settings: open_engine(settings, PreparationBar()))
 

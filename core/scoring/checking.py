@@ -13,13 +13,16 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from core.errors import BadInput
 from core.i18n.sentences import sentence
-from core.models import Evidence, ReadBy, Receipt
+from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, ReadBy, Reading, Receipt, Source
 from core.scoring.gates import GateContext, doubts_of, faults_of, reader_doubt, reader_fault
 from core.scoring.grounding.grounding import Item, check
 from core.scoring.readers.readers import DraftReader, DraftSigns
 from core.scoring.receipts import is_factual
 
+MAX_CHARACTERS: Final = 2000
+"""What the platforms take, where no community says less."""
 _NO_RECEIPTS: Final[Mapping[str, Receipt]] = MappingProxyType({})
 
 
@@ -114,6 +117,36 @@ def check_reply(text: str, context: GateContext, read: Read | None = None) -> Ch
     doubt = None if fault else reader_doubt(read.signs, read.limits)
     faults = dict.fromkeys([*by_rules, fault] if fault else by_rules)
     return CheckedText(tuple(faults), (*doubts, doubt) if doubt else doubts, read.signs, read.by)
+
+
+def context_for(
+    post: str, language: str, evidence: Sequence[Evidence] = (), max_characters: int = MAX_CHARACTERS
+) -> GateContext:
+    """What a reply is held against where there is no suggestion: the post and the evidence that somebody gives."""
+    flagged = FlaggedPost(PostRef("", "", "", ""), post, author="", flagged_by="", flagged_how="")
+    reading = Reading(language, None, None, None, None, None, None, None, None, Action.REPLY, "")
+    return GateContext(Brief(flagged, reading, "", tuple(evidence)), max_characters)
+
+
+def evidence_of(row: object, name: str) -> Evidence:
+    """A passage that somebody gives, as an object with ``text`` and, if known, where it is published.
+
+    Args:
+        row: a mapping with ``text``, and optionally ``id``, ``publisher``, ``title``, ``year`` and ``url``.
+        name: the passage's id where it has none.
+
+    Raises:
+        BadInput: it is not such an object.
+    """
+    remedy = "Give an object with the text, and with publisher, title, year and url where they are known."
+    if not isinstance(row, Mapping) or not isinstance(row.get("text"), str) or not row["text"].strip():
+        raise BadInput("A piece of evidence has no text.", remedy=remedy)
+    year = row.get("year")
+    if year is not None and not str(year).strip().isdecimal():
+        raise BadInput(f"The year of a piece of evidence is not a number: {year}.", remedy=remedy)
+    said = {key: str(row.get(key) or "") for key in ("publisher", "title", "url")}
+    source = Source(said["publisher"], said["title"], None if year is None else int(year), None, said["url"])
+    return Evidence(str(row.get("id") or name), row["text"], row["text"], source)
 
 
 def read_drafts(reader: DraftReader, post: str, texts: Sequence[str], language: str | None) -> list[Read | None]:

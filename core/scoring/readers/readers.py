@@ -175,9 +175,16 @@ class Readers:
         Raises:
             IndexUnavailable: at the first use, if the weights are missing or damaged.
         """
-        folder = Path(str(resources.files("core.scoring.readers")))
-        posts, drafts = (SmallEncoder(folder / f"{name}.safetensors") for name in ("posts", "drafts"))
-        return cls(PostReader(posts), DraftReader(drafts), embedder)
+        return cls(PostReader(shipped("posts")), DraftReader(shipped("drafts")), embedder)
+
+
+def shipped(name: str) -> SmallEncoder:
+    """The shipped classifier of ``posts`` or ``drafts``. It is loaded at the first use.
+
+    Raises:
+        IndexUnavailable: at the first use, if the weights are missing or damaged.
+    """
+    return SmallEncoder(Path(str(resources.files("core.scoring.readers"))) / f"{name}.safetensors")
 
 
 def _pieces(text: str) -> list[str]:

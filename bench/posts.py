@@ -1,0 +1,230 @@
+"""How well the reader of posts tells hateful posts from others, beside a list of words.
+
+    python -m bench.posts                       on the test split of training/data
+    python -m bench.posts --cases FILE          on any posts: CSV or JSON lines with text, label, function, group
+    python -m bench.posts --adversarial         also in disguises, in long posts, and with orders to the model
+    python -m bench.posts --by-group            also the false alarms by the group that a harmless post names
+
+HateCheck's names of columns are known, too. The figures of the last line count the languages that the reader knows. In
+the same run two peers are measured: one that calls each text hateful that names a group or a slur, and one that calls
+all of them hateful.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bench.measuring.output import Row, note, save, show
+from bench.reading.cases import Case, read_cases, test_cases
+from bench.reading.disguises import DISGUISES, disguised
+from bench.reading.shares import by, share
+from core.errors import AntiphonError
+from core.scoring.readers.readers import PostReader, shipped
+from core.wording.targets.groups import groups_named
+from core.wording.targets.slurs import slurs_in
+
+HATEFUL = 0.5
+WATCHED = 2000
+"""In watched channels the filter may be wrong on one in this many ordinary messages."""
+_TIMED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A case, what the reader says of it, and whether it names a group or a slur."""
+
+    case: Case
+    hateful: float
+    is_named: bool
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the reader is."""
+        return (self.hateful >= HATEFUL) is self.case.is_hateful
+
+    @property
+    def list_is_right(self) -> bool:
+        """Whether the list of words is."""
+        return self.is_named is self.case.is_hateful
+
+
+def read_all(reader: PostReader, cases: Sequence[Case]) -> list[Read]:
+    """Every case as it is read, in its language."""
+    found = dict[int, Read]()
+    for language in sorted({case.language for case in cases}):
+        places = [place for place, case in enumerate(cases) if case.language == language]
+        hateful = reader.hateful([cases[place].text for place in places], language)
+        for place, chance in zip(places, hateful, strict=True):
+            case = cases[place]
+            named = groups_named(case.text, language) or slurs_in(case.text, language)
+            found[place] = Read(case, float(chance), bool(named))
+    return [found[place] for place in range(len(cases))]
+
+
+def systems(rows: Sequence[Read]) -> list[Row]:
+    """Recall and specificity of the reader and its peers."""
+    hateful, harmless = _apart(rows)
+    return [
+        {
+            "system": "reader of posts",
+            "recall": share(row.is_right for row in hateful),
+            "specificity": share(row.is_right for row in harmless),
+        },
+        {
+            "system": "a group or a slur is named",
+            "recall": share(row.list_is_right for row in hateful),
+            "specificity": share(row.list_is_right for row in harmless),
+        },
+        {
+            "system": "always hateful",
+            "recall": share([True] * len(hateful)),
+            "specificity": share([False] * len(harmless)),
+        },
+    ]
+
+
+def adversarial(reader: PostReader, cases: Sequence[Case], seed: int) -> list[Row]:
+    """Recall and specificity in each disguise, and how many points of recall it takes."""
+    found, plain = list[Row](), 0.0
+    for how in DISGUISES:
+        texts = disguised([case.text for case in cases], how, seed)
+        changed = [
+            Case(text, c.is_hateful, c.function, c.groups, c.language) for text, c in zip(texts, cases, strict=True)
+        ]
+        hateful, harmless = _apart(read_all(reader, changed))
+        recall = _mean(hateful)
+        plain = recall if how == "plain" else plain
+        found.append(
+            {
+                "disguise": how,
+                "recall": share(row.is_right for row in hateful),
+                "points of recall": round(100 * (recall - plain), 1),
+                "specificity": share(row.is_right for row in harmless),
+            }
+        )
+    return found
+
+
+def false_alarms(reader: PostReader, rows: Sequence[Read]) -> list[Row]:
+    """How often harmless posts that name a group are taken for hateful, and the largest difference between groups.
+
+    The watching threshold is where one in 2,000 ordinary messages is. A group counts that the case is said to be about,
+    or else one that its words name.
+    """
+    _, harmless = _apart(rows)
+    watched = reader.threshold(WATCHED)
+
+    def groups(row: Read) -> Sequence[str]:
+        return row.case.groups or [group.value for group in groups_named(row.case.text, row.case.language)]
+
+    at = {f"captured at {watched:.4f}": watched, f"at {HATEFUL}": HATEFUL}
+    columns = {name: (lambda row, least=least: row.hateful >= least) for name, least in at.items()}
+    table = by(harmless, groups, columns, "group named")
+    last: dict[str, object] = {"group named": "largest difference in points", "texts": len(harmless)}
+    for name, least in at.items():
+        rates = [_rate([row for row in harmless if row_group in groups(row)], least) for row_group in _names(table)]
+        last[name] = f"{100 * (max(rates) - min(rates)):.1f}" if rates else "-"
+    return [*table, last]
+
+
+def milliseconds(reader: PostReader, cases: Sequence[Case], seed: int) -> float:
+    """How long a text takes on one core, in milliseconds: texts that come one by one."""
+    import torch
+
+    chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
+    texts = [case.text for case in chance.sample(list(cases), min(_TIMED, len(cases)))]
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        reader.hateful(texts[:1])
+        begun = time.perf_counter()
+        for text in texts:
+            reader.hateful([text])
+        return 1000 * (time.perf_counter() - begun) / len(texts)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _names(table: Sequence[Row]) -> list[str]:
+    return [str(row["group named"]) for row in table]
+
+
+def _rate(rows: Sequence[Read], least: float) -> float:
+    return float(np.mean([row.hateful >= least for row in rows])) if rows else 0.0
+
+
+def _apart(rows: Sequence[Read]) -> tuple[list[Read], list[Read]]:
+    return [row for row in rows if row.case.is_hateful], [row for row in rows if not row.case.is_hateful]
+
+
+def _mean(rows: Sequence[Read]) -> float:
+    return float(np.mean([row.is_right for row in rows])) if rows else float("nan")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=Path, help="CSV or JSON lines with text, label, function, group, language")
+    parser.add_argument("--limit", type=int, default=0, help="read this many cases only, drawn by seed; 0 for all")
+    parser.add_argument("--adversarial", action="store_true", help="also in disguises")
+    parser.add_argument("--by-group", action="store_true", help="also false alarms by the group that is named")
+    parser.add_argument("--seed", type=int, default=0, help="draws the cases and the disguises")
+    parser.add_argument("--out", type=Path, help="write the tables as JSON to this file")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure what the options ask for, and print the tables."""
+    options = _options()
+    reader = PostReader(shipped("posts"))
+    try:
+        cases = read_cases(options.cases) if options.cases else test_cases()
+        if options.limit and options.limit < len(cases):
+            cases = random.Random(options.seed).sample(cases, options.limit)  # noqa: S311 - repeatable, no secret
+        rows = read_all(reader, cases)
+        known = [row for row in rows if reader.knows(row.case.language)] or rows
+        tables = _tables(reader, rows, known, options)
+    except AntiphonError as err:
+        raise SystemExit(str(err)) from err
+    for title, table in tables.items():
+        show(title, table)
+    hateful, harmless = _apart(known)
+    found = {"recall": _mean(hateful), "specificity": _mean(harmless), "texts": len(known)}
+    if options.out:
+        save(options.out, {**tables, **found})
+        note(f"{options.out} is written.")
+    print(f"recall {found['recall']:.3f}, specificity {found['specificity']:.3f}")  # noqa: T201 - the result
+
+
+def _tables(
+    reader: PostReader, rows: Sequence[Read], known: Sequence[Read], options: argparse.Namespace
+) -> Mapping[str, Sequence[Row]]:
+    right = {"reader is right": lambda row: row.is_right, "list of words is right": lambda row: row.list_is_right}
+    hateful, harmless = _apart(known)
+    tables = {
+        "Systems": systems(known),
+        "By function, hateful": by(hateful, lambda row: [row.case.function], right, "function"),
+        "By function, not hateful": by(harmless, lambda row: [row.case.function], right, "function"),
+        "Hateful, by group": by(hateful, lambda row: row.case.groups or ["-"], right, "group"),
+        "Hateful, by language": by(_apart(rows)[0], lambda row: [row.case.language], right, "language"),
+        "Not hateful, by language": by(_apart(rows)[1], lambda row: [row.case.language], right, "language"),
+    }
+    if options.by_group:
+        tables["False alarms by group"] = false_alarms(reader, known)
+    if options.adversarial:
+        tables["Disguises"] = adversarial(reader, [row.case for row in known], options.seed)
+    cost: Row = {
+        "texts": len(rows),
+        "milliseconds for a text on one core": milliseconds(reader, [r.case for r in rows], 0),
+    }
+    return {**tables, "Cost": [cost]}
+
+
+if __name__ == "__main__":
+    main()
