@@ -253,8 +253,8 @@ def trained(task: Task, epochs: int, rate: float = _RATE) -> Any:
                 one.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(learning, 1.0)
-            for one, schedule in zip(optimizers, schedules, strict=True):
-                one.step()
+            for stepping, schedule in zip(optimizers, schedules, strict=True):
+                stepping.step()
                 schedule.step()
             losses.append(loss.item())
         score = _area(network, task)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,22 +22,22 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, torch.nn.Module]:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """A network whose layers and a few word vectors differ from the package's, and its file."""
     torch.manual_seed(3)
-    network: torch.nn.Module = new_network(2)
+    network = new_network(2)
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if "word_embeddings" in name:
-                parameter[2000:2040] += 0.05
+                parameter[2000:2040].add_(0.05)
             else:
-                parameter += 0.01 * torch.randn_like(parameter)
+                parameter.add_(0.01 * torch.randn_like(parameter))
     file = tmp_path_factory.mktemp("reader") / "reader.safetensors"
     pack(network, ABOUT, file)
     return file, network
 
 
-def test_what_is_packed_comes_back(trained: tuple[Path, torch.nn.Module]) -> None:
+def test_what_is_packed_comes_back(trained: tuple[Path, Any]) -> None:
     """In eight bits the outputs stay close; the file holds no word vector that was not changed."""
     file, network = trained
     encoder = SmallEncoder(file)
@@ -47,7 +48,7 @@ def test_what_is_packed_comes_back(trained: tuple[Path, torch.nn.Module]) -> Non
     assert file.stat().st_size < 12_000_000
 
 
-def test_texts_keep_their_order_and_do_not_sway_each_other(trained: tuple[Path, torch.nn.Module]) -> None:
+def test_texts_keep_their_order_and_do_not_sway_each_other(trained: tuple[Path, Any]) -> None:
     """They are read shortest first, in batches, but answered in their order."""
     encoder = SmallEncoder(trained[0])
     together, alone = encoder.logits(TEXTS * 7), [encoder.logits([text])[0] for text in TEXTS]
@@ -55,7 +56,7 @@ def test_texts_keep_their_order_and_do_not_sway_each_other(trained: tuple[Path, 
     assert encoder.logits([]).shape == (0, 2)
 
 
-def test_a_pair_is_not_its_two_texts(trained: tuple[Path, torch.nn.Module]) -> None:
+def test_a_pair_is_not_its_two_texts(trained: tuple[Path, Any]) -> None:
     """The second text is read in the light of the first, and very long ones are cut."""
     encoder = SmallEncoder(trained[0])
     pairs = [("Bread is cheap.", "No."), ("No.", "Bread is cheap."), ("word " * 2000, "No.")]
@@ -65,7 +66,7 @@ def test_a_pair_is_not_its_two_texts(trained: tuple[Path, torch.nn.Module]) -> N
     assert abs(found[0] - found[1]).max() > 0.001
 
 
-def test_threads_share_an_encoder(trained: tuple[Path, torch.nn.Module]) -> None:
+def test_threads_share_an_encoder(trained: tuple[Path, Any]) -> None:
     """It is loaded once, and each thread gets the answer to its own text."""
     encoder = SmallEncoder(trained[0])
     with ThreadPoolExecutor(4) as pool:
@@ -74,9 +75,7 @@ def test_threads_share_an_encoder(trained: tuple[Path, torch.nn.Module]) -> None
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "other"])
-def test_weights_that_cannot_be_read_are_named(
-    trained: tuple[Path, torch.nn.Module], tmp_path: Path, damage: str
-) -> None:
+def test_weights_that_cannot_be_read_are_named(trained: tuple[Path, Any], tmp_path: Path, damage: str) -> None:
     """With the remedy; nobody is told that a post is harmless because a file is damaged."""
     file = tmp_path / "reader.safetensors"
     if damage == "cut":
