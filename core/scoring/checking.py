@@ -138,12 +138,12 @@ def evidence_of(row: object, name: str) -> Evidence:
     Raises:
         BadInput: it is not such an object.
     """
-    remedy = "Give an object with the text, and with publisher, title, year and url where they are known."
+    remedy = sentence("Give an object with the text, and with publisher, title, year and url where they are known.")
     if not isinstance(row, Mapping) or not isinstance(row.get("text"), str) or not row["text"].strip():
-        raise BadInput("A piece of evidence has no text.", remedy=remedy)
+        raise BadInput(sentence("A piece of evidence has no text."), remedy=remedy)
     year = row.get("year")
     if year is not None and not str(year).strip().isdecimal():
-        raise BadInput(f"The year of a piece of evidence is not a number: {year}.", remedy=remedy)
+        raise BadInput(sentence("The year of a piece of evidence is not a number: {year}.", year=year), remedy=remedy)
     said = {key: str(row.get(key) or "") for key in ("publisher", "title", "url")}
     source = Source(said["publisher"], said["title"], None if year is None else int(year), None, said["url"])
     return Evidence(str(row.get("id") or name), row["text"], row["text"], source)
