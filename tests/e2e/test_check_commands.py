@@ -1,0 +1,120 @@
+"""`antiphon check` and `antiphon read`: anybody can have their words read, one by one or as a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import HARMLESS, HATEFUL, Antiphon
+
+GOOD = "My street is better for the families who came from far away."
+INSULT = "You are an idiot."
+FIGURE = "In 2022, 61% of newcomers in Brenmoor found work."
+
+
+def rows(folder: Path, *lines: object) -> str:
+    """A file of JSON lines; a text stands as it is."""
+    file = folder / "rows.jsonl"
+    file.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), "utf-8")
+    return str(file)
+
+
+def test_a_reply_that_uses_an_insult_is_refused(antiphon: Antiphon):
+    """The exit code answers the question, and the reason is said in words."""
+    result = antiphon("check", HATEFUL, INSULT)
+    assert result.code == 1
+    assert result.out.startswith("Refused (small reader)")
+    assert "The reply may not be shown: slur or insult." in result.out
+    assert "Scores: unfit" in result.out
+
+
+def test_a_reply_is_a_document(antiphon: Antiphon):
+    """A program reads level, reasons, scores of reply and post, and the evidence for each sentence."""
+    result = antiphon("check", HATEFUL, FIGURE, "--json", "--language", "en")
+    found = result.document
+    assert set(found) == {
+        "level", "language", "read_by", "why", "faults", "warnings", "scores", "sentences", "post",
+    }  # fmt: skip
+    assert (result.code, found["level"]) == (1, "refused")
+    assert "a number that no evidence holds" in found["faults"]
+    assert [item["text"] for item in found["sentences"][0]["unsupported"]] == ["2022", "61%", "Brenmoor"]
+    assert 0 <= found["scores"]["unfit"] <= 1
+    assert "migrants" in found["post"]["groups"]
+
+
+def test_evidence_carries_a_figure(antiphon: Antiphon, tmp_path: Path):
+    """With its passage the same reply states nothing that nobody can look up."""
+    passage = {"text": "In 2022, 61% of newcomers in Brenmoor found work.", "publisher": "Brenmoor", "year": 2022}
+    result = antiphon("check", HATEFUL, FIGURE, "--json", "--evidence", rows(tmp_path, passage))
+    assert "a number that no evidence holds" not in result.document["faults"]
+    assert result.document["sentences"][0]["evidence"] == "1"
+
+
+@pytest.mark.parametrize("command", ["check", "read"])
+def test_a_language_that_the_reader_does_not_know_is_said(antiphon: Antiphon, command: str):
+    """Then only the rules were applied, and nothing pretends to more."""
+    reply = ["Gure auzokideek gurekin lan egiten dute."] if command == "check" else []
+    result = antiphon(command, "Dena kentzen digute etorkinek.", *reply, "--json", "--language", "eu")
+    found = result.document
+    if found["read_by"] == "rules only":
+        assert found["scores"] is None
+        assert "only the rules were applied" in found["why"][-1]
+    else:
+        assert found["scores"] is not None
+
+
+def test_a_bad_row_loses_no_other(antiphon: Antiphon, tmp_path: Path):
+    """Each bad line is named with what to do; the others are done."""
+    file = rows(
+        tmp_path,
+        {"id": "a", "post": HATEFUL, "reply": INSULT},
+        "no json",
+        {"post": HATEFUL},
+        {"post": HATEFUL, "reply": GOOD, "language": "tlh"},
+        {"post": HATEFUL, "reply": FIGURE, "evidence": {"text": FIGURE}},
+    )
+    result = antiphon("check", "--batch", file, "--json")
+    assert result.code == 2
+    assert [one["id"] for one in result.document["checked"]] == ["a", "5"]
+    assert [error["line"] for error in result.document["errors"]] == [2, 3, 4]
+    assert "Line 2: It is not JSON. Write one JSON object a line" in result.err
+    assert "Line 4: Antiphon does not read the language 'tlh'." in result.err
+
+
+def test_a_batch_may_come_through_a_pipe(antiphon: Antiphon):
+    """Posts are read one by one."""
+    lines = "".join(json.dumps({"post": post}) + "\n" for post in (HATEFUL, HARMLESS))
+    result = antiphon("read", "--batch", "-", "--json", stdin=lines.encode())
+    assert (result.code, result.document["errors"]) == (0, [])
+    hateful, harmless = result.document["read"]
+    assert hateful["scores"]["hateful"] > harmless["scores"]["hateful"]
+    assert (hateful["verdict"], harmless["verdict"]) == ("hateful", "not hateful")
+
+
+def test_a_post_is_read_in_words(antiphon: Antiphon):
+    """Whom it attacks is said before any score."""
+    result = antiphon("read", HATEFUL)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("Hateful (small reader)")
+    assert "The post attacks" in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("check",), "The post is missing. Call it as antiphon check POST REPLY"),
+        (("check", "They live off us."), "The reply is missing."),
+        (("check", " ", "Hello."), "The post is empty."),
+        (("read", "x", "--batch", "rows.jsonl"), "There is a post beside --batch rows.jsonl."),
+        (("read", "--batch", "nowhere.jsonl"), "nowhere.jsonl cannot be read"),
+        (("check", "x", "y", "--language", "tlh"), "Antiphon does not read the language 'tlh'. It reads: en, es"),
+        (("check", "x", "y", "--evidence", "nowhere.json"), "nowhere.json cannot be read"),
+    ],
+)
+def test_a_wrong_call_is_told_what_to_do(antiphon: Antiphon, arguments: tuple[str, ...], said: str):
+    """Nothing is loaded for it."""
+    result = antiphon(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
