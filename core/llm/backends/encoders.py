@@ -184,11 +184,15 @@ def _in_eight_bits(network: Any) -> Any:
     import torch
 
     try:
-        from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
+        from torch.ao.quantization import (
+            float_qparams_weight_only_qconfig,
+            per_channel_dynamic_qconfig,
+            quantize_dynamic,
+        )
     except ImportError:
         return network
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*deprecated", category=UserWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
-        how = {torch.nn.Linear: per_channel_dynamic_qconfig}
+        how = {torch.nn.Linear: per_channel_dynamic_qconfig, torch.nn.Embedding: float_qparams_weight_only_qconfig}
         return quantize_dynamic(network, how, inplace=True)  # type: ignore[no-untyped-call]
