@@ -138,7 +138,8 @@ class FlaggedPost:
 class Reading:
     """What the post says and does: language, CoARL's seven explanations (Table 5), severity and advice.
 
-    ``language`` is an ISO 639-1 code; ``severity`` runs from 1 (mild) to 5 (incites violence).
+    ``language`` is an ISO 639-1 code; ``severity`` runs from 1 (mild) to 5 (incites violence). ``read_by``: who told
+    whether the post is hateful, a threat or about one person; ``None`` in suggestions that older versions stored.
     """
 
     language: str | None
@@ -152,6 +153,7 @@ class Reading:
     severity: int | None
     recommended_action: Action
     reason: Said
+    read_by: ReadBy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,8 @@ class Draft:
     """A reply that a moderator may approve; ``rank`` counts from 1.
 
     ``origins`` says of each sentence, in order, where it comes from. ``prepared`` holds the ids of the prepared replies
-    in the draft (``core.wording.prepared.bank.prepared_id``).
+    in the draft (``core.wording.prepared.bank.prepared_id``). ``read_by``: who told whether the draft is fit to be
+    shown; ``None`` in suggestions that older versions stored.
     """
 
     rank: int
@@ -254,6 +257,7 @@ class Draft:
     warnings: tuple[Said, ...] = ()
     origins: tuple[Origin, ...] = (Origin.MODEL,)
     prepared: tuple[str, ...] = ()
+    read_by: ReadBy | None = None
 
 
 @dataclass(frozen=True, slots=True)

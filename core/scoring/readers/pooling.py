@@ -1,0 +1,139 @@
+"""How far the word of a small reader and that of a language model count, for each question that both are asked.
+
+Owns the weights, one set for each language model, and the rule: log-odds are added. ``pooling.toml`` beside this file
+holds what ``python -m training.pooling`` fitted. What was fitted for one model says nothing of another one.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, Final
+
+from core.models import ReadBy
+
+LEAST_WEIGHT: Final = 0.1
+"""A language model with less weight than this changes nothing, and is not asked."""
+_SUREST: Final = 0.99
+"""Neither of the two can be surer than this, so that neither silences the other."""
+
+
+class Question(StrEnum):
+    """What both kinds of readers are asked, by the names of the small readers' outputs."""
+
+    HATEFUL = "hateful"
+    THREAT = "threat"
+    PERSON = "person"
+    IMPLIED = "implied"
+    GROUP = "group"
+    UNFIT = "unfit"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What counts for one question: the defaults believe both alike.
+
+    Attributes:
+        bias, small, large: of the log-odds where both speak.
+        alone_bias, alone: of the language model's log-odds where the small reader does not know the language.
+    """
+
+    bias: float = 0.0
+    small: float = 1.0
+    large: float = 1.0
+    alone_bias: float = 0.0
+    alone: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """The weights for one language model.
+
+    Attributes:
+        model: its name.
+        is_fitted: whether its weights were fitted; otherwise they are the defaults.
+        is_larger: whether it is larger than the model that ships, so that asking it more often is worth the calls.
+        weights: by question; the default for one that is missing.
+        limits: the probabilities of being unfit from which a draft is shown with a warning, and refused, where both
+            read it; ``None`` for those of the small reader.
+        alone_limits: the same where the language model alone read it.
+    """
+
+    model: str = ""
+    is_fitted: bool = False
+    is_larger: bool = True
+    weights: Mapping[Question, Weights] = field(default_factory=lambda: MappingProxyType({}))
+    limits: tuple[float, float] | None = None
+    alone_limits: tuple[float, float] = (0.5, 0.8)
+
+    def of(self, question: Question) -> Weights:
+        """The weights for a question."""
+        return self.weights.get(question, Weights())
+
+    def counts(self, question: Question, *, is_alone: bool) -> bool:
+        """Whether the model's answer can change anything; ``is_alone`` where no small reader knows the language."""
+        weights = self.of(question)
+        return (weights.alone if is_alone else weights.large) >= LEAST_WEIGHT
+
+    def pooled(self, question: Question, small: float | None, large: float | None) -> float | None:
+        """One probability from two; one of them alone where the other is ``None``, and ``None`` without any."""
+        weights = self.of(question)
+        if large is None:
+            return small
+        if small is None:
+            return probability(weights.alone_bias + weights.alone * log_odds(large))
+        return probability(weights.bias + weights.small * log_odds(small) + weights.large * log_odds(large))
+
+
+def read_by(small: object, large: object) -> ReadBy:
+    """Whose word counts, given what each of them said; ``None`` where one of them said nothing."""
+    if large is None:
+        return ReadBy.RULES if small is None else ReadBy.SMALL
+    return ReadBy.LARGE if small is None else ReadBy.BOTH
+
+
+def log_odds(chance: float) -> float:
+    """The logarithm of the odds of a probability, which is cut to what a single reader may say."""
+    inside = min(max(chance, 1 - _SUREST), _SUREST)
+    return math.log(inside / (1 - inside))
+
+
+def probability(odds: float) -> float:
+    """The inverse of ``log_odds``, without its limits."""
+    return 1 / (1 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1 + math.exp(odds))
+
+
+@cache
+def _fitted() -> Mapping[str, Any]:
+    return tomllib.loads(resources.files("core.scoring.readers").joinpath("pooling.toml").read_text(encoding="utf-8"))
+
+
+def pooling_of(model: str) -> Pooling:
+    """The weights for a language model by its name; the defaults for one that nobody fitted."""
+    kept = _fitted()
+    found = kept["models"].get(model)
+    is_larger = model != kept["shipped"]
+    if found is None:
+        return Pooling(model, is_larger=is_larger)
+    weights = {question: Weights(**found[question]) for question in Question if question in found}
+    limits, alone = found.get("limits"), found.get("alone_limits")
+    return Pooling(
+        model,
+        is_fitted=True,
+        is_larger=is_larger,
+        weights=MappingProxyType(weights),
+        limits=(limits[0], limits[1]) if limits else None,
+        alone_limits=(alone[0], alone[1]) if alone else Pooling().alone_limits,
+    )
+
+
+def shipped() -> Pooling:
+    """The weights for the language model that ships with Antiphon."""
+    return pooling_of(_fitted()["shipped"])

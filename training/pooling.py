@@ -1,0 +1,431 @@
+"""Fits how far a language model's word counts beside the small readers', on the development split of ``training/data``.
+
+    python -m training.pooling
+    python -m training.pooling --base-url http://127.0.0.1:8000/v1 --model NAME
+
+The first command asks the model that ships, the second one behind an OpenAI-compatible server (its key, if it needs
+one, in ``ANTIPHON__LLM__API_KEY``). Both ask the questions of ``core.scoring.readers.asking`` about a sample, print how
+well each of the two and both together do, and write the weights into ``core/scoring/readers/pooling.toml``. The same
+data, seed, sizes and model give the same weights. ``--answers FILE`` keeps what the model said, so that a later run, as
+after another training of the small readers, asks only what is new. Where a model adds nothing in five-fold
+cross-validation, its weight is 0, and it is not asked. What is found for one model says nothing of another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import sys
+import tomllib
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import platformdirs
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.metrics import roc_auc_score
+
+from core.llm.backends.embeddings import SentenceEmbedder
+from core.llm.backends.llamacpp import EmbeddedServer
+from core.llm.backends.openai_chat import ChatModel
+from core.llm.backends.weights import WeightsWanted, find_weights
+from core.llm.budget import Budget, MeteredModel
+from core.llm.profiles import PAPER
+from core.models import TargetGroup
+from core.scoring.readers.asking import FAULTS, PROMPTS, LargeReader, fault_share
+from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
+from core.scoring.readers.pooling import Pooling, Question, Weights, log_odds, shipped
+from core.scoring.readers.readers import DraftSigns, PostSigns, Readers
+from core.wording.targets.groups import undisguised
+from training.corpus import DraftRow, PostRow, draft_targets, drafts, post_targets, posts
+from training.readers import limits
+
+FILE: Final = Path("core/scoring/readers/pooling.toml")
+SEED: Final = 7
+FOLDS: Final = 5
+LEAST_GAIN: Final = 0.003
+"""The least gain of mean log-loss in cross-validation for a model to count."""
+_FEW: Final = 6
+"""With fewer texts of either answer nothing can be fitted."""
+_OF_POSTS: Final = {Question.THREAT: 0.35, Question.PERSON: 0.35, Question.IMPLIED: 0.3, Question.GROUP: 0.4}
+"""How many of the sampled posts are asked each of the rarer questions."""
+_MOST_WEIGHT: Final = 3.0
+_UNLIMITED: Final = replace(PAPER, deadline_seconds=36_000, max_model_calls=1_000_000, max_tokens=1_000_000_000)
+Numbers = NDArray[np.float64]
+Row = TypeVar("Row", PostRow, DraftRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One answer beside its label: ``small`` is ``None`` in a language that the small reader does not know.
+
+    ``counts``: for how many texts of the split it stands, since rare labels are sampled more often.
+    """
+
+    label: bool
+    small: float | None
+    large: float
+    counts: float
+
+
+class Kept:
+    """What the model said, by question and text, kept in a file if one is given; ``None`` was not readable."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._said: dict[str, Any] = json.loads(file.read_text()) if file and file.exists() else {}
+
+    async def of(self, question: str, text_id: str, ask: Callable[[], Awaitable[Any]]) -> Any:
+        """The answer; the model is asked where it is not known yet."""
+        key = f"{question}:{text_id}"
+        if key not in self._said:
+            self._said[key] = await ask()
+        return self._said[key]
+
+    def save(self) -> None:
+        """Write the file, if there is one."""
+        if self._file:
+            self._file.write_text(json.dumps(self._said, indent=0, sort_keys=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A text that is to be asked about, its label, and for how many it stands."""
+
+    row: Any
+    label: bool
+    counts: float
+
+
+def chosen(rows: Sequence[Any], labels: Sequence[bool], most: int, chance: random.Random) -> list[Chosen]:
+    """At most ``most`` rows: half of them with the label, as far as there are so many, the others without."""
+    yes = [row for row, label in zip(rows, labels, strict=True) if label]
+    no = [row for row, label in zip(rows, labels, strict=True) if not label]
+    wanted = max(min(len(yes), most // 2), most - len(no))
+    parts = [(yes, True, min(wanted, len(yes))), (no, False, min(most - min(wanted, len(yes)), len(no)))]
+    return [Chosen(row, label, len(part) / count) for part, label, count in parts for row in chance.sample(part, count)]
+
+
+async def answers(
+    found: Sequence[Chosen], small: Callable[[Any], float | None], ask: Callable[[Any], Awaitable[Any]]
+) -> list[Asked]:
+    """What the model says of each; an answer that cannot be read is left out."""
+    said = await asyncio.gather(*(ask(one.row) for one in found))
+    return [
+        Asked(one.label, small(one.row), large, one.counts)
+        for one, large in zip(found, said, strict=True)
+        if large is not None
+    ]
+
+
+def fitted(asked: Sequence[Asked]) -> tuple[Weights, dict[str, float]]:
+    """The weights for one question, and what was measured on the way.
+
+    Returns:
+        Weights of 0 where the model adds nothing, and the areas under the curve and losses by name.
+    """
+    both, alone = [a for a in asked if a.small is not None], [a for a in asked if a.small is None]
+    weights, measured = Weights(bias=0.0, small=1.0, large=0.0, alone_bias=0.0, alone=0.0), dict[str, float]()
+    if _is_enough(both):
+        weights, measured = _fit_both(both, weights)
+    alone = alone if _is_enough(alone) else list(asked)  # with too few of other languages: all
+    if _is_enough(alone):
+        odds, labels, counts = _columns(alone)
+        bias, share = _minimised(odds[:, 1:], labels, counts, prior=[0.0])
+        measured |= {"alone_n": len(alone), "alone_auc": _area(labels, odds[:, 1], counts)}
+        weights = replace(weights, alone_bias=round(bias, 3), alone=round(share, 3))
+    return weights, measured
+
+
+def _fit_both(both: Sequence[Asked], silent: Weights) -> tuple[Weights, dict[str, float]]:
+    odds, labels, counts = _columns(both)
+    alone, together = _cross_validated(odds, labels, counts)
+    losses = [_loss(labels, found, counts) for found in (odds[:, 0], alone, together)]
+    measured = {
+        "n": len(both),
+        "yes": int(labels.sum()),
+        "small_auc": _area(labels, odds[:, 0], counts),
+        "large_auc": _area(labels, odds[:, 1], counts),
+        "both_auc": _area(labels, together, counts),
+        "small_loss": min(losses[:2]),
+        "both_loss": losses[2],
+    }
+    if min(losses[:2]) - losses[2] < LEAST_GAIN:
+        return silent, measured
+    bias, small, large = _minimised(odds, labels, counts, prior=[1.0, 0.0])
+    return replace(silent, bias=round(bias, 3), small=round(small, 3), large=round(large, 3)), measured
+
+
+def _is_enough(asked: Sequence[Asked]) -> bool:
+    yes = sum(one.label for one in asked)
+    return min(yes, len(asked) - yes) >= _FEW
+
+
+def _columns(asked: Sequence[Asked]) -> tuple[Numbers, Numbers, Numbers]:
+    """The log-odds of both, shape (n, 2), the labels, and what each counts, with mean 1."""
+    odds = np.array([[log_odds(0.5 if one.small is None else one.small), log_odds(one.large)] for one in asked])
+    counts = np.array([one.counts for one in asked])
+    return odds, np.array([float(one.label) for one in asked]), counts / counts.mean()
+
+
+def _cross_validated(odds: Numbers, labels: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
+    """The log-odds of each text by weights that were fitted without it: of the small reader alone, and of both."""
+    order = np.random.default_rng(SEED).permutation(len(labels))
+    small, both = np.empty(len(labels)), np.empty(len(labels))
+    for fold in range(FOLDS):
+        out = order[fold::FOLDS]
+        kept = np.setdiff1d(order, out)
+        for columns, prior, found in ((slice(0, 1), [1.0], small), (slice(0, 2), [1.0, 0.0], both)):
+            bias, *weights = _minimised(odds[kept][:, columns], labels[kept], counts[kept], prior=prior)
+            found[out] = bias + odds[out][:, columns] @ np.array(weights)
+    return small, both
+
+
+def _minimised(odds: Numbers, labels: Numbers, counts: Numbers, *, prior: Sequence[float]) -> list[float]:
+    """Bias and weights of a logistic regression; weights are not negative, and few texts leave them near ``prior``."""
+
+    def loss(values: Numbers) -> float:
+        found = values[0] + odds @ values[1:]
+        far = float(((values[1:] - np.array(prior)) ** 2).sum() + 0.1 * values[0] ** 2)
+        return float((counts * (np.logaddexp(0, found) - labels * found)).sum()) + far
+
+    bounds = [(-8.0, 8.0)] + [(0.0, _MOST_WEIGHT)] * len(prior)
+    return [float(value) for value in minimize(loss, np.array([0.0, *prior]), method="L-BFGS-B", bounds=bounds).x]
+
+
+def _loss(labels: Numbers, odds: Numbers, counts: Numbers) -> float:
+    return float((counts * (np.logaddexp(0, odds) - labels * odds)).mean())
+
+
+def _area(labels: Numbers, odds: Numbers, counts: Numbers) -> float:
+    return float(roc_auc_score(labels, odds, sample_weight=counts))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Who is asked about how many texts: both kinds of readers, half of them in languages that the small one knows."""
+
+    readers: Readers
+    by: LargeReader
+    kept: Kept
+
+    async def of_posts(self, rows: Sequence[PostRow], most: int) -> dict[Question, list[Asked]]:
+        """Every question on posts; the rarer ones about fewer."""
+        targets = dict(zip((row.id for row in rows), post_targets(rows), strict=True))
+        found: dict[Question, list[Asked]] = {}
+        for question, prompt in PROMPTS.items():
+            chance, at = _chance(prompt), POST_OUTPUTS.index(question.value)
+            picked = [
+                one
+                for part in self._parts(rows, self.readers.posts.knows)
+                for one in chosen(part, [_is_so(targets[row.id][at]) for row in part], _share(question, most), chance)
+            ]
+            signs = self._signs_of_posts([one.row for one in picked])
+
+            def small(row: PostRow, signs: Mapping[str, PostSigns] = signs, name: str = question.value) -> float | None:
+                return getattr(signs[row.id], name) if row.id in signs else None
+
+            def ask(row: PostRow, question: Question = question) -> Awaitable[float | None]:
+                text = undisguised(row.text, row.language)
+                return self.kept.of(question, row.id, lambda: self.by.post(question, text))
+
+            found[question] = await answers(picked, small, ask)
+            self._tell(question, found[question])
+        found[Question.GROUP] = await self._of_groups(rows, targets, _share(Question.GROUP, most))
+        return found
+
+    async def _of_groups(
+        self, rows: Sequence[PostRow], targets: Mapping[str, NDArray[np.float32]], most: int
+    ) -> list[Asked]:
+        """Of hateful posts, each group."""
+        chance, asked = _chance("group"), list[Asked]()
+        for part in self._parts(rows, self.readers.posts.knows):
+            hateful = [row for row in part if _is_so(targets[row.id][0])]
+            picked = chance.sample(hateful, min(most, len(hateful)))
+            signs = self._signs_of_posts(picked)
+            for row in picked:
+                text = undisguised(row.text, row.language)
+                shares = await self.kept.of(Question.GROUP, row.id, partial(self.by.groups, text))
+                for group in TargetGroup if shares else ():
+                    small = signs[row.id].groups[group] if row.id in signs else None
+                    label = _is_so(targets[row.id][POST_OUTPUTS.index(group)])
+                    asked.append(Asked(label, small, shares[group], 1.0))
+        self._tell(Question.GROUP, asked)
+        return asked
+
+    async def of_drafts(self, rows: Sequence[DraftRow], most: int) -> dict[Question, list[Asked]]:
+        """Whether each draft is unfit and, of those that are, one fault that it has and one that it has not."""
+        targets = dict(zip((row.id for row in rows), draft_targets(rows), strict=True))
+        chance, at = _chance("unfit"), DRAFT_OUTPUTS.index("unfit")
+        picked = [
+            one
+            for part in self._parts(rows, self.readers.drafts.knows)
+            for one in chosen(part, [_is_so(targets[row.id][at]) for row in part], most // 2, chance)
+        ]
+        signs = {
+            row.id: self.readers.drafts.read(row.post, [row.text], row.language)[0]
+            for row in (one.row for one in picked)
+            if self.readers.drafts.knows(row.language)
+        }
+
+        def ask(row: DraftRow) -> Awaitable[float | None]:
+            post = undisguised(row.post, row.language)
+            return self.kept.of(Question.UNFIT, row.id, lambda: self.by.unfit(post, row.text))
+
+        unfit = await answers(picked, lambda row: signs[row.id].unfit if row.id in signs else None, ask)
+        self._tell(Question.UNFIT, unfit)
+        bad = [one.row for one in picked if one.label]
+        return {Question.UNFIT: unfit, Question.FAULT: await self._of_faults(bad, targets, signs, chance)}
+
+    async def _of_faults(
+        self,
+        rows: Sequence[DraftRow],
+        targets: Mapping[str, NDArray[np.float32]],
+        signs: Mapping[str, DraftSigns],
+        chance: random.Random,
+    ) -> list[Asked]:
+        asked = list[Asked]()
+        for row in rows:
+            post = undisguised(row.post, row.language)
+            for label in (True, False):
+                those = [fault for fault in FAULTS if _has(fault, targets[row.id]) is label]
+                if not those:
+                    continue
+                fault = chance.choice(those)
+                said = await self.kept.of(
+                    f"{Question.FAULT}:{fault}", row.id, partial(self.by.fault, fault, post, row.text)
+                )
+                known = signs.get(row.id)
+                small = None if known is None else fault_share(known, fault)
+                if said is not None:
+                    asked.append(Asked(label, small, said, 1.0))
+        self._tell(Question.FAULT, asked)
+        return asked
+
+    def _signs_of_posts(self, rows: Sequence[PostRow]) -> dict[str, PostSigns]:
+        known = [row for row in rows if self.readers.posts.knows(row.language)]
+        return {row.id: self.readers.posts.read([row.text], row.language)[0] for row in known}
+
+    def _parts(self, rows: Sequence[Row], knows: Callable[[str], bool]) -> tuple[list[Row], list[Row]]:
+        return [row for row in rows if knows(row.language)], [row for row in rows if not knows(row.language)]
+
+    def _tell(self, question: Question, asked: Sequence[Asked]) -> None:
+        self.kept.save()
+        yes = sum(one.label for one in asked)
+        sys.stdout.write(f"{question.value}: {len(asked)} answers, {yes} of them labelled yes\n")
+        sys.stdout.flush()
+
+
+def _chance(name: str) -> random.Random:
+    return random.Random(f"{SEED}:{name}")  # noqa: S311 - repeatable, no secret
+
+
+def _share(question: Question, most: int) -> int:
+    """How many texts of each of the two halves."""
+    return round(_OF_POSTS.get(question, 1.0) * most) // 2
+
+
+def _is_so(share: Any) -> bool:
+    return bool(share >= 0.5)
+
+
+def _has(fault: DraftFault | None, target: NDArray[np.float32]) -> bool:
+    if fault is None:
+        return not _is_so(target[DRAFT_OUTPUTS.index("opposes")])
+    return _is_so(target[DRAFT_OUTPUTS.index(fault)])
+
+
+def pooled_limits(asked: Sequence[Asked], pooling: Pooling, *, is_alone: bool) -> list[float] | None:
+    """From which pooled probability a draft is warned of, and refused; ``None`` where the model does not count."""
+    mine = [one for one in asked if (one.small is None) is is_alone]
+    if not pooling.counts(Question.UNFIT, is_alone=is_alone) or not _is_enough(mine):
+        return None
+    chances = np.array([pooling.pooled(Question.UNFIT, one.small, one.large) for one in mine], dtype=np.float64)
+    return list(limits(chances, np.array([one.label for one in mine])))
+
+
+def written(file: Path, model: str, table: Mapping[str, Any]) -> None:
+    """Put one model's weights into the file; those of the others stay as they are."""
+    kept = tomllib.loads(file.read_text(encoding="utf-8"))
+    kept["models"][model] = table
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    lines += [f"shipped = {json.dumps(kept['shipped'])}", ""]
+    for name, values in sorted(kept["models"].items()):
+        lines.append(f"[models.{json.dumps(name)}]")
+        lines += [f"{key} = {_value(value)}" for key, value in values.items()]
+        lines.append("")
+    file.write_text("\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"
+    return json.dumps(value)
+
+
+@contextmanager
+def _chat(options: argparse.Namespace) -> Iterator[tuple[str, ChatModel]]:
+    """The name by which the weights are kept, and the model."""
+    if options.base_url:
+        key = os.environ.get("ANTIPHON__LLM__API_KEY", "")
+        yield options.model, ChatModel(options.base_url, key, options.model)
+        return
+    wanted = WeightsWanted(options.model_path, "", "", "")
+    weights = find_weights(wanted, platformdirs.user_cache_path("antiphon"))
+    name = weights.stem if options.model_path else shipped().model
+    with EmbeddedServer(weights) as server:
+        yield name, ChatModel(server.base_url, server.api_key, server.model, concurrency=2, is_one_of_a_kind=True)
+
+
+async def _measured(name: str, chat: ChatModel, options: argparse.Namespace) -> None:
+    readers = Readers.load(SentenceEmbedder(None))
+    sample = Sample(readers, LargeReader(MeteredModel(chat, Budget(_UNLIMITED)), Pooling(name)), Kept(options.answers))
+    dev = [row for row in posts() if row.split == "dev"]
+    asked = await sample.of_posts(dev, options.posts)
+    candidates = [row for row in drafts() if row.split == "dev"] if options.drafts else []
+    if candidates:
+        asked |= await sample.of_drafts(candidates, options.drafts)
+    await chat.close()
+    table: dict[str, Any] = {"posts": options.posts, "drafts": options.drafts if candidates else 0, "seed": SEED}
+    weights = {}
+    for question, mine in asked.items():
+        weights[question], measured = fitted(mine)
+        sys.stdout.write(f"{question.value}: {weights[question]}\n")
+        sys.stdout.write("   " + ", ".join(f"{key} {value:.3g}" for key, value in measured.items()) + "\n")
+        table[question.value] = {name: getattr(weights[question], name) for name in Weights.__dataclass_fields__}
+    pooling = Pooling(name, weights=weights)
+    if Question.UNFIT in asked:
+        for key, is_alone in (("limits", False), ("alone_limits", True)):
+            if found := pooled_limits(asked[Question.UNFIT], pooling, is_alone=is_alone):
+                table[key] = found
+    written(options.out, name, table)
+    sys.stdout.write(f"{sample.by.model.budget.model_calls} questions; {options.out} is written.\n")
+
+
+def main() -> None:
+    """Ask one model about a sample, and write its weights."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base-url", default="", help="an OpenAI-compatible server, with its /v1")
+    parser.add_argument("--model", default="", help="the name by which the server knows the model")
+    parser.add_argument("--model-path", type=Path, default=None, help="a GGUF file instead of the model that ships")
+    parser.add_argument("--posts", type=int, default=200)
+    parser.add_argument("--drafts", type=int, default=150)
+    parser.add_argument("--answers", type=Path, default=None, help="where to keep what the model says")
+    parser.add_argument("--out", type=Path, default=FILE)
+    options = parser.parse_args()
+    if bool(options.base_url) is not bool(options.model):
+        parser.error("--base-url and --model go together")
+    with _chat(options) as (name, chat):
+        asyncio.run(_measured(name, chat, options))
+
+
+if __name__ == "__main__":
+    main()
