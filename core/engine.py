@@ -10,7 +10,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -31,6 +31,8 @@ from core.models import (
 from core.ports import EvidenceSource, LanguageModel
 from core.request import Request
 from core.scoring.gates import intent_fault
+from core.scoring.readers.asking import LargeReader
+from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import BUILT_IN, Scorers, in_words, missing
 from core.stages.anneal import anneal
@@ -57,7 +59,8 @@ T = TypeVar("T")
 class Engine:
     """The engine over its ports. One instance serves many posts; ``seed`` makes the search repeatable.
 
-    ``judge`` compares the drafts; where it is ``None``, the model that writes them does.
+    ``judge`` compares the drafts; where it is ``None``, the model that writes them does. The same one is asked what the
+    small readers are asked, except a judge that answers with scores; ``pooling`` says how far that model counts.
     """
 
     model: LanguageModel
@@ -67,6 +70,7 @@ class Engine:
     scorers: Scorers = BUILT_IN
     judge: LanguageModel | None = None
     judge_format: JudgeFormat = JudgeFormat.LETTERS
+    pooling: Pooling = field(default_factory=shipped)
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """Read the post, and unless that advises against it, draft, improve, judge and rank replies.
@@ -133,6 +137,8 @@ class _Run:
         self.model = MeteredModel(engine.model, budget)
         judge = MeteredModel(engine.judge or engine.model, budget)
         self.judge = Judge(judge, engine.judge_format, engine.seed)
+        reads = self.model if engine.judge_format is JudgeFormat.SCORES else judge
+        self.larger = LargeReader(reads, engine.pooling)
         variant = f"+{request.variant}" if request.variant else ""
         seed = f"{engine.seed}{variant}:{request.post.text}"
         self.chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
@@ -147,7 +153,7 @@ class _Run:
         try:
             async with asyncio.TaskGroup() as group:
                 early = group.create_task(self._early_claims(likely))
-                reading = self._noting(await read_post(self.open_post, signals, self.model))
+                reading = self._noting(await read_post(self.open_post, signals, self.model, self.larger))
                 self._report("reading", reading.implied_meaning or reading.reason, reading)
                 if not self.request.wants_drafts(reading, signals):
                     early.cancel()
@@ -258,6 +264,7 @@ class _Run:
             weights=self.engine.scorers.weights,
             faults=self.faults,
             notes=self.degraded,
+            larger=self.larger,
         )
 
     async def _prepared(self, assessor: Assessor, themes: Sequence[Theme]) -> list[Candidate]:
@@ -336,8 +343,8 @@ class _Run:
         return [assessor.draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
 
     async def _show(self, candidates: Sequence[Candidate], assessor: Assessor) -> None:
-        """Report the best of all candidates so far, unless it is the one that was shown last."""
-        best = next(iter(ranked(candidates)), None)
+        """Report the best so far that no reader contests, unless it is the one that was shown last."""
+        best = next(iter(ranked([candidate for candidate in candidates if not candidate.contested])), None)
         if best and best.text != self.shown:
             self.shown = best.text
             self.budget.saw_draft()

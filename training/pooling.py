@@ -51,6 +51,8 @@ from training.readers import limits
 FILE: Final = Path("core/scoring/readers/pooling.toml")
 SEED: Final = 7
 FOLDS: Final = 5
+AT_ONCE: Final = 8
+SAVED_EACH: Final = 25
 LEAST_GAIN: Final = 0.003
 """The least gain of mean log-loss in cross-validation for a model to count."""
 _FEW: Final = 6
@@ -82,12 +84,16 @@ class Kept:
     def __init__(self, file: Path | None) -> None:
         self._file = file
         self._said: dict[str, Any] = json.loads(file.read_text()) if file and file.exists() else {}
+        self._at_once = asyncio.Semaphore(AT_ONCE)
 
     async def of(self, question: str, text_id: str, ask: Callable[[], Awaitable[Any]]) -> Any:
         """The answer; the model is asked where it is not known yet."""
         key = f"{question}:{text_id}"
-        if key not in self._said:
-            self._said[key] = await ask()
+        async with self._at_once:
+            if key not in self._said:
+                self._said[key] = await ask()
+                if len(self._said) % SAVED_EACH == 0:
+                    self.save()
         return self._said[key]
 
     def save(self) -> None:

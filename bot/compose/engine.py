@@ -27,8 +27,10 @@ from core.llm.prompting import load_prompt
 from core.moderation.disclosure import longest_footer
 from core.ports import LanguageModel, Message
 from core.request import Voice
+from core.scoring.readers.pooling import Pooling, pooling_of
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import Scorers
+from core.stages.judge_formats import JudgeFormat
 from core.wording.language import detect, name_of
 from kb.library.library import Library
 from kb.library.schema import FILE as LIBRARY_FILE
@@ -223,6 +225,16 @@ async def open_judge(settings: Settings) -> AsyncIterator[LanguageModel | None]:
         await chat.close()
 
 
+def open_pooling(settings: Settings) -> Pooling:
+    """How far the word of the model counts that reads beside the small readers: the judge's, or the writer's."""
+    llm, judge = settings.llm, settings.judge
+    if judge.base_url and judge.format is JudgeFormat.LETTERS:
+        return pooling_of(judge.model)
+    if llm.backend == "server":
+        return pooling_of(llm.model)
+    return pooling_of((settings.model_path or Path(llm.hub_file)).stem)
+
+
 def _beginnings(settings: Settings) -> list[list[Message]]:
     """The beginnings that prompts have in this community before any post is known, the most used first."""
     community = settings.community
@@ -247,7 +259,15 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
     await asyncio.to_thread(knowledge.warm)  # a missing model must be noticed before anything is asked
     scorers = await open_scorers(settings)
     async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
-        yield Engine(model, knowledge, readers, scorers=scorers, judge=judge, judge_format=settings.judge.format)
+        yield Engine(
+            model,
+            knowledge,
+            readers,
+            scorers=scorers,
+            judge=judge,
+            judge_format=settings.judge.format,
+            pooling=open_pooling(settings),
+        )
 
 
 def make_folder(folder: Path, setting: str) -> None:

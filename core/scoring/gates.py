@@ -192,6 +192,16 @@ def reader_fault(signs: DraftSigns, limits: tuple[float, float]) -> str | None:
     return in_words(signs.worst) if signs.unfit >= limits[1] else None
 
 
+def second_doubt(fault: str) -> str:
+    """What a moderator should look at in a draft of which a language model thinks that it perhaps has a fault."""
+    return sentence("Look twice: the language model thinks that it perhaps {fault}.", fault=fault)
+
+
+def unnamed_fault() -> str:
+    """A draft that should not be posted for a reason that nobody named, as the end of a sentence."""
+    return sentence("is not fit to be posted as it is")
+
+
 def reader_doubt(signs: DraftSigns, limits: tuple[float, float]) -> str | None:
     """What a moderator should look at in a draft that the reader would not refuse, or ``None``."""
     if signs.unfit >= limits[0]:

@@ -1,7 +1,8 @@
 """What becomes of a candidate: the gates, the rewards, the receipts, and who may enter the tournament.
 
-Owns the order of these checks, the cheap ones first: the wording, the rewards that ask no model, the scores, and only
-for the best candidates the checks that cost a call. It does not know the stages of the search.
+Owns the order of these checks, the cheap ones first: the wording, the small reader, the rewards that ask no model, the
+scores, and only for the best candidates the checks that cost a call. Where a language model is larger than the one that
+ships, the small reader refuses nothing alone. It does not know the stages of the search.
 """
 
 from __future__ import annotations
@@ -11,21 +12,37 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.budget import MeteredModel
-from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Verdict
+from core.models import Brief, Draft, Evidence, Intent, Origin, ReadBy, Receipt, Verdict
 from core.ports import Inference, Scorer
 from core.scoring.checking import Read, check_reply, read_drafts
-from core.scoring.gates import GateContext, fault_of, intent_fault, score_fault
+from core.scoring.gates import (
+    GateContext,
+    fault_of,
+    in_words,
+    intent_fault,
+    reader_doubt,
+    reader_fault,
+    score_fault,
+    second_doubt,
+    unnamed_fault,
+)
+from core.scoring.readers.asking import FAULTS, LargeReader, fault_share
+from core.scoring.readers.pooling import Question, read_by, shipped
 from core.scoring.readers.readers import Readers
 from core.scoring.receipts import factuality, verify, warnings_of
-from core.scoring.rewards import WEIGHTS, argument_quality, evaluate, with_total
+from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
 from core.stages.drafting import Candidate
 from core.stages.judge import best_of_each_intent, seeded
 from core.wording.prepared.bank import Theme, prepared_id, prepared_in, prepared_sentences
 from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
+_MOST_ASKED_WHY = 4
+"""So many faults a larger model is asked about to name the reason why a draft is refused or doubted."""
+_IS_SO = 0.5
 MAX_DRAFTS = 4
 """The most drafts that a moderator is shown."""
 
@@ -41,6 +58,8 @@ class Assessor:
         scorers: the rewards that ask no language model.
         readers: the reader of drafts reads each candidate; prepared ones are exempt from its gate.
         model: asked for receipts and argument quality.
+        larger: asked of the entrants whether they are fit to be posted; ``None`` for ``model``, taken for the one that
+            ships.
         inference: checks facts instead, in the languages that it knows.
         weights: the weight of each reward.
         faults: how many candidates each gate refused.
@@ -59,14 +78,17 @@ class Assessor:
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     faults: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    larger: LargeReader | None = None
 
     def __post_init__(self) -> None:
+        self._by = self.larger or LargeReader(self.model, shipped())
         self.prepared = prepared_sentences(self.themes)
 
     async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, the best of each intent, enough of each to fill the list."""
-        each = -(-MAX_DRAFTS // len(self.allowed))
-        return best_of_each_intent(await self.passing(candidates), each)
+        each, passed = -(-MAX_DRAFTS // len(self.allowed)), await self.passing(candidates)
+        clear, contested = [c for c in passed if not c.contested], [c for c in passed if c.contested]
+        return [*best_of_each_intent(clear, each), *best_of_each_intent(contested, each)]
 
     async def passing(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, in their order, with the rewards that cost no call of the model."""
@@ -80,48 +102,135 @@ class Assessor:
         scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
         self.notes += failed
         is_read = self.readers.drafts.knows(self.brief.language)
-        return [
-            replace(candidate, scores=scores)
-            for candidate, scores in zip(passed, scored, strict=True)
-            if candidate.is_prepared or self._passes(score_fault(scores, is_read=is_read))
-        ]
+        kept = list[Candidate]()
+        for candidate, scores in zip(passed, scored, strict=True):
+            fault = None if candidate.is_prepared else score_fault(scores, is_read=is_read)
+            done = replace(candidate, scores=scores)
+            if fault and self._may_overrule and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
+                kept.append(replace(done, contested=done.contested or fault))
+            elif self._passes(fault):
+                kept.append(done)
+        return kept
 
     async def _checked(self, candidates: Sequence[Candidate], context: GateContext) -> list[Candidate]:
-        """Those that rules and reader would show, each with its doubts; the reader reads no prepared ones."""
+        """Those that rules and reader would show, each with its doubts; the reader reads no prepared ones.
+
+        What the reader alone would refuse is only contested where a larger model can overrule it.
+        """
         post, language = self.brief.post.text, self.brief.language
         own = [candidate for candidate in candidates if not candidate.is_prepared]
         said = await asyncio.to_thread(read_drafts, self.readers.drafts, post, [c.text for c in own], language)
         read_of: dict[Candidate, Read | None] = dict(zip(own, said, strict=True))
         kept = list[Candidate]()
         for candidate in candidates:
-            checked = check_reply(candidate.text, context, read_of.get(candidate))
-            if self._passes(checked.fault):
-                kept.append(replace(candidate, doubts=checked.warnings))
+            by_rules, read = check_reply(candidate.text, context), read_of.get(candidate)
+            if not self._passes(by_rules.fault):
+                continue
+            done = replace(candidate, doubts=by_rules.warnings)
+            if read is None:
+                kept.append(done)
+                continue
+            done = replace(done, signs=read.signs, read_by=read.by)
+            fault = reader_fault(read.signs, read.limits)
+            if fault and self._may_overrule:
+                kept.append(replace(done, contested=fault))
+            elif self._passes(fault):
+                kept.append(replace(done, doubt=reader_doubt(read.signs, read.limits) or ""))
         return kept
+
+    @property
+    def _may_overrule(self) -> bool:
+        """Whether a language model may show what the small reader alone would refuse."""
+        return self._by.pooling.is_larger and self._by.pooling.counts(Question.UNFIT, is_alone=False)
+
+    async def _read_again(self, candidate: Candidate) -> tuple[Candidate, float | None]:
+        """The candidate as both kinds of readers see it, and what the language model alone said, if it was asked.
+
+        Without an answer the small reader's word stands.
+        """
+        pooling, is_alone, post = self._by.pooling, candidate.signs is None, self.brief.post.text
+        if candidate.is_prepared or not pooling.counts(Question.UNFIT, is_alone=is_alone):
+            return candidate, None
+        try:
+            said = await self._by.unfit(post, candidate.text)
+        except ModelUnavailable as err:
+            self.notes.append(
+                sentence("drafts: whether some are fit to be posted was not asked ({why})", why=err.message)
+            )
+            return candidate, None
+        if said is None:
+            return candidate, None
+        small = candidate.signs.unfit if candidate.signs else None
+        pooled = pooling.pooled(Question.UNFIT, small, said) or 0.0
+        warned, refused = pooling.alone_limits if is_alone else pooling.limits or self.readers.drafts.limits
+        fault = await self._why(candidate) if pooled >= warned else ""
+        if candidate.signs and not fault:
+            generic = reader_doubt(replace(candidate.signs, unfit=0.0), self.readers.drafts.limits) or ""
+        else:
+            generic = ""
+        return replace(
+            candidate,
+            contested=fault if pooled >= refused else "",
+            doubt=second_doubt(fault) if fault else generic,
+            read_by=read_by(small, said),
+        ), said
+
+    async def _why(self, candidate: Candidate) -> str:
+        """What is wrong with a draft: the first of its likeliest faults that a larger model sees, too."""
+        signs, pooling = candidate.signs, self._by.pooling
+        faults = list(FAULTS)
+        if signs:
+            faults.sort(key=lambda fault: -fault_share(signs, fault))
+        for fault in faults[: _MOST_ASKED_WHY if pooling.is_larger else 0]:
+            try:
+                said = await self._by.fault(fault, self.brief.post.text, candidate.text)
+            except ModelUnavailable:
+                break  # that the budget is spent is told elsewhere; the draft is judged already
+            small = fault_share(signs, fault) if signs else None
+            if (pooling.pooled(Question.FAULT, small, said) or 0.0) >= _IS_SO:
+                return in_words(fault)
+        return in_words(signs.worst) if signs else unnamed_fault()
 
     async def finish(self, candidate: Candidate, *, asks_model: bool = True) -> Candidate:
         """The candidate with its receipts, its warnings, and the rewards that cost a call of the model."""
-        model = self.model if asks_model else None
+        model, said = self.model if asks_model else None, None
+        if asks_model and not candidate.is_heard:
+            candidate, said = await self._read_again(candidate)
         receipts, whole = await verify(
             candidate.text, self.brief, self.prepared, model, self.readers.embedder, inference=self.inference
         )
         self.notes += whole
         quality = candidate.scores.argument_quality  # from a configured scorer, or an earlier call
+        if quality is None and said is not None and not self._by.pooling.is_larger:
+            quality = 1 - said  # the small model is not asked the same twice
         if quality is None and model:
             quality = await argument_quality(self.brief, candidate.text, model)
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
-        warnings = (*candidate.doubts, *warnings_of(receipts), *_cautions(receipts, self.brief.evidence))
+        doubts = (candidate.doubt, *candidate.doubts) if candidate.doubt else candidate.doubts
+        warnings = (*doubts, *warnings_of(receipts), *_cautions(receipts, self.brief.evidence))
         return replace(candidate, scores=with_total(scores, self.weights), receipts=receipts, warnings=warnings)
 
     async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
         """The ``count`` best candidates, finished; for each with an unsupported sentence another one is added."""
         finished = list[Candidate]()
-        for candidate in seeded(pool, 2 * count):
+        clear = [candidate for candidate in pool if not candidate.contested]
+        for candidate in seeded([*clear, *await self._overruled(pool, count)], 2 * count):
             done = await self.finish(candidate)
-            finished += [done] if self._passes(self._ungrounded_fault(done)) else []
+            finished += [done] if self._passes(done.contested or self._ungrounded_fault(done)) else []
             if sum(not candidate.is_unsupported for candidate in finished) == count:
                 break
         return seeded(finished, count)
+
+    async def _overruled(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
+        """The contested candidates, ``count`` at most, that a larger model shows; without the small reader's scores."""
+        contested = sorted((c for c in pool if c.contested), key=lambda candidate: -candidate.energy)
+        shown = list[Candidate]()
+        for candidate in contested[:count]:
+            read, _ = await self._read_again(candidate)
+            if self._passes(read.contested):
+                scores = replace(read.scores, stance=None, non_toxicity=None, faithfulness_post=None)
+                shown.append(replace(read, scores=with_total(scores, self.weights), is_heard=True))
+        return shown
 
     def draft(self, rank: int, candidate: Candidate) -> Draft:
         """The candidate as a moderator is shown it."""
@@ -137,6 +246,7 @@ class Assessor:
             candidate.warnings,
             origins=tuple(of.get(sentence, Origin.MODEL) for sentence in sentences(candidate.text)),
             prepared=tuple(prepared_id(self.brief.language, text) for text in prepared),
+            read_by=candidate.read_by,
         )
 
     async def _drift_fault(self, candidate: Candidate) -> str | None:
@@ -153,7 +263,7 @@ class Assessor:
     def _passes(self, fault: str | None) -> bool:
         if fault:
             self.faults[fault] += 1
-        return fault is None
+        return not fault
 
 
 def _cautions(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:

@@ -17,9 +17,10 @@ from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
-from core.models import Brief, Intent, Receipt, Scores, Verdict
+from core.models import Brief, Intent, ReadBy, Receipt, Scores, Verdict
 from core.ports import Generation
 from core.scoring.gates import MAX_SENTENCES
+from core.scoring.readers.readers import DraftSigns
 from core.stages.outcomes import Noted
 from core.wording.language import detect, name_of
 from core.wording.prepared.bank import Theme
@@ -42,7 +43,10 @@ class Candidate:
 
     ``is_prepared``: it was put together from prepared sentences and evidence; the model may have summarised a long
     passage. ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is
-    warned of before any receipt (``core.scoring.gates``).
+    warned of before any receipt (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a
+    language that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the
+    small reader would refuse it, while a larger model has still to be asked; ``is_heard``: that model was asked.
+    ``read_by``: whose word this is.
     """
 
     text: str
@@ -53,6 +57,11 @@ class Candidate:
     warnings: tuple[str, ...] = ()
     rewrites: str = ""
     doubts: tuple[str, ...] = ()
+    signs: DraftSigns | None = None
+    doubt: str = ""
+    contested: str = ""
+    is_heard: bool = False
+    read_by: ReadBy = ReadBy.RULES
 
     @property
     def is_unsupported(self) -> bool:
@@ -62,7 +71,7 @@ class Candidate:
     @property
     def last(self) -> int:
         """What sends a draft down the list before any score: a fact without evidence, and each doubt about it."""
-        return self.is_unsupported + len(self.doubts)
+        return self.is_unsupported + len(self.doubts) + bool(self.doubt)
 
     @property
     def energy(self) -> float:

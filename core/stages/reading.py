@@ -1,27 +1,29 @@
 """Stage 1: what the post says and does, and whether a reply is advised.
 
-Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice. It advises
-against a reply to threats, calls for violence, attacks on a person by name, and posts that are not hateful. Drafts
-against that advice are made only if the caller forces them or, within limits, asks for them (``core.request.Request``).
+Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice, and when the
+language model is asked what the small reader is asked. It advises against a reply to threats, calls for violence,
+attacks on a person by name, and posts that are not hateful. Drafts against that advice are made only if the caller
+forces them or, within limits, asks for them (``core.request.Request``).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from core.errors import BadAnswer, BadInput, BudgetExhausted, ModelUnavailable
 from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
-from core.models import Action, FlaggedPost, Reading, TargetGroup
+from core.models import Action, FlaggedPost, ReadBy, Reading, TargetGroup
 from core.ports import Generation
-from core.scoring.readers.readers import PostReader, PostSigns
+from core.scoring.readers.asking import LargeReader
+from core.scoring.readers.pooling import Question, read_by, shipped
+from core.scoring.readers.readers import PostReader, PostSigns, Sureness
 from core.stages.outcomes import Noted
 from core.wording.injection.injection import instructs
 from core.wording.language import NAMES, detect, name_of
@@ -42,9 +44,12 @@ _LIKELY_HATEFUL = 0.5
 _SURELY_HATEFUL = 0.6
 _GROUP_IS_CLEAR = 0.5
 _GROUP_IS_UNLIKELY = 0.1
-_VIOLENT = 0.6
-_THREATENS = 0.8
+_THREATENS = 0.3
+"""For the small reader alone, whose probabilities of the rare threats stay low."""
+_VIOLENT = 0.5
 _PERSONAL = 0.6
+_PERHAPS = 0.02
+"""From here on a larger model is asked about a threat, or about one person, that the small reader thinks unlikely."""
 
 _ASKED_AS = {
     "harm": "offensiveness",
@@ -119,8 +124,9 @@ _ADDRESS = re.compile(
 class Signals:
     """What is known of a post before the language model is asked.
 
-    ``hateful`` and ``signs`` are ``None`` where the small reader does not know the language. ``unlikely_groups``:
-    neither the reader nor a word hints at them.
+    ``hateful`` and ``signs`` are ``None`` where the small reader does not know the language. ``calls_for_violence``: by
+    the small reader or by the words alone. ``unlikely_groups``: neither the reader nor a word hints at them.
+    ``is_sure``: the reader is sure whether the post is hateful. ``read_by``: whose word the probabilities are.
     """
 
     language: str | None
@@ -132,11 +138,14 @@ class Signals:
     addresses_somebody: bool = False
     unlikely_groups: frozenset[TargetGroup] = frozenset()
     signs: PostSigns | None = None
+    is_sure: bool = False
+    read_by: ReadBy = ReadBy.RULES
 
     @property
     def calls_for_reply(self) -> bool:
         """Whether the reader alone shows that a reply will be advised, so a draft may be shown before the reading."""
-        return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not self.may_name_person
+        is_of_person = self.may_name_person or (self.signs is not None and self.signs.person >= _PERSONAL)
+        return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not is_of_person
 
 
 def check_text(text: str) -> Noted[str]:
@@ -184,21 +193,24 @@ def _signals(text: str, reader: PostReader, expected: str, named: str | None) ->
     addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
     open_text = undisguised(text, language)
     if not reader.knows(language):
-        if language is not None:
-            notes.append(
-                sentence(
-                    "reading: the small reader does not know {language}; whether the post is hateful is the language "
-                    "model's word alone",
-                    language=name_of(language),
-                )
-            )
         return Signals(language, None, attacked(open_text, language, {}), violent, tuple(notes), *addressed)
     signs = reader.read([text], language)[0]
     group = attacked(open_text, language, signs.groups)
     hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
     unlikely = frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY) - hinted
     violent = violent or signs.threat >= _THREATENS
-    return Signals(language, signs.hateful, group, violent, tuple(notes), *addressed, unlikely, signs)
+    return Signals(
+        language,
+        signs.hateful,
+        group,
+        violent,
+        tuple(notes),
+        *addressed,
+        unlikely_groups=unlikely,
+        signs=signs,
+        is_sure=reader.sureness(signs.hateful) is not Sureness.NOT_SURE,
+        read_by=ReadBy.SMALL,
+    )
 
 
 def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
@@ -228,31 +240,143 @@ def people_named(text: str, language: str | None) -> list[str]:
     ]
 
 
-_UNASKED: Final = Noted[float | None](None, [])
+@dataclass
+class _Opinions:
+    """What the small reader and the language model say of one post together.
+
+    ``said`` holds the language model's own answers, ``notes`` why there are not more of them.
+    """
+
+    signals: Signals
+    text: str
+    larger: LargeReader
+    said: list[object] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    async def on(self, question: Question, small: float | None, *, is_open: bool) -> float | None:
+        """The pooled probability; ``small`` as it is where the question is not open or the model's word adds nothing.
+
+        Args:
+            is_open: whether the answer is worth a call.
+        """
+        pooling = self.larger.pooling
+        if not is_open or not pooling.counts(question, is_alone=small is None):
+            return small
+        try:
+            large = await self.larger.post(question, self.text)
+        except ModelUnavailable as err:
+            self.notes.append(
+                sentence(
+                    "reading: whether the post is {what} was not asked ({why})", what=_asked(question), why=err.message
+                )
+            )
+            return small
+        if large is None:
+            self.notes.append(
+                sentence("reading: the model did not say whether the post is {what}", what=_asked(question))
+            )
+            return small
+        self.said.append(large)
+        return pooling.pooled(question, small, large)
+
+    async def on_groups(self) -> TargetGroup | None:
+        """The group that a model larger than the one that ships is sure of, where nobody else is; pooled, too."""
+        pooling, signs = self.larger.pooling, self.signals.signs
+        if not pooling.is_larger or not pooling.counts(Question.GROUP, is_alone=signs is None):
+            return None
+        try:
+            shares = await self.larger.groups(self.text)
+        except ModelUnavailable:
+            return None  # the explanations, which are asked for besides, say why
+        if shares is None:
+            return None
+        self.said.append(shares)
+        smalls = signs.groups if signs else {}
+        found = {
+            group: pooling.pooled(Question.GROUP, smalls.get(group), share) or 0.0 for group, share in shares.items()
+        }
+        likeliest = max(found, key=lambda group: found[group])
+        return likeliest if found[likeliest] >= _GROUP_IS_CLEAR else None
+
+    def told_by(self) -> ReadBy:
+        """Whose word the opinions are."""
+        return read_by(self.signals.hateful, self.said or None)
+
+    def notes_on_readers(self) -> list[str]:
+        """What a moderator should know about who read the post."""
+        found, language = list(self.notes), self.signals.language
+        if self.signals.hateful is None and language is not None:
+            alone = sentence(
+                "reading: the small reader does not know {language}; what the post does is the language model's word "
+                "alone",
+                language=name_of(language),
+            )
+            nobody = sentence(
+                "reading: the small reader does not know {language}, and no language model said whether the post is "
+                "hateful; only rules looked at it",
+                language=name_of(language),
+            )
+            found.append(alone if self.said else nobody)
+        if self.said and not self.larger.pooling.is_fitted:
+            found.append(unfitted(self.larger))
+        return found
 
 
-async def read_post(post: FlaggedPost, signals: Signals, model: MeteredModel) -> Noted[Reading]:
+def unfitted(larger: LargeReader) -> str:
+    """Say that nobody measured how far a language model is to be believed."""
+    return sentence(
+        "readers: how far to believe the model {model} was never fitted; its word counts as much as the small reader's",
+        model=larger.pooling.model or sentence("without a name"),
+    )
+
+
+async def read_post(
+    post: FlaggedPost, signals: Signals, model: MeteredModel, larger: LargeReader | None = None
+) -> Noted[Reading]:
     """The reading of a post, and notes on what is missing and why.
 
     One structured call gives the explanations; after a bad answer a second call uses another prompt. What the model
-    cannot give stays ``None``. Where the reader is sure that the post is hateful, the model is not asked about it.
+    cannot give stays ``None``. Whether the post is hateful is asked where the small reader is not sure or does not know
+    the language, and always of a model that is larger than the one that ships.
+
+    Args:
+        larger: who is asked what the small reader is asked; ``None`` for ``model``, taken for the one that ships.
 
     Raises:
         ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
     """
-    hateful = violent = personal = _UNASKED
-    if signals.hateful is None or signals.hateful < _SURELY_HATEFUL:
-        hateful = await _ask("hateful", post.text, model)
+    said = _Opinions(signals, post.text, larger or LargeReader(model, shipped()))
+    is_larger = said.larger.pooling.is_larger
+    hateful = await said.on(Question.HATEFUL, signals.hateful, is_open=is_larger or not signals.is_sure)
     explained = await _explain(post.text, model)
-    if not signals.calls_for_violence and _VIOLENCE.search(post.text):
-        violent = await _ask("violent", post.text, model)
-    is_violent = signals.calls_for_violence or (violent.value or 0.0) >= _VIOLENT
-    if not is_violent and signals.may_name_person:
-        personal = await _ask("personal", post.text, model)
-    signals = replace(signals, hateful=pooled(signals.hateful, hateful.value))
-    is_personal = (personal.value or 0.0) >= _PERSONAL
+    is_violent = await _is_violent(said)
+    is_personal = not is_violent and await _is_personal(said)
+    group = signals.target_group or await said.on_groups()
+    signals = replace(signals, hateful=hateful, target_group=group, read_by=said.told_by())
     reading = decide(signals, explained.value, violent=is_violent, personal=is_personal)
-    return Noted(reading, [*explained.notes, *hateful.notes, *violent.notes, *personal.notes])
+    return Noted(reading, [*explained.notes, *said.notes_on_readers()])
+
+
+async def _is_violent(said: _Opinions) -> bool:
+    """Whether the post threatens or calls for violence. Words are a reason to ask; they decide where nobody answers."""
+    small = said.signals.signs.threat if said.signals.signs else None
+    is_suspect = said.signals.calls_for_violence or bool(_VIOLENCE.search(said.text))
+    if said.larger.pooling.is_larger:
+        is_suspect = is_suspect or small is None or small >= _PERHAPS
+    before = len(said.said)
+    found = await said.on(Question.THREAT, small, is_open=is_suspect)
+    if len(said.said) == before:
+        return said.signals.calls_for_violence
+    return (found or 0.0) >= _VIOLENT
+
+
+async def _is_personal(said: _Opinions) -> bool:
+    """Whether the post attacks one person, which a name or an account only suggests."""
+    small = said.signals.signs.person if said.signals.signs else None
+    is_suspect = said.signals.may_name_person
+    if said.larger.pooling.is_larger:
+        is_suspect = is_suspect or said.signals.addresses_somebody or (small or 0.0) >= _PERHAPS
+    return (await said.on(Question.PERSON, small, is_open=is_suspect) or 0.0) >= _PERSONAL
 
 
 async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
@@ -294,40 +418,17 @@ def parse_explanations(answer: str) -> dict[str, Any]:
     return fields
 
 
-async def _ask(prompt: str, text: str, model: MeteredModel) -> Noted[float | None]:
-    """The model's share of Yes in one token; if there is none, the reason."""
-    try:
-        shares = await model.choose(load_prompt(prompt).fill(post=quoted(text)), ("yes", "no"))
-    except ModelUnavailable as err:
-        _raise_unless_answered(model, err)
-        note = sentence(
-            "reading: whether the post is {what} was not asked ({why})", what=_asked(prompt), why=err.message
-        )
-        return Noted(None, [note])
-    if shares is None:
-        return Noted(None, [sentence("reading: the model did not say whether the post is {what}", what=_asked(prompt))])
-    return Noted(shares["yes"], [])
-
-
-def _asked(prompt: str) -> str:
-    """What a prompt asks about the post."""
-    return {"hateful": sentence("hateful"), "violent": sentence("violent"), "personal": sentence("personal")}[prompt]
+def _asked(question: Question) -> str:
+    """What a question asks about the post."""
+    if question is Question.HATEFUL:
+        return sentence("hateful")
+    return sentence("violent") if question is Question.THREAT else sentence("personal")
 
 
 def _raise_unless_answered(model: MeteredModel, err: ModelUnavailable) -> None:
     """Raise the error of a model that never answered: this is not just a poorer reading."""
     if model.budget.prompt_tokens == 0 and not isinstance(err, BudgetExhausted):
         raise err
-
-
-def pooled(reader: float | None, model: float | None) -> float | None:
-    """One probability from two opinions, by multiplying their odds; ``None`` if there is neither."""
-    odds = [p / (1 - p) for p in (_inside(reader), _inside(model)) if p is not None]
-    return math.prod(odds) / (1 + math.prod(odds)) if odds else None
-
-
-def _inside(probability: float | None) -> float | None:
-    return None if probability is None else min(max(probability, 0.01), 0.99)
 
 
 def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False, personal: bool = False) -> Reading:
@@ -350,6 +451,7 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False
         severity=severity,
         recommended_action=action,
         reason=reason,
+        read_by=signals.read_by,
     )
 
 
@@ -378,7 +480,8 @@ def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal
         return Action.SUPPORT_TARGET, sentence(
             "The post names a person: stand by that person, and take the name out of sight."
         )
-    if advised is Action.SUPPORT_TARGET and signals.addresses_somebody and (signals.hateful or 0) < _SURELY_HATEFUL:
+    is_unread, is_unsure = signals.signs is None, (signals.hateful or 0) < _SURELY_HATEFUL
+    if is_unread and is_unsure and advised is Action.SUPPORT_TARGET and signals.addresses_somebody:
         return Action.SUPPORT_TARGET, sentence("The post seems to attack one person: stand by that person.")
     return Action.REPLY, sentence(
         "The post demeans a group of people, and a calm reply can reach those who read along."
