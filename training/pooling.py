@@ -53,12 +53,15 @@ SEED: Final = 7
 FOLDS: Final = 5
 AT_ONCE: Final = 8
 SAVED_EACH: Final = 25
+PATIENCE_SECONDS: Final = 900.0
 LEAST_GAIN: Final = 0.003
 """The least gain of mean log-loss in cross-validation for a model to count."""
 _FEW: Final = 6
 """With fewer texts of either answer nothing can be fitted."""
 _OF_POSTS: Final = {Question.THREAT: 0.35, Question.PERSON: 0.35, Question.IMPLIED: 0.3, Question.GROUP: 0.4}
 """How many of the sampled posts are asked each of the rarer questions."""
+OF_SHIPPED: Final = frozenset({Question.HATEFUL, Question.THREAT, Question.PERSON, Question.UNFIT})
+"""What the model that ships is asked in a suggestion, since each of its answers takes half a second."""
 _MOST_WEIGHT: Final = 3.0
 _UNLIMITED: Final = replace(PAPER, deadline_seconds=36_000, max_model_calls=1_000_000, max_tokens=1_000_000_000)
 Numbers = NDArray[np.float64]
@@ -222,12 +225,15 @@ class Sample:
     readers: Readers
     by: LargeReader
     kept: Kept
+    questions: frozenset[Question] = frozenset(Question)
 
     async def of_posts(self, rows: Sequence[PostRow], most: int) -> dict[Question, list[Asked]]:
         """Every question on posts; the rarer ones about fewer."""
         targets = dict(zip((row.id for row in rows), post_targets(rows), strict=True))
         found: dict[Question, list[Asked]] = {}
         for question, prompt in PROMPTS.items():
+            if question not in self.questions:
+                continue
             chance, at = _chance(prompt), POST_OUTPUTS.index(question.value)
             picked = [
                 one
@@ -245,7 +251,8 @@ class Sample:
 
             found[question] = await answers(picked, small, ask)
             self._tell(question, found[question])
-        found[Question.GROUP] = await self._of_groups(rows, targets, _share(Question.GROUP, most))
+        if Question.GROUP in self.questions:
+            found[Question.GROUP] = await self._of_groups(rows, targets, _share(Question.GROUP, most))
         return found
 
     async def _of_groups(
@@ -289,6 +296,8 @@ class Sample:
         unfit = await answers(picked, lambda row: signs[row.id].unfit if row.id in signs else None, ask)
         self._tell(Question.UNFIT, unfit)
         bad = [one.row for one in picked if one.label]
+        if Question.FAULT not in self.questions:
+            return {Question.UNFIT: unfit}
         return {Question.UNFIT: unfit, Question.FAULT: await self._of_faults(bad, targets, signs, chance)}
 
     async def _of_faults(
@@ -382,18 +391,30 @@ def _chat(options: argparse.Namespace) -> Iterator[tuple[str, ChatModel]]:
     """The name by which the weights are kept, and the model."""
     if options.base_url:
         key = os.environ.get("ANTIPHON__LLM__API_KEY", "")
-        yield options.model, ChatModel(options.base_url, key, options.model)
+        yield options.model, ChatModel(options.base_url, key, options.model, timeout_seconds=PATIENCE_SECONDS)
         return
     wanted = WeightsWanted(options.model_path, "", "", "")
     weights = find_weights(wanted, platformdirs.user_cache_path("antiphon"))
     name = weights.stem if options.model_path else shipped().model
     with EmbeddedServer(weights) as server:
-        yield name, ChatModel(server.base_url, server.api_key, server.model, concurrency=2, is_one_of_a_kind=True)
+        yield (
+            name,
+            ChatModel(
+                server.base_url,
+                server.api_key,
+                server.model,
+                timeout_seconds=PATIENCE_SECONDS,
+                concurrency=2,
+                is_one_of_a_kind=True,
+            ),
+        )
 
 
 async def _measured(name: str, chat: ChatModel, options: argparse.Namespace) -> None:
     readers = Readers.load(SentenceEmbedder(None))
-    sample = Sample(readers, LargeReader(MeteredModel(chat, Budget(_UNLIMITED)), Pooling(name)), Kept(options.answers))
+    by = LargeReader(MeteredModel(chat, Budget(_UNLIMITED)), Pooling(name))
+    is_shipped = name == shipped().model
+    sample = Sample(readers, by, Kept(options.answers), OF_SHIPPED if is_shipped else frozenset(Question))
     dev = [row for row in posts() if row.split == "dev"]
     asked = await sample.of_posts(dev, options.posts)
     candidates = [row for row in drafts() if row.split == "dev"] if options.drafts else []
@@ -413,7 +434,7 @@ async def _measured(name: str, chat: ChatModel, options: argparse.Namespace) -> 
             if found := pooled_limits(asked[Question.UNFIT], pooling, is_alone=is_alone):
                 table[key] = found
     written(options.out, name, table)
-    sys.stdout.write(f"{sample.by.model.budget.model_calls} questions; {options.out} is written.\n")
+    sys.stdout.write(f"{by.model.budget.model_calls} questions; {options.out} is written.\n")
 
 
 def main() -> None:

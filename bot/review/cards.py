@@ -75,7 +75,7 @@ def for_flagger(card: Card, *, has_asked: bool) -> Card:
     own = replace(own, first_approvals=(), first_texts=(), reviews={})
     if has_asked:
         return own
-    own = replace(own, gist=None, advice=None, advice_reason="", evidence=(), notes=())
+    own = replace(own, gist=None, advice=None, advice_reason="", read_by=None, evidence=(), notes=())
     return replace(own, drafts=(), is_preview=False, suggestion_id=None)
 
 
@@ -172,6 +172,7 @@ def _with_reading(card: Card, reading: Reading | None) -> Card:
         language=reading.language,
         advice=reading.recommended_action,
         advice_reason=reading.reason,
+        read_by=reading.read_by,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from core.models import Action, Draft, Evidence, FlaggedPost, PostRef, TargetGroup
+from core.models import Action, Draft, Evidence, FlaggedPost, PostRef, ReadBy, TargetGroup
 from core.moderation.approval import CaseState
 from core.moderation.origins import ReviewOfPrepared
 
@@ -44,6 +44,7 @@ class Card:
     Attributes:
         community: the community's name on its platform (``PostRef.community``).
         gist: what the post implies, in a neutral sentence; ``None`` before the engine has read it.
+        read_by: who told what the post does; ``None`` where that is not known.
         drafts: the replies to choose from, best first; with ``is_preview`` better ones may follow.
         suggestion_id: the suggestion that they are from; ``None`` for a preview.
         evidence: the passages that receipts name by id.
@@ -78,6 +79,7 @@ class Card:
     language: str | None = None
     advice: Action | None = None
     advice_reason: str = ""
+    read_by: ReadBy | None = None
     drafts: tuple[Draft, ...] = ()
     is_preview: bool = False
     suggestion_id: str | None = None

@@ -1,6 +1,7 @@
-"""Where a draft comes from, in words that a moderator reads: prepared, quoted, or written by the model.
+"""Where a draft comes from and who read it, in words that a moderator reads.
 
-Owns the words, and the rule that a prepared reply is called reviewed only where a person of the community reviewed it.
+Owns the words (prepared, quoted, or written by the model; judged by the small reader, the language model or both), and
+the rule that a prepared reply is called reviewed only where a person of the community reviewed it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from core.i18n.sentences import Sentence, listed, sentence
-from core.models import Draft, Origin
+from core.models import Draft, Origin, ReadBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,24 @@ def origin_in_words(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Se
         Origin.MODEL: sentence("written by the model"),
     }
     return listed([said[origin] for origin in dict.fromkeys(draft.origins)], " + ")
+
+
+def read_by_in_words(who: ReadBy) -> Sentence:
+    """Whose word counts on what a post or a draft does."""
+    return {
+        ReadBy.SMALL: sentence("small reader"),
+        ReadBy.LARGE: sentence("language model"),
+        ReadBy.BOTH: sentence("small reader and language model"),
+        ReadBy.RULES: sentence("rules only"),
+    }[who]
+
+
+def origin_and_reader(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Sentence:
+    """Where the draft comes from and, as far as that was kept, whose word it is that it may be shown."""
+    origin = origin_in_words(draft, reviews)
+    if draft.read_by is None:
+        return origin
+    return sentence("{origin}; judged by: {who}", origin=origin, who=read_by_in_words(draft.read_by))
 
 
 def prepared_in_words(ids: tuple[str, ...], reviews: Mapping[str, ReviewOfPrepared]) -> Sentence:

@@ -326,7 +326,7 @@ def unfitted(larger: LargeReader) -> str:
     """Say that nobody measured how far a language model is to be believed."""
     return sentence(
         "readers: how far to believe the model {model} was never fitted; its word counts as much as the small reader's",
-        model=larger.pooling.model or sentence("without a name"),
+        model=larger.pooling.model or "?",
     )
 
 
@@ -359,14 +359,16 @@ async def read_post(
 
 async def _is_violent(said: _Opinions) -> bool:
     """Whether the post threatens or calls for violence. Words are a reason to ask; they decide where nobody answers."""
-    small = said.signals.signs.threat if said.signals.signs else None
-    is_suspect = said.signals.calls_for_violence or bool(_VIOLENCE.search(said.text))
+    small, by_words = said.signals.signs.threat if said.signals.signs else None, said.signals.calls_for_violence
+    if small is None and by_words and not said.larger.pooling.is_larger:
+        return True
+    is_suspect = by_words or bool(_VIOLENCE.search(said.text))
     if said.larger.pooling.is_larger:
         is_suspect = is_suspect or small is None or small >= _PERHAPS
     before = len(said.said)
     found = await said.on(Question.THREAT, small, is_open=is_suspect)
     if len(said.said) == before:
-        return said.signals.calls_for_violence
+        return by_words
     return (found or 0.0) >= _VIOLENT
 
 

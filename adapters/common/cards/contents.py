@@ -24,9 +24,10 @@ from adapters.common.words.labels import (
 )
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext
+from core.i18n.sentences import sentence
 from core.models import Draft
 from core.moderation.cards import Card
-from core.moderation.origins import origin_in_words
+from core.moderation.origins import origin_and_reader, read_by_in_words
 
 _REASON, _WARNING, _NOTE, _NAME, _ORIGIN = 240, 240, 240, 40, 160
 _FIRSTS: Final = "firsts"
@@ -85,6 +86,8 @@ def _head(card: Card, reader: Reader) -> list[Segment]:
         severity=severity,
         language=language,
     )
+    if card.read_by is not None:
+        about = f"{about} {reader.told(sentence('Read by: {who}.', who=read_by_in_words(card.read_by)))}"
     segments = [Segment("gist", 0, _gist(card, reader)), Segment("gist", 0, (about,))]
     if advice := advice_in_words(card.advice, locale):
         segments.append(Segment("gist", 1, (f"{advice} {reader.told(card.advice_reason, _REASON)}".strip(), advice)))
@@ -139,7 +142,7 @@ def _draft(card: Card, draft: Draft, reader: Reader, number: int) -> list[Segmen
     locale, markup = reader.locale, reader.markup
     block = _block(draft)
     name, intent = gettext("Draft {rank}", locale, rank=draft.rank), intent_in_words(draft.intent, locale)
-    origin = reader.told(origin_in_words(draft, card.reviews), _ORIGIN)
+    origin = reader.told(origin_and_reader(draft, card.reviews), _ORIGIN)
     title = f"{markup.ours(f'**{name}**')} ({intent}; {origin})"
     unseen = gettext("This draft is too long for the card. “More…” shows it in full.", locale)
     segments = [

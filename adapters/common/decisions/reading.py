@@ -15,7 +15,7 @@ from adapters.common.decisions.press import Press, Screen, TextFile
 from adapters.common.words.labels import intent_in_words
 from core.i18n.catalogs import gettext, translated
 from core.moderation.cards import Card
-from core.moderation.origins import origin_in_words
+from core.moderation.origins import origin_and_reader
 
 _AUTHOR: Final = 40
 
@@ -45,7 +45,7 @@ async def show_drafts(press: Press) -> None:
     card = await _read(press)
     locale, markup = press.locale, press.reader.markup
     titles = [gettext("Draft {rank}", locale, rank=draft.rank) for draft in card.drafts]
-    origins = [translated(origin_in_words(draft, card.reviews), locale) for draft in card.drafts]
+    origins = [translated(origin_and_reader(draft, card.reviews), locale) for draft in card.drafts]
     about = [
         f"{intent_in_words(draft.intent, locale)}; {origin}; {scores_in_words(draft, locale)}"
         for draft, origin in zip(card.drafts, origins, strict=True)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from adapters.sample.posts import SamplePost
 from core.models import Draft, Evidence, Progress, Receipt, Scores, Suggestion, Verdict
-from core.moderation.origins import ReviewOfPrepared, origin_in_words
+from core.moderation.origins import ReviewOfPrepared, origin_in_words, read_by_in_words
 
 _SHOWN = {
     "total": "overall /10",
@@ -51,6 +51,8 @@ def show_suggestion(
         ("About", f"{reading.target_group or 'unknown'}; severity {reading.severity or '?'} of 5; {reading.language}"),
         ("Advice", f"{reading.recommended_action}: {reading.reason}"),
     ]
+    if reading.read_by is not None:
+        lines.append(("Read by", read_by_in_words(reading.read_by)))
     if suggestion.claim:
         lines.append(("We say instead", suggestion.claim))
     for label, value in lines:
@@ -76,6 +78,8 @@ def show_draft(console: Console, draft: Draft, reviews: Mapping[str, ReviewOfPre
     """A draft with its origin, scores, receipts and warnings."""
     body = Text(draft.text)
     body.append(f"\n\nOrigin: {origin_in_words(draft, reviews)}")
+    if draft.read_by is not None:
+        body.append(f"\nJudged by: {read_by_in_words(draft.read_by)}")
     body.append(f"\n{scores_in_words(draft.scores)}", style="dim")
     for receipt in draft.receipts:
         body.append(f"\n{_receipt(receipt)}", style="green" if receipt.verdict is Verdict.SUPPORTED else "yellow")

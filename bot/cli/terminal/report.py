@@ -21,6 +21,7 @@ READING_FIELDS = (
     "severity",
     "recommended_action",
     "reason",
+    "read_by",
 )
 
 
@@ -63,4 +64,5 @@ def _draft(draft: Draft) -> dict[str, Any]:
         "warnings": list(draft.warnings),
         "origins": list(draft.origins),
         "prepared": list(draft.prepared),
+        "read_by": draft.read_by,
     }

@@ -191,6 +191,7 @@ def without_words(suggestion: Suggestion) -> Suggestion:
             severity=reading.severity,
             recommended_action=reading.recommended_action,
             reason="",
+            read_by=reading.read_by,
         ),
         claims=tuple(Claim("", claim.votes) for claim in suggestion.claims),
         claim=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,10 @@ import pytest
 
 from core.errors import BadAnswer, BadInput, ModelUnavailable
 from core.llm.profiles import QUICK
-from core.models import Action, TargetGroup
+from core.models import Action, ReadBy, Reading, TargetGroup
+from core.scoring.readers.asking import LargeReader
+from core.scoring.readers.pooling import Pooling, Question, Weights
+from core.scoring.readers.readers import PostSigns
 from core.stages.reading import (
     EXPLANATIONS,
     SCHEMA,
@@ -19,11 +23,10 @@ from core.stages.reading import (
     decide,
     is_debatable,
     parse_explanations,
-    pooled,
     read_post,
 )
 from core.wording.text import MAX_POST_CHARACTERS
-from tests.fakes.engine.brief import metered, post_of
+from tests.fakes.engine.brief import POST, metered, post_of
 from tests.fakes.engine.model import FakeModel
 
 ANSWER: dict[str, Any] = {
@@ -40,8 +43,21 @@ ANSWER: dict[str, Any] = {
 GOOD = json.dumps(ANSWER)
 READ = parse_explanations(GOOD)
 UNSURE = Signals("en", 0.5, TargetGroup.MIGRANTS, calls_for_violence=False, notes=())
-SIGNALS = Signals("en", 0.9, TargetGroup.MIGRANTS, calls_for_violence=False, notes=())
+SIGNALS = replace(UNSURE, hateful=0.9, is_sure=True)
 YES, NO = {"yes": 0.9, "no": 0.1}, {"yes": 0.1, "no": 0.9}
+
+
+BELIEVED = Pooling("fake", is_fitted=True, is_larger=False)
+"""A model as small as the one that ships, whose word counts as much as the small reader's."""
+
+
+async def read_by(
+    model: FakeModel, signals: Signals, text: str = POST, pooling: Pooling = BELIEVED
+) -> tuple[Reading, Sequence[str]]:
+    """The reading of a post, and its notes, where the model counts as ``pooling`` says."""
+    asked = metered(model)
+    reading, notes = await read_post(post_of(text), signals, asked, LargeReader(asked, pooling))
+    return reading, notes
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\r\n", "\u200b\u202e\x00", "\u3164\u2800"])
@@ -134,7 +150,7 @@ def test_a_missing_field_is_refused(field: str) -> None:
 async def test_a_reading_holds_what_the_model_said() -> None:
     """The seven explanations and the severity reach the moderator; nothing is missing."""
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES})
-    reading, degraded = await read_post(post_of(), UNSURE, metered(model))
+    reading, degraded = await read_by(model, UNSURE)
     assert degraded == []
     assert {name: getattr(reading, name) for name in EXPLANATIONS} == {name: READ[name] for name in EXPLANATIONS}
     assert (reading.severity, reading.target_group) == (3, TargetGroup.MIGRANTS)
@@ -167,7 +183,7 @@ async def test_a_spent_budget_degrades_the_reading(spent: int) -> None:
     """A limit that is reached is no error: what could not be asked is told."""
     model = metered(FakeModel(texts={"reading": GOOD}), replace(QUICK, max_model_calls=1))
     model.budget.model_calls = spent
-    reading, degraded = await read_post(post_of(), UNSURE, model)
+    reading, degraded = await read_post(post_of(), UNSURE, model, LargeReader(model, BELIEVED))
     assert reading.implied_meaning is None
     assert reading.recommended_action is Action.REPLY
     assert len(degraded) == 1 + spent
@@ -191,7 +207,7 @@ async def test_the_model_is_not_asked_what_the_head_is_sure_of() -> None:
 async def test_an_unreadable_yes_or_no_is_told() -> None:
     """The head's opinion stands alone, and a person learns so."""
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": None})
-    reading, degraded = await read_post(post_of(), UNSURE, metered(model))
+    reading, degraded = await read_by(model, UNSURE)
     assert reading.recommended_action is Action.REPLY
     assert degraded == ["reading: the model did not say whether the post is hateful"]
 
@@ -200,7 +216,7 @@ async def test_an_unreadable_yes_or_no_is_told() -> None:
 async def test_a_violent_word_without_a_call_is_put_to_the_model(said: dict[str, float] | None, action: Action) -> None:
     """Where the words alone do not tell a threat from a memory, the model is asked."""
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "violent": said})
-    reading, degraded = await read_post(post_of("Kill the lot."), SIGNALS, metered(model))
+    reading, degraded = await read_by(model, SIGNALS, "Kill the lot.")
     assert model.calls["violent"] == 1
     assert reading.recommended_action is action
     assert bool(degraded) == (said is None)
@@ -217,7 +233,7 @@ async def test_a_mild_post_is_not_asked_about_violence() -> None:
 async def test_a_post_against_a_named_person_is_not_debated(said: dict[str, float] | None, action: Action) -> None:
     """The person is to be stood by: a reply would spread the name."""
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "personal": said})
-    reading, degraded = await read_post(post_of(), replace(SIGNALS, may_name_person=True), metered(model))
+    reading, degraded = await read_by(model, replace(SIGNALS, may_name_person=True))
     assert model.calls["personal"] == 1
     assert reading.recommended_action is action
     assert bool(degraded) == (said is None)
@@ -233,9 +249,8 @@ def test_a_post_that_speaks_to_nobody_attacks_no_one_person() -> None:
 
 async def test_a_threat_against_a_person_is_reported() -> None:
     """What is unlawful comes first, and nobody is asked about the name."""
-    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "personal": YES})
-    signals = replace(SIGNALS, may_name_person=True, calls_for_violence=True)
-    reading, _ = await read_post(post_of(), signals, metered(model))
+    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "violent": YES, "personal": YES})
+    reading, _ = await read_by(model, replace(SIGNALS, may_name_person=True, calls_for_violence=True))
     assert reading.recommended_action is Action.REPORT
     assert model.calls["personal"] == 0
 
@@ -284,20 +299,10 @@ def test_a_group_that_the_heads_hold_unlikely_is_not_taken_from_the_model() -> N
     assert all(taken in {None, group} for group, taken in told.items())
 
 
-def test_two_opinions_are_pooled_by_their_odds() -> None:
-    """Two that agree are surer than either, two that differ cancel out, and a certain one cannot silence the other."""
-    assert pooled(0.8, 0.8) == pytest.approx(16 / 17)
-    assert pooled(0.8, 0.2) == pytest.approx(0.5)
-    assert pooled(None, 0.3) == pytest.approx(0.3)
-    assert pooled(0.3, None) == pytest.approx(0.3)
-    assert pooled(None, None) is None
-    assert pooled(1.0, 0.0) == pytest.approx(0.5)
-
-
 async def test_a_post_that_is_not_hateful_gets_no_reply() -> None:
     """The head and the model together can say that there is nothing to answer."""
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": NO})
-    reading, _ = await read_post(post_of("The bus was late."), replace(SIGNALS, hateful=0.3), metered(model))
+    reading, _ = await read_by(model, replace(UNSURE, hateful=0.3), "The bus was late.")
     assert reading.recommended_action is Action.STAY_SILENT
 
 
@@ -324,3 +329,92 @@ def test_who_asks_gets_drafts_but_for_threats_persons_and_what_nobody_can_read(
 ) -> None:
     """Somebody may know better than we do whether a post is hateful; not whether a threat can be debated."""
     assert is_debatable(decide(signals, READ, **how), signals) is is_so
+
+
+LARGER = replace(BELIEVED, is_larger=True)
+UNREAD = Signals("es", None, TargetGroup.MIGRANTS, calls_for_violence=False, notes=())
+SIGNS = PostSigns(0.9, 0.1, 0.03, 0.03, 3, dict.fromkeys(TargetGroup, 0.01))
+
+
+async def test_a_larger_model_is_asked_also_where_the_small_reader_is_sure() -> None:
+    """A small reader that errs surely must not lock a better one in."""
+    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": {"yes": 0.01, "no": 0.99}, "violent": NO})
+    reading, notes = await read_by(model, SIGNALS, pooling=LARGER)
+    assert model.calls["hateful"] == 1
+    assert (reading.recommended_action, reading.read_by) == (Action.STAY_SILENT, ReadBy.BOTH)
+    assert notes == []
+
+
+async def test_a_model_that_adds_nothing_is_not_asked() -> None:
+    """Where the fit gave it no weight, no call is spent on it, and the small reader's word stands."""
+    nothing = Weights(large=0.0, alone=0.0)
+    deaf = replace(LARGER, weights=dict.fromkeys(Question, nothing))
+    model = FakeModel(texts={"reading": GOOD})
+    reading, notes = await read_by(model, replace(UNSURE, may_name_person=True), "Kill the lot.", deaf)
+    assert model.calls == {"reading": 1}
+    assert (reading.read_by, notes) == (ReadBy.SMALL, [])
+    abroad, notes = await read_by(model, UNREAD, pooling=deaf)
+    assert model.calls == {"reading": 2}
+    assert abroad.read_by is ReadBy.RULES
+    assert any("only rules looked at it" in note for note in notes)
+
+
+async def test_where_the_small_reader_knows_no_word_the_model_alone_counts() -> None:
+    """And the reading says so."""
+    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": NO})
+    reading, notes = await read_by(model, UNREAD)
+    assert (reading.recommended_action, reading.read_by) == (Action.STAY_SILENT, ReadBy.LARGE)
+    assert notes == [
+        "reading: the small reader does not know Spanish; what the post does is the language model's word alone"
+    ]
+
+
+async def test_a_model_that_nobody_fitted_is_named() -> None:
+    """A person may want to fit it, and should know meanwhile."""
+    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES})
+    _, notes = await read_by(model, UNSURE, pooling=Pooling("great-70b"))
+    assert len(notes) == 1
+    assert "the model great-70b was never fitted" in notes[0]
+
+
+async def test_a_threat_by_words_alone_is_put_to_the_model() -> None:
+    """A list of words is a reason to ask; it decides only where nobody answers."""
+    signals = replace(SIGNALS, signs=SIGNS, calls_for_violence=True)
+    for said, action in ((YES, Action.REPORT), (NO, Action.REPLY), (None, Action.REPORT)):
+        model = FakeModel(texts={"reading": GOOD}, shares={"violent": said})
+        reading, _ = await read_by(
+            model, signals, pooling=replace(BELIEVED, weights={Question.THREAT: Weights(bias=2)})
+        )
+        assert reading.recommended_action is action
+        assert model.calls["violent"] == 1
+
+
+async def test_a_larger_model_finds_threats_and_persons_that_no_word_shows() -> None:
+    """The small reader's slight suspicion is enough to ask it."""
+    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "violent": {"yes": 0.99, "no": 0.01}})
+    reading, _ = await read_by(model, replace(SIGNALS, signs=SIGNS), pooling=LARGER)
+    assert reading.recommended_action is Action.REPORT
+    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "violent": NO, "personal": YES})
+    surer = replace(SIGNS, person=0.4)
+    reading, _ = await read_by(model, replace(SIGNALS, signs=surer), pooling=LARGER)
+    assert reading.recommended_action is Action.SUPPORT_TARGET
+
+
+async def test_a_larger_model_tells_the_group_that_nobody_else_knows() -> None:
+    """By one letter; the model that ships is not asked, since its explanations name one at no further cost."""
+    letters = {letter: 0.93 if letter == "F" else 0.01 for letter in "ABCDEFGH"}
+    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "group": letters})
+    unclear = replace(UNREAD, target_group=None)
+    assert (await read_by(model, unclear, pooling=LARGER))[0].target_group is TargetGroup.JEWS
+    assert (await read_by(model, unclear))[0].target_group is TargetGroup.MIGRANTS
+    assert model.calls["group"] == 1
+
+
+async def test_a_spent_budget_leaves_the_small_readers_word() -> None:
+    """The reading says whose word it is."""
+    asked = metered(FakeModel(texts={"reading": GOOD}), replace(QUICK, max_model_calls=1))
+    asked.budget.model_calls = 1
+    for signals, who in ((UNSURE, ReadBy.SMALL), (UNREAD, ReadBy.RULES)):
+        reading, notes = await read_post(post_of(), replace(signals, read_by=who), asked, LargeReader(asked, LARGER))
+        assert reading.read_by is who
+        assert any("hateful was not asked" in note for note in notes)

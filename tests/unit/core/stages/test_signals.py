@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import Action, TargetGroup
+from core.models import Action, ReadBy, TargetGroup
+from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.outputs import POST_OUTPUTS
+from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import PostReader
 from core.stages.reading import decide, parse_explanations, read_post, read_signals
 from tests.fakes.engine.brief import EXPLAINED, metered, post_of
@@ -26,6 +28,23 @@ NO = {"yes": 0.1, "no": 0.9}
         "I'll stab the next one.",
         "Let's hang them.",
         "This town would be a better place if every last one of them were put to death.",
+    ],
+)
+async def test_threats_are_put_to_the_model(text: str) -> None:
+    """Where the small reader is not sure, words are a reason to ask, and decide where nobody answers."""
+    signals = await read_signals(post_of(text), readers_saying(hate=0.9).posts, expected="en", language=None)
+    assert signals.calls_for_violence
+    for said, action in (({"yes": 0.999, "no": 0.001}, Action.REPORT), (NO, Action.REPLY), (None, Action.REPORT)):
+        model = metered(FakeModel(texts={"reading": EXPLAINED}, shares={"violent": said}))
+        weights = {Question.THREAT: Weights(bias=1.0)}
+        asked = LargeReader(model, Pooling("fake", is_fitted=True, is_larger=False, weights=weights))
+        reading, _ = await read_post(post_of(text), signals, model, asked)
+        assert reading.recommended_action is action
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Hay que matarlos a todos.",
         "Que se mueran todos.",
         "Bisogna ammazzarli tutti.",
@@ -34,7 +53,7 @@ NO = {"yes": 0.1, "no": 0.9}
     ],
 )
 async def test_threats_are_reported(text: str) -> None:
-    """A threat is never debated, in any language, and whatever the model thinks of it."""
+    """Where no reader knows the language, plain calls for violence are told by their words."""
     signals = await read_signals(post_of(text), readers_saying(hate=0.01).posts, expected="en", language=None)
     assert signals.calls_for_violence
     model = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": NO, "violent": NO})
@@ -133,14 +152,11 @@ async def test_a_disguised_group_is_told(text: str, language: str) -> None:
 
 
 async def test_signals_where_the_reader_knows_nothing() -> None:
-    """In another language the readers are silent, and a person is told so."""
+    """In another language the readers are silent; who told what instead is said by the reading."""
     text = "Los vecinos nuevos nos quitan los asientos del autobús."
     signals = await read_signals(post_of(text), readers_saying().posts, expected="en", language=None)
     assert (signals.language, signals.hateful, signals.target_group) == ("es", None, None)
-    assert signals.notes == (
-        "reading: the small reader does not know Spanish; whether the post is hateful is the language model's word "
-        "alone",
-    )
+    assert (signals.read_by, signals.notes) == (ReadBy.RULES, ())
 
 
 async def test_a_named_language_is_believed() -> None:
