@@ -317,7 +317,7 @@ class _Opinions:
                 language=name_of(language),
             )
             found.append(alone if self.said else nobody)
-        if self.said and not self.larger.pooling.is_fitted:
+        if self.said and self.larger.pooling.is_larger and not self.larger.pooling.is_fitted:
             found.append(unfitted(self.larger))
         return found
 

@@ -126,7 +126,7 @@ def pooling_of(model: str) -> Pooling:
     limits, alone = found.get("limits"), found.get("alone_limits")
     return Pooling(
         model,
-        is_fitted=True,
+        is_fitted=found.get("fitted", True),
         is_larger=is_larger,
         weights=MappingProxyType(weights),
         limits=(limits[0], limits[1]) if limits else None,

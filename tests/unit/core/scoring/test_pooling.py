@@ -76,13 +76,13 @@ def test_alone_the_model_has_weights_of_its_own() -> None:
     assert pooling.pooled(Question.HATEFUL, None, 0.5) == pytest.approx(probability(1.0))
 
 
-def test_the_model_that_ships_is_fitted_and_others_have_the_defaults() -> None:
+def test_the_model_that_ships_has_weights_and_others_have_the_defaults() -> None:
     """Another model is taken for a larger one, and believed as much as the small reader until somebody fits it."""
     ours, other = shipped(), pooling_of("great-70b")
-    assert (ours.is_fitted, ours.is_larger) == (True, False)
+    assert not ours.is_larger
     assert (other.is_fitted, other.is_larger, other.of(Question.UNFIT)) == (False, True, Weights())
     assert other.limits is None
-    assert set(ours.weights) >= {Question.HATEFUL, Question.THREAT, Question.PERSON}
+    assert set(ours.weights) >= {Question.HATEFUL, Question.THREAT, Question.PERSON, Question.UNFIT}
 
 
 @pytest.mark.parametrize(
