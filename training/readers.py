@@ -249,8 +249,8 @@ def trained(task: Task, epochs: int, rate: float = _RATE) -> Any:
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 logits = network(tokens)
             loss = loss_of(logits.float(), targets, weights)
-            for one in optimizers:
-                one.zero_grad()
+            for learner in optimizers:
+                learner.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(learning, 1.0)
             for stepping, schedule in zip(optimizers, schedules, strict=True):

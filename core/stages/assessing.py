@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.budget import MeteredModel
-from core.models import Brief, Draft, Evidence, Intent, Origin, ReadBy, Receipt, Verdict
+from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Verdict
 from core.ports import Inference, Scorer
 from core.scoring.checking import Read, check_reply, read_drafts
 from core.scoring.gates import (
