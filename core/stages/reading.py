@@ -45,8 +45,8 @@ _SURELY_HATEFUL = 0.6
 _GROUP_IS_CLEAR = 0.5
 _GROUP_IS_UNLIKELY = 0.1
 _THREATENS = 0.3
-"""For the small reader alone, whose probabilities of the rare threats stay low."""
-_VIOLENT = 0.5
+"""Where the small reader speaks, whose probabilities of the rare threats stay low."""
+_VIOLENT = 0.6
 _PERSONAL = 0.6
 _PERHAPS = 0.02
 """From here on a larger model is asked about a threat, or about one person, that the small reader thinks unlikely."""
@@ -369,7 +369,7 @@ async def _is_violent(said: _Opinions) -> bool:
     found = await said.on(Question.THREAT, small, is_open=is_suspect)
     if len(said.said) == before:
         return by_words
-    return (found or 0.0) >= _VIOLENT
+    return (found or 0.0) >= (_VIOLENT if small is None else _THREATENS)
 
 
 async def _is_personal(said: _Opinions) -> bool:
