@@ -247,7 +247,7 @@ class Sample:
 
             def ask(row: PostRow, question: Question = question) -> Awaitable[float | None]:
                 text = undisguised(row.text, row.language)
-                return self.kept.of(question, row.id, lambda: self.by.post(question, text))
+                return self.kept.of(question, row.id, lambda: self.by.about(question, text))
 
             found[question] = await answers(picked, small, ask)
             self._tell(question, found[question])

@@ -263,7 +263,7 @@ class _Opinions:
         if not is_open or not pooling.counts(question, is_alone=small is None):
             return small
         try:
-            large = await self.larger.post(question, self.text)
+            large = await self.larger.about(question, self.text)
         except ModelUnavailable as err:
             self.notes.append(
                 sentence(

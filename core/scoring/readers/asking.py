@@ -57,7 +57,7 @@ class LargeReader:
     model: MeteredModel
     pooling: Pooling
 
-    async def post(self, question: Question, text: str) -> float | None:
+    async def about(self, question: Question, text: str) -> float | None:
         """The probability that the answer about a post is yes; ``None`` for an answer that cannot be read."""
         shares = await self.model.choose(load_prompt(PROMPTS[question]).fill(post=quoted(text)), ("yes", "no"))
         return None if shares is None else shares["yes"]
