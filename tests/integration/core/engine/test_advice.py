@@ -14,8 +14,10 @@ from tests.fakes.engine.brief import EXPLAINED
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import FINNISH, SURELY, helpful, suggest
 
-THREATENED = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": SURELY, "violent": SURELY})
-"""A model that sees a threat where words suggest one."""
+
+def _threatened() -> FakeModel:
+    """A model that sees a threat where words suggest one."""
+    return FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": SURELY, "violent": SURELY})
 
 
 @pytest.mark.parametrize(
@@ -79,8 +81,8 @@ async def test_a_group_that_nobody_could_tell_stays_unknown(readers: Readers, kn
 @pytest.mark.parametrize(
     ("post", "model", "action"),
     [
-        ("Migrants should all be shot at the border.", THREATENED, Action.REPORT),
-        ("We should burn the hostel down with all those migrants inside.", THREATENED, Action.REPORT),
+        ("Migrants should all be shot at the border.", _threatened(), Action.REPORT),
+        ("We should burn the hostel down with all those migrants inside.", _threatened(), Action.REPORT),
         (
             "The cheese stall opens at eight, and bring boots on Saturday.",
             FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": {"yes": 0.05, "no": 0.95}}),
@@ -113,6 +115,6 @@ async def test_who_asks_gets_drafts_to_what_reads_as_harmless_and_none_to_a_thre
     assert suggestion.reading.recommended_action is Action.STAY_SILENT
     assert suggestion.drafts
     threat = "Someone should burn down their mosque while they are inside."
-    suggestion, events = await suggest(readers, knowledge, THREATENED, threat, is_asked=True)
+    suggestion, events = await suggest(readers, knowledge, _threatened(), threat, is_asked=True)
     assert (suggestion.reading.recommended_action, suggestion.drafts) == (Action.REPORT, ())
     assert [event.stage for event in events] == ["reading"]
