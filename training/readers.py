@@ -9,8 +9,9 @@ never looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measur
 give the same weights; another machine rounds differently, so that figures move within their noise.
 
 A word vector changes only where its word occurs; the others come with the package and are not shipped again. A post is
-sometimes shown with disguises, or beside another one, so that neither a spelling nor a friendly neighbour hides hate. A
-reply is sometimes shown under another group's post, where it is off subject.
+sometimes shown with disguises, emoji, an order to the model, or beside another one in any language, so that neither a
+spelling nor a friendly neighbour hides hate, and none of them looks like it. A reply is sometimes shown under another
+group's post, where it is off subject.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from core.models import TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 from core.wording.readable import readable
 from training.corpus import DraftRow, PostRow, draft_targets, draft_values, drafts, ordinary, post_targets, posts
-from training.disguising import disguised
+from training.disguising import disguised, with_emoji, with_order
 
 SEED: Final = 7
 WEIGHTS: Final = Path("core/scoring/readers")
@@ -109,6 +110,7 @@ def task_of_posts() -> Task:
     rows = posts()
     train, dev = _split(rows, "train"), _split(rows, "dev")
     known, talk = scaled(post_targets(train)), list(ordinary("train"))
+    nothing = np.array([0.0] * _OF_SEVERITY + [np.nan] + [0.0] * len(TargetGroup), np.float32)
 
     def texts(chosen: Sequence[PostRow]) -> list[tuple[str, ...]]:
         return [(readable(row.text, row.language),) for row in chosen]
@@ -119,13 +121,18 @@ def task_of_posts() -> Task:
             text, target = row.text, known[at]
             if chance.random() < 0.35:
                 text = disguised(text, chance)
-            if chance.random() < 0.12:
+            if chance.random() < 0.15:
                 other = chance.randrange(len(train))
-                if train[other].language == row.language:
-                    text, target = _beside(text, train[other].text, target, known[other], chance)
+                text, target = _beside(text, train[other].text, target, known[other], chance)
+            if chance.random() < 0.1:
+                text = _beside(text, _stretch(talk, chance), target, nothing, chance)[0]
+            if chance.random() < 0.1:
+                text = with_emoji(text, chance)
+            if chance.random() < 0.06:
+                text = with_order(text, chance)
             found.append(((readable(text, row.language),), target))
-        nothing = np.array([0.0] * _OF_SEVERITY + [np.nan] + [0.0] * len(TargetGroup), np.float32)
         found += [((readable(text),), nothing) for text in talk]
+        found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(len(talk) // 3)]
         return _shuffled(found, chance)
 
     weights = np.array([4, 1, 1, 1, 0.5] + [1] * len(TargetGroup), np.float32)
@@ -139,6 +146,11 @@ def _beside(
     pair = [text, other]
     chance.shuffle(pair)
     return ("\n" if chance.random() < 0.3 else " ").join(pair), np.fmax(target, others)
+
+
+def _stretch(talk: Sequence[str], chance: random.Random) -> str:
+    """Several lines of ordinary talk as one message, as long as a piece of a long post."""
+    return " ".join(chance.sample(talk, chance.choice((2, 3, 4, 5))))
 
 
 def task_of_drafts() -> Task:
