@@ -23,12 +23,12 @@ FIELDS = {
     "post": {"text", "language"},
     "reading": {
         "target_group", "offensiveness", "speaker_intent", "power_dynamics", "implied_meaning", "emotional_reaction",
-        "cognitive_reaction", "severity", "recommended_action", "reason",
+        "cognitive_reaction", "severity", "recommended_action", "reason", "read_by",
     },
     "claims": {"text", "votes"},
     "evidence": {"id", "text", "summary", "source", "scores", "target_group", "caution"},
     "evidence.source": {"publisher", "title", "year", "document", "url"},
-    "drafts": {"rank", "text", "intent", "scores", "receipts", "warnings", "origins", "prepared"},
+    "drafts": {"rank", "text", "intent", "scores", "receipts", "warnings", "origins", "prepared", "read_by"},
     "drafts.scores": {
         "total", "stance", "argument_quality", "non_toxicity", "factuality", "faithfulness_post",
         "faithfulness_claim", "faithfulness_evidence", "judge", "judge_spread",
