@@ -28,6 +28,7 @@ from core.stages.evidence import Sources
 from tests.fakes.desk.decisions import approve, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.installation import settings_of
@@ -79,6 +80,7 @@ class ListeningEngine:
 
     def __init__(self) -> None:
         self.asked: list[Request] = []
+        self.readers = readers_saying()
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """Any suggestion."""
