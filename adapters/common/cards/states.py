@@ -40,7 +40,7 @@ def _states(locale: str) -> dict[CaseState, str]:
         CaseState.APPROVED: gettext("Approved. It is sent soon; until then it can be taken back.", locale),
         CaseState.SENDING: gettext("The reply is being sent.", locale),
         CaseState.POSTED: gettext("The reply is posted.", locale),
-        CaseState.DECLINED: gettext("Closed: no draft would do.", locale),
+        CaseState.DECLINED: gettext("Closed: declined.", locale),
         CaseState.NO_REPLY: gettext("Closed: left without a reply.", locale),
         CaseState.EXPIRED: gettext("Closed: nobody decided in time.", locale),
         CaseState.WITHDRAWN: gettext("Closed: withdrawn.", locale),

@@ -90,10 +90,10 @@ async def argue(press: Press) -> None:
 
 
 async def ask_decline(press: Press) -> None:
-    """Ask why no draft will do."""
+    """Ask why: what is wrong with the drafts, or that the post is not hateful."""
     await press.think()
     rows = [(one.name, reason_in_words(one, press.locale)) for one in DeclineReason]
-    await _choose(press, Act.DECLINE_AS, gettext("Why will no draft do?", press.locale), rows)
+    await _choose(press, Act.DECLINE_AS, gettext("Why is it declined?", press.locale), rows)
 
 
 async def decline(press: Press) -> None:

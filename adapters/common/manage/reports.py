@@ -150,7 +150,7 @@ def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
         ),
         _counts(gettext("Kinds of reply", locale), {_intent(key, locale): n for key, n in found.by_intent.items()}),
         _counts(
-            gettext("Why drafts were declined", locale),
+            gettext("Why cases were declined", locale),
             {_reason(key, locale): n for key, n in found.by_decline_reason.items()},
         ),
         *_medians(found, locale),

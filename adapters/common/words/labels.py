@@ -79,7 +79,7 @@ def wish_in_words(intent: Intent, locale: str) -> str:
 
 
 def reason_in_words(reason: DeclineReason, locale: str) -> str:
-    """Why no draft will do."""
+    """Why a case is declined."""
     return {
         DeclineReason.WRONG_FACT: gettext("A fact is wrong", locale),
         DeclineReason.PREACHY: gettext("They preach", locale),
@@ -92,7 +92,7 @@ def reason_in_words(reason: DeclineReason, locale: str) -> str:
 
 
 def counted_reason_in_words(reason: DeclineReason, locale: str) -> str:
-    """Why drafts were declined, where reasons are counted."""
+    """Why cases were declined, where reasons are counted."""
     return {
         DeclineReason.WRONG_FACT: gettext("wrong fact", locale),
         DeclineReason.PREACHY: gettext("preachy", locale),

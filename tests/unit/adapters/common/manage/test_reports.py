@@ -77,5 +77,5 @@ def test_statistics_make_nothing_up() -> None:
     said = statistics_text(found, 7, READER)
     assert said.splitlines()[:2] == ["THE LAST 7 DAYS", "Flagged: 3."]
     assert "Kinds of reply: gives facts 2, a newer kind 1." in said
-    assert "Why drafts were declined: preachy 1." in said
+    assert "Why cases were declined: preachy 1." in said
     assert "Fewer than five cases" in said
