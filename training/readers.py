@@ -28,6 +28,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
@@ -41,8 +42,8 @@ from training.disguising import disguised, with_emoji, with_order
 
 SEED: Final = 7
 WEIGHTS: Final = Path("core/scoring/readers")
-LEAST_KNOWN: Final = 0.8
-"""The least recall and specificity on the development split for a language to count as known."""
+LEAST_KNOWN: Final = 0.75
+"""The least that recall and specificity on the development split must surely be: the lower end of their 95 % interval."""
 SURE: Final = 0.9
 AGREEMENTS: Final = {
     "en": (
@@ -69,6 +70,7 @@ AGREEMENTS: Final = {
 }
 WARNED_OF_GOOD: Final = 0.15
 REFUSED_OF_GOOD: Final = 0.06
+HARMFUL_OF_GOOD: Final = 0.01
 _BATCH: Final = 32
 _RATE: Final = 1.5e-4
 _WARM: Final = 0.1
@@ -319,9 +321,14 @@ def known_languages(task: Task, chances: NDArray[np.float64]) -> list[str]:
         mine = spoken == language
         recall, specificity = (chances[mine & said] >= 0.5).mean(), (chances[mine & ~said] < 0.5).mean()
         print(f"{language}: recall {recall:.3f}, specificity {specificity:.3f} of {mine.sum()}", flush=True)  # noqa: T201
-        if min(recall, specificity) >= LEAST_KNOWN:
-            known.append(language)
+        if min(_surely(chances[mine & said] >= 0.5), _surely(chances[mine & ~said] < 0.5)) >= LEAST_KNOWN:
+            known.append(str(language))
     return known
+
+
+def _surely(right: NDArray[np.bool_]) -> float:
+    """The lower end of the 95 % interval (Wilson) of a share."""
+    return float(binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson").low)
 
 
 def unsure_between(chances: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, float]:
@@ -370,6 +377,10 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
     mine = np.isin([row.language for row in task.dev], about["languages"])
     if task.main == "unfit":
         about["limits"] = limits(chances[mine], said[mine])
+        column = list(task.outputs).index(DraftFault.CALLS_FOR_HARM)
+        (slope, offset), fit = about["calibration"][column], mine & ~said
+        harm = 1 / (1 + np.exp(-(logits[fit, column].astype(np.float64) * slope + offset)))
+        about["harm"] = round(float(np.quantile(harm, 1 - HARMFUL_OF_GOOD)), 3)
         return
     about["unsure"] = unsure_between(chances[mine], said[mine])
     talk = [(readable(text),) for text in ordinary("heldout") if text]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -147,11 +147,20 @@ class DraftReader:
         return language in self.languages
 
     def read(self, post: str, drafts: Sequence[str], language: str | None = None) -> list[DraftSigns]:
-        """What each draft does under the post."""
+        """What each draft does under the post.
+
+        One that likely calls for harm is as unfit as one that is refused, at a lower probability than other faults:
+        such a draft must never be shown.
+        """
         shown = readable(post, language)
         pairs = [(shown, " ".join(draft.split())) for draft in drafts]
         found = _probabilities(self._classifier.logits(pairs), self._classifier.about["calibration"])
-        return [_draft_signs(row) for row in found]
+        signs = [_draft_signs(row) for row in found]
+        (_, refused), harm = self.limits, float(self._classifier.about["harm"])
+        return [
+            replace(one, unfit=max(one.unfit, refused)) if one.faults[DraftFault.CALLS_FOR_HARM] >= harm else one
+            for one in signs
+        ]
 
     @property
     def limits(self) -> tuple[float, float]:
