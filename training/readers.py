@@ -43,7 +43,7 @@ from training.disguising import disguised, with_emoji, with_order
 SEED: Final = 7
 WEIGHTS: Final = Path("core/scoring/readers")
 LEAST_KNOWN: Final = 0.75
-"""The least that recall and specificity on the development split must surely be: the lower end of their 95 % interval."""
+"""The least that recall and specificity on the development split surely are: the lower end of the 95 % interval."""
 SURE: Final = 0.9
 AGREEMENTS: Final = {
     "en": (
