@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.models import Brief, Evidence
-from core.scoring.gates import GateContext, fault_of, reader_fault
+from core.scoring.checking import check_reply, read_drafts
+from core.scoring.gates import GateContext
 from core.scoring.grounding.grounding import NAME, unsupported
 from core.scoring.readers.readers import Readers
 from core.wording.targets.slurs import slurs_in
@@ -21,11 +22,10 @@ FIGURE = "figure without evidence"
 def flags_of(text: str, brief: Brief, readers: Readers, max_characters: int = 2000) -> list[str]:
     """Why a person should look at a reply, in words; empty where nothing stood out. Blocking: call it in a thread."""
     flags = []
-    drafts = readers.drafts
-    if drafts.knows(brief.language):
-        read = reader_fault(drafts.read(brief.post.text, [text], brief.language)[0], drafts.limits)
-        flags += [f"reader: {read}"] if read else []
-    fault = fault_of(text, GateContext(brief, max_characters))
+    read = read_drafts(readers.drafts, brief.post.text, [text], brief.language)[0]
+    if read and read.fault:
+        flags.append(f"reader: {read.fault}")
+    fault = check_reply(text, GateContext(brief, max_characters)).fault
     if fault:
         flags.append(f"gate: {fault}")
     if slurs_in(text):

@@ -21,6 +21,7 @@ from sqlalchemy import URL
 from bot.communities.governance import CommunityGovernance
 from bot.compose.chores import all_chores
 from bot.compose.desk import Desk, build_casework, build_desk
+from bot.compose.edits import RememberingReader
 from bot.compose.engine import OnPreparing, make_folder, open_engine, voice_of
 from bot.compose.settings import Settings
 from bot.drafting.queue import Backoff, DraftQueue
@@ -154,6 +155,7 @@ async def open_application(
             campaign_hours=wanted.campaign_hours,
             flags_per_hour=wanted.flags_per_hour,
             max_characters=platforms.max_characters,
+            edit_reader=RememberingReader(engine.readers.drafts),
         )
         outbox = Outbox(
             database,

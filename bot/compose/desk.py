@@ -18,6 +18,7 @@ from bot.review.queries import CaseQueries
 from bot.sending.outbox import Outbox
 from bot.store.engine.database import Database
 from core.moderation.platforms import RoleSource
+from core.scoring.edits import EditReader
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ def build_desk(
     campaign_hours: float = 0.0,
     flags_per_hour: int | None = None,
     max_characters: Mapping[str, int] | None = None,
+    edit_reader: EditReader | None = None,
 ) -> Desk:
     """A desk over a database.
 
@@ -56,6 +58,7 @@ def build_desk(
         campaign_hours: how long near-identical posts fold into the first one's case; 0 folds none.
         flags_per_hour: how many posts one person may flag in an hour; ``None`` for any number.
         max_characters: the longest reply that each platform takes, by its name; any length where none is given.
+        edit_reader: reads what a person wrote or changed, for warnings; without it only the rules are applied.
     """
     live_roles = LiveRoles(database, role_sources or {})
     return Desk(
@@ -69,9 +72,9 @@ def build_desk(
             live_roles=live_roles,
         ),
         decisions=Decisions(database, hold_minutes=hold_minutes),
-        proposals=Proposals(database, max_characters=max_characters),
+        proposals=Proposals(database, max_characters=max_characters, edit_reader=edit_reader),
         approvals=Approvals(database, live_roles, undo_seconds=undo_seconds, approval_hours=approval_hours),
-        queries=CaseQueries(database),
+        queries=CaseQueries(database, edit_reader=edit_reader),
     )
 
 

@@ -32,17 +32,13 @@ from core.moderation.disclosure import Rendered
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
-from core.scoring.checking import CheckedSentence
-from core.scoring.edits import check_edit, warnings_on
+from core.scoring.edits import CheckedEdit, EditReader, checked_edit
 
 _LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
 _CHANGES: Final = {
     Original.EDITED: sentence("The post was changed after it was flagged: a reply to it will not be sent."),
     Original.DELETED: sentence("The post is gone: a reply to it will not be sent."),
 }
-
-_Checked = tuple[tuple[CheckedSentence, ...], tuple[str, ...]]
-"""The sentences of a reply, and what a person should look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +57,18 @@ class Proposals:
 
     Args:
         max_characters: the longest reply that each platform takes, by its name; any length where none is given.
+        edit_reader: reads what a person wrote or changed, for warnings, once the text is kept.
     """
 
-    def __init__(self, database: Database, *, max_characters: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        max_characters: Mapping[str, int] | None = None,
+        edit_reader: EditReader | None = None,
+    ) -> None:
         self._database = database
+        self._edit_reader = edit_reader
         self._max_characters = dict(max_characters or {})
 
     async def propose(
@@ -85,8 +89,9 @@ class Proposals:
 
         kept = await self._database.run("propose", work)
         if kept.stored is None:
-            return _proposed(kept, (), ())
-        return _proposed(kept, *await asyncio.to_thread(_checked, kept.proposal.text, kept.stored))
+            return _proposed(kept, CheckedEdit())
+        found = await asyncio.to_thread(checked_edit, kept.proposal.text, kept.stored.suggestion, self._edit_reader)
+        return _proposed(kept, found)
 
     def _require_room(self, case: Case, rendered: Rendered) -> None:
         most = self._max_characters.get(case.post.ref.platform)
@@ -143,11 +148,7 @@ async def _keep(
     return _Kept(proposal, rendered, stored, warnings, not community.is_posting)
 
 
-def _checked(reply: str, stored: StoredSuggestion) -> _Checked:
-    return check_edit(reply, stored.suggestion), warnings_on(reply, stored.suggestion)
-
-
-def _proposed(kept: _Kept, checked: Sequence[CheckedSentence], warnings: Sequence[str]) -> ProposedReply:
+def _proposed(kept: _Kept, found: CheckedEdit) -> ProposedReply:
     proposal = kept.proposal
     return ProposedReply(
         id=proposal.id,
@@ -156,9 +157,9 @@ def _proposed(kept: _Kept, checked: Sequence[CheckedSentence], warnings: Sequenc
         text=kept.rendered.text,
         reply=proposal.text,
         sha256=proposal.sha256,
-        unsupported=tuple(sentence.text for sentence in checked if sentence.unsupported),
-        warnings=tuple(dict.fromkeys((*kept.warnings, *warnings))),
-        why_two=() if kept.stored is None else why_two(kept.stored.suggestion, checked),
+        unsupported=tuple(sentence.text for sentence in found.sentences if sentence.unsupported),
+        warnings=tuple(dict.fromkeys((*kept.warnings, *found.warnings))),
+        why_two=() if kept.stored is None else why_two(kept.stored.suggestion, found.sentences),
         is_shadow=kept.is_shadow,
     )
 

@@ -6,6 +6,7 @@ transaction; the rest is for Antiphon's own parts, and for what they show to the
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ from core.moderation.origins import ReviewOfPrepared, prepared_of
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
 from core.scoring.checking import CheckedSentence
-from core.scoring.edits import check_edit, warnings_on
+from core.scoring.edits import EditReader, checked_edit
 from core.wording.final_text import check_sendable
 
 
@@ -59,10 +60,15 @@ class CheckedReply:
 
 
 class CaseQueries:
-    """What the database holds about cases."""
+    """What the database holds about cases.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        edit_reader: reads what a person wrote, for the warnings of ``checked``.
+    """
+
+    def __init__(self, database: Database, *, edit_reader: EditReader | None = None) -> None:
         self._database = database
+        self._edit_reader = edit_reader
 
     async def view(self, case_id: str, by: Person) -> CaseView:
         """A case, for a person.
@@ -156,13 +162,16 @@ class CaseQueries:
         return rendered
 
     async def checked(self, case_id: str, reply: str) -> CheckedReply:
-        """A reply, drafted or edited, checked again against the evidence of its case. Asks no model."""
+        """A reply, drafted or edited, checked again against the evidence of its case, and read by the reader of drafts.
+
+        Asks no language model.
+        """
         check_text(reply)
         stored = await self.suggestion(case_id)
         if stored is None:
             return CheckedReply((), (), ())
-        sentences = check_edit(reply, stored.suggestion)
-        return CheckedReply(sentences, warnings_on(reply, stored.suggestion), why_two(stored.suggestion, sentences))
+        found = await asyncio.to_thread(checked_edit, reply, stored.suggestion, self._edit_reader)
+        return CheckedReply(found.sentences, found.warnings, why_two(stored.suggestion, found.sentences))
 
 
 async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> Rendered:

@@ -103,6 +103,16 @@ class Read:
     limits: tuple[float, float]
     by: ReadBy = ReadBy.SMALL
 
+    @property
+    def fault(self) -> str | None:
+        """Why this alone refuses the reply, or ``None``."""
+        return reader_fault(self.signs, self.limits)
+
+    @property
+    def doubt(self) -> str | None:
+        """What a person should look at in a reply that this does not refuse, or ``None``."""
+        return None if self.fault else reader_doubt(self.signs, self.limits)
+
 
 def check_reply(text: str, context: GateContext, read: Read | None = None) -> CheckedText:
     """Hold a reply against the rules, and against what was read in it.
@@ -113,8 +123,7 @@ def check_reply(text: str, context: GateContext, read: Read | None = None) -> Ch
     by_rules, doubts = list(faults_of(text, context)), doubts_of(text, context)
     if read is None:
         return CheckedText(tuple(by_rules), doubts, None, ReadBy.RULES)
-    fault = reader_fault(read.signs, read.limits)
-    doubt = None if fault else reader_doubt(read.signs, read.limits)
+    fault, doubt = read.fault, read.doubt
     faults = dict.fromkeys([*by_rules, fault] if fault else by_rules)
     return CheckedText(tuple(faults), (*doubts, doubt) if doubt else doubts, read.signs, read.by)
 

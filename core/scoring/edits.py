@@ -1,21 +1,74 @@
 """What a text that a person may post states, compared with the evidence of its case.
 
 Owns the check of an edited draft: figures, dates and names are looked up again, and a sentence keeps its receipt if a
-draft says it word for word. Asks no model, so that it can run at each key press and again at the approval.
+draft says it word for word. ``check_edit`` asks no model, so that it can run at each key press and again at the
+approval. ``checked_edit`` also has the text read by the reader of drafts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
+from core.errors import Unavailable
 from core.i18n.sentences import sentence
 from core.models import Brief, Draft, Origin, Suggestion
 from core.scoring.checking import CheckedSentence, Read, check_reply, sentences_of
-from core.scoring.gates import GateContext, unsupported_in_words
+from core.scoring.gates import GateContext, own_sentences, unsupported_in_words
 from core.scoring.receipts import unchecked_in_words
 from core.wording.prepared.bank import load_themes, prepared_sentences
 from core.wording.text import sentences, words
+
+
+class EditReader(Protocol):
+    """Reads what a person may post as the reader of drafts reads a draft."""
+
+    def read(self, post: str, text: str, language: str) -> Read | None:
+        """What a text does under a post; ``None`` in a language that the reader does not know. Blocking.
+
+        Raises:
+            Unavailable: the reader cannot be loaded.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedEdit:
+    """The sentences of a text with their evidence, and what a person should look at, in sentences."""
+
+    sentences: tuple[CheckedSentence, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def checked_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> CheckedEdit:
+    """Hold a text against the evidence and the rules, and have it read.
+
+    Blocking: call it in a thread, outside of any transaction. A reader that cannot be loaded stops nobody; the warnings
+    say that the text was not read.
+    """
+    unread = tuple[str, ...]()
+    try:
+        read = read_edit(text, suggestion, reader)
+    except Unavailable as err:
+        read = None
+        unread = (sentence("The reader of drafts did not read this text: {why}", why=err.message),)
+    return CheckedEdit(check_edit(text, suggestion), (*unread, *warnings_on(text, suggestion, read)))
+
+
+def read_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> Read | None:
+    """What the reader says of a text that a person wrote or changed.
+
+    A draft that stayed as it was is not read again: it has its warnings already. A text of prepared sentences and
+    evidence alone is not read either: the reader is not asked about such drafts.
+    """
+    said = " ".join(text.split())
+    is_drafted = any(said == " ".join(draft.text.split()) for draft in suggestion.drafts)
+    context = _context(text, suggestion)
+    if reader is None or is_drafted or not own_sentences(said, context):
+        return None
+    return reader.read(suggestion.post.text, text, context.brief.language)
 
 
 def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]:
@@ -39,9 +92,7 @@ def warnings_on(text: str, suggestion: Suggestion, read: Read | None = None) -> 
     Args:
         read: what was read in the text; ``None`` where nobody read it.
     """
-    brief = Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence)
-    prepared = _prepared(brief.language) | _prepared_in(suggestion.drafts)
-    found = check_reply(text, GateContext(brief, len(text), prepared), read)
+    found = check_reply(text, _context(text, suggestion), read)
     faults = [sentence("A draft would be refused for this: {fault}.", fault=fault) for fault in found.faults]
     return tuple(dict.fromkeys([*faults, *warnings_of(check_edit(text, suggestion)), *found.warnings]))
 
@@ -49,6 +100,11 @@ def warnings_on(text: str, suggestion: Suggestion, read: Read | None = None) -> 
 def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
     """What a person must look at before they approve the text, in sentences."""
     return tuple(warning for one in checked for warning in _warnings(one))
+
+
+def _context(text: str, suggestion: Suggestion) -> GateContext:
+    brief = Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence)
+    return GateContext(brief, len(text), _prepared(brief.language) | _prepared_in(suggestion.drafts))
 
 
 def _warnings(checked: CheckedSentence) -> list[str]:

@@ -20,7 +20,7 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Claim, FlaggedPost
 from core.ports import Generation, Message
-from core.scoring.gates import reader_fault
+from core.scoring.checking import read_drafts
 from core.scoring.readers.readers import Readers
 from core.stages.outcomes import Noted
 from core.wording.giveaways.giveaways import leak_in, speaks_as_tool, wordings_of
@@ -78,16 +78,12 @@ async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: i
 
 def _standing(claims: Sequence[str], post: str, language: str, readers: Readers) -> Noted[list[str]]:
     """The claims that are kept, and for each of the others why it is dropped."""
-    standing, lost = list[str](), list[str]()
-    for claim in claims:
-        fault = fault_of(claim, language)
-        if fault is None and readers.drafts.knows(language):
-            fault = reader_fault(readers.drafts.read(post, [claim], language)[0], readers.drafts.limits)
-        if fault:
-            lost.append(fault)
-        else:
-            standing.append(claim)
-    return Noted(standing, lost)
+    faults = {claim: fault_of(claim, language) for claim in claims}
+    plain = [claim for claim, fault in faults.items() if fault is None]
+    for claim, read in zip(plain, read_drafts(readers.drafts, post, plain, language), strict=True):
+        faults[claim] = read.fault if read else None
+    standing = [claim for claim, fault in faults.items() if fault is None]
+    return Noted(standing, [fault for fault in faults.values() if fault])
 
 
 async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> Noted[list[Claim]]:

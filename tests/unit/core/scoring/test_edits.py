@@ -10,11 +10,12 @@ from core.errors import BadInput
 from core.models import Action, Origin, Suggestion
 from core.moderation.decline import DeclineReason, decline_reason
 from core.moderation.two_person_rule import why_two
-from core.scoring.edits import check_edit, warnings_of
+from core.scoring.edits import check_edit, checked_edit, read_edit, warnings_of
 from core.wording.language import NAMES
 from core.wording.prepared.bank import load_themes, prepared_sentences
 from tests.fakes.engine.brief import HARBOUR, passage, post_of
 from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.ports.edit_reader import FakeEditReader, read_as
 
 POST = "Migrants from Brenmoor only come here to live off our welfare."
 
@@ -125,3 +126,33 @@ def test_a_reason_to_decline_is_one_of_the_list() -> None:
     with pytest.raises(BadInput, match="too long") as caught:
         decline_reason("too long")
     assert all(reason in caught.value.remedy for reason in DeclineReason)
+
+
+def test_what_a_person_changes_is_read() -> None:
+    """A draft that stayed as it was, or a sentence of the evidence, is not."""
+    made, reader = suggestion(), FakeEditReader(read_as(0.9))
+    for text in (made.drafts[0].text, f"  {made.drafts[0].text}\n", HARBOUR, ""):
+        assert read_edit(text, made, reader) is None
+    assert reader.asked == []
+    changed = f"{made.drafts[0].text} Let them be beaten."
+    assert read_edit(changed, made, reader) == read_as(0.9)
+    assert read_edit(changed, made, None) is None
+    assert reader.asked == [changed]
+
+
+@pytest.mark.parametrize(("unfit", "count"), [(0.1, 0), (0.5, 1), (0.9, 1)])
+def test_what_is_read_in_an_edit_is_a_warning(unfit: float, count: int) -> None:
+    """Refused or doubted: both are said, and nothing else changes."""
+    made, text = suggestion(), "We are here."
+    by_rules = checked_edit(text, made, None)
+    read = checked_edit(text, made, FakeEditReader(read_as(unfit)))
+    assert (by_rules.warnings, read.sentences) == ((), by_rules.sentences)
+    assert ["calls for harm or exclusion" in warning for warning in read.warnings] == [True] * count
+
+
+def test_a_reader_that_cannot_be_loaded_is_said() -> None:
+    """The rules are applied as before."""
+    reader = FakeEditReader(read_as(0.9))
+    reader.is_damaged = True
+    (said,) = checked_edit("We are here.", suggestion(), reader).warnings
+    assert said.startswith("The reader of drafts did not read this text")
