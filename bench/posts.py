@@ -26,7 +26,7 @@ from bench.reading.cases import Case, read_cases, test_cases
 from bench.reading.disguises import DISGUISES, disguised
 from bench.reading.shares import by, share
 from core.errors import AntiphonError
-from core.scoring.readers.readers import PostReader, shipped
+from core.scoring.readers.readers import PostReader, shipped_posts
 from core.wording.targets.groups import groups_named
 from core.wording.targets.slurs import slurs_in
 
@@ -182,7 +182,7 @@ def _options() -> argparse.Namespace:
 def main() -> None:
     """Measure what the options ask for, and print the tables."""
     options = _options()
-    reader = PostReader(shipped("posts"))
+    reader = shipped_posts()
     try:
         cases = read_cases(options.cases) if options.cases else test_cases()
         if options.limit and options.limit < len(cases):

@@ -23,7 +23,7 @@ from bench.reading.cases import Reply, read_replies, test_replies
 from bench.reading.shares import by, share
 from core.errors import AntiphonError
 from core.scoring.checking import CheckedText, Level, check_reply, context_for, read_drafts
-from core.scoring.readers.readers import DraftReader, shipped
+from core.scoring.readers.readers import DraftReader, shipped_drafts
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _options() -> argparse.Namespace:
 def main() -> None:
     """Measure what the options ask for, and print the tables."""
     options = _options()
-    reader = DraftReader(shipped("drafts"))
+    reader = shipped_drafts()
     try:
         replies = read_replies(options.posts, options.drafts) if options.posts else test_replies()
         judged, milliseconds = judge_all(reader, replies)

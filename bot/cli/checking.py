@@ -28,7 +28,7 @@ from core.scoring.checking import (
     read_drafts,
     sentences_of,
 )
-from core.scoring.readers.readers import DraftReader, DraftSigns, PostReader, PostSigns, shipped
+from core.scoring.readers.readers import DraftReader, DraftSigns, PostReader, PostSigns, shipped_drafts, shipped_posts
 from core.stages.reading import check_text
 from core.wording.language import NAMES, detect, name_of
 from core.wording.targets.groups import groups_named
@@ -386,10 +386,10 @@ def _text(path: Path) -> str:
 @cache
 def _posts() -> PostReader:
     """The reader of posts, loaded once."""
-    return PostReader(shipped("posts"))
+    return shipped_posts()
 
 
 @cache
 def _drafts() -> DraftReader:
     """The reader of drafts, loaded once."""
-    return DraftReader(shipped("drafts"))
+    return shipped_drafts()

@@ -132,10 +132,15 @@ class PostReader:
 
 
 class DraftReader:
-    """Reads drafts together with their post. Blocking: call it in a thread."""
+    """Reads drafts together with their post. Blocking: call it in a thread.
 
-    def __init__(self, classifier: TextClassifier) -> None:
+    Args:
+        posts: reads each draft by itself: what would be a hateful post is no reply.
+    """
+
+    def __init__(self, classifier: TextClassifier, posts: PostReader) -> None:
         self._classifier = classifier
+        self._posts = posts
 
     @property
     def languages(self) -> frozenset[str]:
@@ -149,17 +154,20 @@ class DraftReader:
     def read(self, post: str, drafts: Sequence[str], language: str | None = None) -> list[DraftSigns]:
         """What each draft does under the post.
 
-        One that likely calls for harm is as unfit as one that is refused, at a lower probability than other faults:
-        such a draft must never be shown.
+        One that likely calls for harm, or that surely is hateful by itself, is as unfit as one that is refused: such a
+        draft must never be shown.
         """
         shown = readable(post, language)
         pairs = [(shown, " ".join(draft.split())) for draft in drafts]
         found = _probabilities(self._classifier.logits(pairs), self._classifier.about["calibration"])
         signs = [_draft_signs(row) for row in found]
-        (_, refused), harm = self.limits, float(self._classifier.about["harm"])
+        (_, refused), about = self.limits, self._classifier.about
+        hateful = self._posts.hateful(drafts, language)
         return [
-            replace(one, unfit=max(one.unfit, refused)) if one.faults[DraftFault.CALLS_FOR_HARM] >= harm else one
-            for one in signs
+            replace(one, unfit=max(one.unfit, refused))
+            if one.faults[DraftFault.CALLS_FOR_HARM] >= about["harm"] or hate >= about["hate"]
+            else one
+            for one, hate in zip(signs, hateful, strict=True)
         ]
 
     @property
@@ -184,15 +192,25 @@ class Readers:
         Raises:
             IndexUnavailable: at the first use, if the weights are missing or damaged.
         """
-        return cls(PostReader(shipped("posts")), DraftReader(shipped("drafts")), embedder)
+        posts = shipped_posts()
+        return cls(posts, DraftReader(_shipped("drafts"), posts), embedder)
 
 
-def shipped(name: str) -> SmallEncoder:
-    """The shipped classifier of ``posts`` or ``drafts``. It is loaded at the first use.
+def shipped_posts() -> PostReader:
+    """The reader of posts with the shipped weights, which are loaded at the first use.
 
     Raises:
         IndexUnavailable: at the first use, if the weights are missing or damaged.
     """
+    return PostReader(_shipped("posts"))
+
+
+def shipped_drafts() -> DraftReader:
+    """The reader of drafts with the shipped weights; as ``shipped_posts``."""
+    return DraftReader(_shipped("drafts"), shipped_posts())
+
+
+def _shipped(name: str) -> SmallEncoder:
     return SmallEncoder(Path(str(resources.files("core.scoring.readers"))) / f"{name}.safetensors")
 
 

@@ -34,6 +34,7 @@ class FakeClassifier:
             "unsure": (0.2, 0.8),
             "limits": (0.4, 0.7),
             "harm": 0.5,
+            "hate": 1.0,
             "false_alarms": ([0.0, 1.0, 4.0], [-4.0, 0.0, 2.944]),
         }
 
@@ -64,4 +65,4 @@ def readers_saying(
     says = {"opposes": opposing, "unfit": 1 - opposing if unfit is None else unfit}
     says[DraftFault.CALLS_FOR_HARM] = harm
     drafts = FakeClassifier(DRAFT_OUTPUTS, says, known)
-    return Readers(PostReader(posts), DraftReader(drafts), FakeEmbedder(known))
+    return Readers(PostReader(posts), DraftReader(drafts, PostReader(posts)), FakeEmbedder(known))

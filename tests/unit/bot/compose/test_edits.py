@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from bot.compose.edits import RememberingReader
-from core.scoring.readers.outputs import DRAFT_OUTPUTS, DraftFault
-from core.scoring.readers.readers import DraftReader
+from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
+from core.scoring.readers.readers import DraftReader, PostReader
 from tests.fakes.engine.readers import FakeClassifier
 
 POST = "Migrants only come here to live off our welfare."
@@ -21,7 +21,7 @@ def classifier() -> FakeClassifier:
 def test_the_same_bytes_are_read_once() -> None:
     """Also where two persons ask at the same moment."""
     model = classifier()
-    reader = RememberingReader(DraftReader(model))
+    reader = RememberingReader(DraftReader(model, PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",)))))
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: reader.read(POST, TEXT, "en"), range(8)))
     assert found[0] is not None
@@ -33,7 +33,7 @@ def test_the_same_bytes_are_read_once() -> None:
 def test_another_text_or_another_post_is_read() -> None:
     """What a text does depends on the post above it."""
     model = classifier()
-    reader = RememberingReader(DraftReader(model))
+    reader = RememberingReader(DraftReader(model, PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",)))))
     for post, text in ((POST, TEXT), (POST, f"{TEXT} "), (TEXT, POST)):
         reader.read(post, text, "en")
     assert len(model.calls) == 3
@@ -42,7 +42,7 @@ def test_another_text_or_another_post_is_read() -> None:
 def test_only_the_last_texts_are_remembered() -> None:
     """A desk runs for months."""
     model = classifier()
-    reader = RememberingReader(DraftReader(model))
+    reader = RememberingReader(DraftReader(model, PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",)))))
     for number in range(200):
         reader.read(POST, f"{TEXT} {number}", "en")
     reader.read(POST, f"{TEXT} 199", "en")
@@ -54,5 +54,10 @@ def test_only_the_last_texts_are_remembered() -> None:
 def test_a_language_that_it_does_not_know_is_not_read() -> None:
     """Its word does not count there."""
     model = classifier()
-    assert RememberingReader(DraftReader(model)).read(POST, TEXT, "eu") is None
+    assert (
+        RememberingReader(DraftReader(model, PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",))))).read(
+            POST, TEXT, "eu"
+        )
+        is None
+    )
     assert model.calls == []
