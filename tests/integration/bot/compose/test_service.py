@@ -14,6 +14,7 @@ from sqlalchemy import URL
 from adapters.sample.community import SampleCommunity
 from bot.compose import application as service
 from bot.compose.application import admit, open_application, open_workers
+from bot.drafting.queue import DraftQueue
 from bot.serving.platforms import Connection, in_process
 from bot.serving.running import connected, serve
 from core.engine import Engine, OnProgress
@@ -25,7 +26,7 @@ from core.ports import EvidenceSource
 from core.request import Request
 from core.scoring.readers.readers import Readers
 from core.stages.evidence import Sources
-from tests.fakes.desk.decisions import approve, one_row
+from tests.fakes.desk.decisions import approve, drafted, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.readers import readers_saying
@@ -73,6 +74,20 @@ async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
         stop.set()
         await serving
     assert len([post for post in platform.thread() if post.author == "antiphon"]) == 1
+
+
+async def test_the_desk_has_what_a_moderator_writes_read(
+    knowledge: EvidenceSource, place: Path | URL, tmp_path: Path
+) -> None:
+    """By the same reader that the engine asks about drafts."""
+    engine = Engine(hate_finding(), knowledge, readers_saying(unfit=0.9, harm=0.9))
+    platform, settings = SampleCommunity(), settings_of(place, tmp_path)
+    async with open_application(engine, settings, [in_process(platform)], PATIENT) as application:
+        await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
+        queue = DraftQueue(application.database, "worker")
+        case = await drafted(application.desk, queue, platform.flag("103", "mill_pond"))
+        proposed = await application.casework.propose(case.id, case.version, MODERATOR, text="Let them be beaten.")
+    assert "A draft would be refused for this: calls for harm or exclusion." in proposed.warnings
 
 
 class ListeningEngine:
