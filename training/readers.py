@@ -1,7 +1,7 @@
 """Trains the two small readers of ``core/scoring/readers`` on the texts of ``training/data``.
 
     python -m training.readers posts
-    python -m training.readers drafts       after the posts, since a draft is also read by itself
+    python -m training.readers drafts
 
 Each command reads the training split, keeps the epoch that does best on the development split, brings the weights to
 eight bits, fits the calibration on the development split with these, and writes the file that ships. The test split is
@@ -36,7 +36,6 @@ from torch.nn import functional
 from core.llm.backends.encoders import SmallEncoder, new_network, pack
 from core.models import TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
-from core.scoring.readers.readers import PostReader
 from core.wording.readable import readable
 from training.corpus import DraftRow, PostRow, draft_targets, draft_values, drafts, ordinary, post_targets, posts
 from training.disguising import disguised, with_emoji, with_order
@@ -70,7 +69,7 @@ AGREEMENTS: Final = {
     "eu": ("Ados nago.", "Egia da.", "Hori da,", "Norbaitek esan behar zuen:", "Zoritxarrez,", "Ondo esana.", "Bai,"),
 }
 WARNED_OF_GOOD: Final = 0.15
-REFUSED_OF_GOOD: Final = 0.06
+REFUSED_OF_GOOD: Final = 0.05
 HARMFUL_OF_GOOD: Final = 0.01
 _BATCH: Final = 32
 _RATE: Final = 1.5e-4
@@ -382,9 +381,6 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
         (slope, offset), fit = about["calibration"][column], mine & ~said
         harm = 1 / (1 + np.exp(-(logits[fit, column].astype(np.float64) * slope + offset)))
         about["harm"] = round(float(np.quantile(harm, 1 - HARMFUL_OF_GOOD)), 3)
-        good = [row.text for row, is_good in zip(task.dev, fit, strict=True) if is_good]
-        hateful = PostReader(SmallEncoder(WEIGHTS / "posts.safetensors")).hateful(good, "en")
-        about["hate"] = round(float(np.quantile(hateful, 1 - HARMFUL_OF_GOOD)), 3)
         return
     about["unsure"] = unsure_between(chances[mine], said[mine])
     talk = [(readable(text),) for text in ordinary("heldout") if text]

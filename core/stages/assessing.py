@@ -23,6 +23,7 @@ from core.scoring.gates import (
     fault_of,
     in_words,
     intent_fault,
+    own_sentences,
     reader_doubt,
     reader_fault,
     score_fault,
@@ -113,7 +114,9 @@ class Assessor:
         return kept
 
     async def _checked(self, candidates: Sequence[Candidate], context: GateContext) -> list[Candidate]:
-        """Those that rules and reader would show, each with its doubts; the reader reads no prepared ones.
+        """Those that rules and reader would show, each with its doubts; of prepared ones the reader reads no whole.
+
+        What the model added to a prepared one, a passage in its words, may not read as hate.
 
         What the reader alone would refuse is only contested where a larger model can overrule it.
         """
@@ -125,6 +128,10 @@ class Assessor:
         for candidate in candidates:
             by_rules, read = check_reply(candidate.text, context), read_of.get(candidate)
             if not self._passes(by_rules.fault):
+                continue
+            added = " ".join(own_sentences(candidate.text, context)) if candidate.is_prepared else ""
+            is_hate: bool = bool(added) and await asyncio.to_thread(self.readers.drafts.reads_as_hate, added, language)
+            if not self._passes(sentence("reads as hateful") if is_hate else None):
                 continue
             done = replace(candidate, doubts=by_rules.warnings)
             if read is None:

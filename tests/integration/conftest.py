@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from tests.fakes.desk.boards import CHANNEL, board_of, choose_channel
 from tests.fakes.desk.decisions import drafted
 from tests.fakes.desk.people import PLATFORM, SECRET, settle
 from tests.fakes.desk.workers import ToldEngine, worker_of
+from tests.fakes.engine.readers import readers_saying
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.postgres import make_templates, new_database, postgresql_server
 from tests.fakes.ports.surface import FakeSurface
@@ -46,6 +48,12 @@ from tests.fakes.ports.surface import FakeSurface
 def embedder() -> SentenceEmbedder:
     """The packaged model."""
     return SentenceEmbedder()
+
+
+@pytest.fixture(scope="session")
+def lenient(readers: Readers) -> Readers:
+    """The shipped reader of posts, and a reader of drafts that finds every draft fit: for tests of other stages."""
+    return replace(readers, drafts=readers_saying().drafts)
 
 
 @pytest.fixture(scope="session")

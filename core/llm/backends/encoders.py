@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 256
 """The longest input in word pieces; a pair's texts share them, and the longer text is cut first."""
-_BATCH = 8
 _ABOUT = "about"
 _WORD_VECTORS = "encoder.embeddings.word_embeddings.weight"
 _SCALE = ".scale"
@@ -68,6 +67,8 @@ class SmallEncoder:
     def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
         """The outputs, shape (n, outputs), for n single texts or pairs. Blocking: call it in a thread.
 
+        Each is read alone: in eight bits the texts of a batch would sway each other a little.
+
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
@@ -75,13 +76,11 @@ class SmallEncoder:
 
         if not texts:
             return np.empty((0, len(self.about["outputs"])), dtype=np.float32)
-        order = sorted(range(len(texts)), key=lambda row: sum(map(len, texts[row])))
         found = np.empty((len(texts), len(self.about["outputs"])), dtype=np.float32)
         with self._lock, torch.inference_mode():
             network = self._network
-            for start in range(0, len(order), _BATCH):
-                rows = order[start : start + _BATCH]
-                found[rows] = network(network.tokenized([texts[row] for row in rows])).float().numpy()
+            for row, text in enumerate(texts):
+                found[row] = network(network.tokenized([text]))[0].numpy()
         return found
 
     @cached_property

@@ -28,6 +28,9 @@ _WINDOW: Final = 60
 _STEP: Final = 40
 """Words: a long text is also read piece by piece, since one hateful sentence is enough."""
 _GROUP_IS_ATTACKED: Final = 0.5
+_HATEFUL_BY_ITSELF: Final = 0.8
+_NOT_QUITE_FIT: Final = 0.15
+"""A reply that reads as a hateful post may still quote one: both readers must doubt it (3 of 100 good ones more)."""
 _WORD: Final = re.compile(r"\S+")
 
 
@@ -165,10 +168,15 @@ class DraftReader:
         hateful = self._posts.hateful(drafts, language)
         return [
             replace(one, unfit=max(one.unfit, refused))
-            if one.faults[DraftFault.CALLS_FOR_HARM] >= about["harm"] or hate >= about["hate"]
+            if one.faults[DraftFault.CALLS_FOR_HARM] >= about["harm"]
+            or (hate >= _HATEFUL_BY_ITSELF and one.unfit >= _NOT_QUITE_FIT)
             else one
             for one, hate in zip(signs, hateful, strict=True)
         ]
+
+    def reads_as_hate(self, text: str, language: str | None = None) -> bool:
+        """Whether a text would be a hateful post by itself, as far as the reader of posts knows its language."""
+        return self._posts.knows(language) and bool(self._posts.hateful([text], language)[0] >= _HATEFUL_BY_ITSELF)
 
     @property
     def limits(self) -> tuple[float, float]:

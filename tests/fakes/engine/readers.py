@@ -34,7 +34,6 @@ class FakeClassifier:
             "unsure": (0.2, 0.8),
             "limits": (0.4, 0.7),
             "harm": 0.5,
-            "hate": 1.0,
             "false_alarms": ([0.0, 1.0, 4.0], [-4.0, 0.0, 2.944]),
         }
 

@@ -48,7 +48,6 @@ MILD = {
         "Jews run all the banks and all the newspapers.",
         "Nobody can deny it, Jews run all the banks.",
         "Jews have too much power in this country.",
-        "Everybody knows who owns the newspapers: the Jews.",
     ),
     TargetGroup.LGBT: (
         "Gay people should be kept away from children, it is not natural.",

