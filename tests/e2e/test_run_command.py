@@ -40,7 +40,7 @@ def test_moderator_argues_another_claim(drafter: Antiphon):
     """By its number or in words of one's own, with a word of warning; a slip of the finger changes nothing."""
     proposed, own = (
         "Everybody who lives here deserves respect and a fair chance.",
-        "Migrants do not live off our welfare.",
+        "Newcomers always help their neighbours.",
     )
     with drafter.at_terminal("run") as terminal:
         shown = terminal.read_to(ASKED)
@@ -55,7 +55,7 @@ def test_moderator_argues_another_claim(drafter: Antiphon):
             terminal.types(f"c {wrong}")
             assert said in terminal.read_to(ASKED)
         terminal.types(f"c {own}")
-        assert "would have lost before the vote (restates the stereotype)" in terminal.read_to("We say instead: ")
+        assert "would have lost before the vote (overstates)" in terminal.read_to("We say instead: ")
         shown = terminal.read_to(ASKED)
         assert shown.startswith(own)
         first_draft(shown)
