@@ -29,6 +29,7 @@ from core.moderation.roles import Person
 from core.request import Request
 from tests.fakes.desk.decisions import approve, one_row
 from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.installation import settings_of
 from tests.fakes.machine.patience import until
@@ -40,6 +41,8 @@ _REST = ("test", 10.0, 30.0)
 
 class _Engine:
     """An engine that drafts the same for everybody."""
+
+    readers = readers_saying()
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         return suggestion_for(request.post)
