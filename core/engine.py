@@ -44,7 +44,8 @@ from core.stages.evidence import far_from, find_evidence, summarise, write_queri
 from core.stages.judge import judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
 from core.stages.outcomes import Noted, Search
-from core.stages.reading import Signals, check_text, decide, read_post, read_signals
+from core.stages.reading import decide, read_post
+from core.stages.signals import Signals, check_text, read_signals
 from core.wording.prepared.bank import Theme, changed, load_themes, matching_themes
 from core.wording.targets.groups import undisguised
 from core.wording.text import join

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from core.llm.profiles import Profile
 from core.models import Action, FlaggedPost, Intent, Reading
 from core.stages.evidence import ANY_SOURCES, Sources
-from core.stages.reading import Signals, is_debatable
+from core.stages.reading import is_debatable
+from core.stages.signals import Signals
 from core.wording.prepared.bank import UNCHANGED, Changes
 
 

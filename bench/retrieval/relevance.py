@@ -27,7 +27,7 @@ from core.errors import AntiphonError
 from core.models import TargetGroup
 from core.ports import EvidenceQuery
 from core.scoring.readers.readers import Readers
-from core.stages.reading import attacked
+from core.stages.signals import attacked
 from core.wording.language import detect
 from core.wording.prepared.bank import matching_themes
 from kb.ranking.fusion import candidates

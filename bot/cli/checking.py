@@ -29,7 +29,7 @@ from core.scoring.checking import (
     sentences_of,
 )
 from core.scoring.readers.readers import DraftReader, DraftSigns, PostReader, PostSigns, shipped_drafts, shipped_posts
-from core.stages.reading import check_text
+from core.stages.signals import check_text
 from core.wording.language import NAMES, detect, name_of
 from core.wording.targets.groups import groups_named
 from core.wording.targets.slurs import slurs_in

@@ -57,7 +57,7 @@ from core.errors import BadInput
 from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
 from core.models import Progress as Step
 from core.request import Request
-from core.stages.reading import check_text
+from core.stages.signals import check_text
 from core.wording.language import NAMES, detect
 
 app = typer.Typer(

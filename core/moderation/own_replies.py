@@ -11,7 +11,7 @@ from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
 from core.moderation.input_checks import check_text
 from core.scoring.gates import MAX_SENTENCES, form_fault, intent_fault
-from core.stages.reading import people_named
+from core.stages.signals import people_named
 from core.wording.final_text import check_sendable
 from core.wording.language import NAMES, detect, name_of
 from core.wording.prepared.bank import OwnReply, load_themes

@@ -12,7 +12,7 @@ from core.i18n.sentences import sentence
 from core.models import Action, Suggestion
 from core.scoring.checking import CheckedSentence
 from core.scoring.gates import unsupported_in_words
-from core.stages.reading import people_named
+from core.stages.signals import people_named
 from core.wording.text import words
 
 

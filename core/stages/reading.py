@@ -1,34 +1,30 @@
 """Stage 1: what the post says and does, and whether a reply is advised.
 
-Owns the reading of a post: its language, CoARL's seven explanations (Table 5), severity, and the advice, and when the
-language model is asked what the small reader is asked. It advises against a reply to threats, calls for violence,
-attacks on a person by name, and posts that are not hateful. Drafts against that advice are made only if the caller
+Owns the reading of a post: CoARL's seven explanations (Table 5), severity, and the advice, and when the language model
+is asked what the small reader is asked. It advises against a reply to threats, calls for violence, attacks on a person
+by name, and posts that are not hateful. Drafts against that advice are made only if the caller
 forces them or, within limits, asks for them (``core.request.Request``).
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from core.errors import BadAnswer, BadInput, BudgetExhausted, ModelUnavailable
+from core.errors import BadAnswer, BudgetExhausted, ModelUnavailable
 from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
-from core.models import Action, FlaggedPost, ReadBy, Reading, TargetGroup
+from core.models import Action, FlaggedPost, Reading, TargetGroup
 from core.ports import Generation
 from core.scoring.readers.asking import LargeReader
-from core.scoring.readers.pooling import Question, read_by, shipped
-from core.scoring.readers.readers import PostReader, PostSigns, Sureness
+from core.scoring.readers.opinions import Opinions
+from core.scoring.readers.pooling import Question, shipped
 from core.stages.outcomes import Noted
-from core.wording.injection.injection import instructs
-from core.wording.language import NAMES, detect, name_of
-from core.wording.targets.groups import groups_named, undisguised
-from core.wording.text import MAX_POST_CHARACTERS, clean, stop_words, words
+from core.stages.signals import PERSONAL, THREATENS, Signals, names_violence
+from core.wording.language import NAMES
 
 EXPLANATIONS = (
     "offensiveness",
@@ -40,14 +36,8 @@ EXPLANATIONS = (
 )
 _MAX_WORDS_CHARACTERS = 90
 _NOT_HATEFUL = 0.18
-_LIKELY_HATEFUL = 0.5
 _SURELY_HATEFUL = 0.6
-_GROUP_IS_CLEAR = 0.5
-_GROUP_IS_UNLIKELY = 0.1
-_THREATENS = 0.3
-"""Where the small reader speaks, whose probabilities of the rare threats stay low."""
 _VIOLENT = 0.6
-_PERSONAL = 0.6
 _PERHAPS = 0.02
 """From here on a larger model is asked about a threat, or about one person, that the small reader thinks unlikely."""
 
@@ -78,257 +68,6 @@ SCHEMA: dict[str, Any] = {
 }
 """The fixed schema of the structured call."""
 
-_VIOLENCE = re.compile(
-    r"\b(?:(?:kill|murder|lynch|behead|slaughter|drown|burn|shoot|gass|stabb)(?:ed|ing)?|exterminat\w*|eradicat\w*"
-    r"|stab|(?<!a )shot|burnt|execut(?:ed?|ing)|hang(?:ed|ing)?(?! (?:out|up|on|around|their heads)\b)"
-    r"|(?:gas|stone)(?= (?:all|every|the|them|these|those|you)\b)|ston(?:ed|ing)"
-    r"|put (?:\w+ ){0,3}to death|wip(?:ed?|ing) (?:\w+ )?out|put (?:\w+ )?down(?! roots\b))\b"
-    r"(?! for )(?! (?:us|me|our)\b)"
-    r"|\b(?:mat(?:ar|ad|en|emos)\w*|asesin(?:ar|ad|en|emos)\w*|extermin(?:ar|en|emos)\w*|fusilar\w*|ahorcar\w*|linchar\w*"
-    r"|quemar\w*|ammazz\w+|uccider\w*|stermin\w+|fucil\w+|impicca\w+|linciar\w*|bruciar\w*|sgozza\w+"
-    r"|hil|akabatu|erail|urkatu|fusilatu|sarraskitu)\b",
-    re.IGNORECASE,
-)
-_CALL = re.compile(
-    r"\b(?:should|must|need to|have to|let'?s|let us|we will|i will|i'?ll|we'?ll|going to|gonna|deserve|ought|want to"
-    r"|time to|someone|somebody|please|every (?:last|single)|better (?:off |place |world )?(?:if|without)"
-    r"|hay que|deber[ií]an?|debemos|tenemos que|vamos a|alguien|merecen|bisogna|dovrebbero|dobbiamo|andrebbero|vanno"
-    r"|qualcuno|meritano|behar|merezi|norbaitek)\b",
-    re.IGNORECASE,
-)
-_WISH_OF_DEATH = re.compile(
-    r"\b(?:should|must|deserve to|ought to|hope (?:they|you)(?: all)?) (?:all )?(?:die|burn)\b"
-    r"|\b(?:deberían|merecen|ojalá se|que se) (?:morir|muer[ae]n)\b|\b(?:devono|dovrebbero|meritano di) morire\b",
-    re.IGNORECASE,
-)
-_PERSON = re.compile(
-    r"\b[A-ZÀ-Þ][a-zß-ÿ]+(?: (?:de|del|da|la|las|los|della|di|von|van|el|al))* [A-ZÀ-Þ][a-zß-ÿ]+\b|(?<!\w)@\w+"
-)
-"""A first and a last name, or an account. Many places look the same, so a match is only a reason to ask."""
-_NO_PERSON = frozenset(
-    "east west north south middle far eastern western northern southern central saudi arabia africa asia europe america"
-    " states kingdom union nations world war syndrome lives matter rights movement party street city jim crow god"
-    " almighty white black islamic jewish muslim christian".split()
-)
-"""Words that occur in names of places, peoples and things."""
-
-
-_ADDRESS = re.compile(
-    r"\b(?:you|your|yours|yourself|u|ur|tú|ti|te|tu|tus|usted|contigo|tuo|tua|tuoi|tue|sei|zu|zure|zuk|zuri|zaitez)\b",
-    re.IGNORECASE,
-)
-"""Somebody is spoken to, in any of the four languages."""
-
-
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """What is known of a post before the language model is asked.
-
-    ``hateful`` and ``signs`` are ``None`` where the small reader does not know the language. ``calls_for_violence``: by
-    the small reader or by the words alone. ``unlikely_groups``: neither the reader nor a word hints at them.
-    ``is_sure``: the reader is sure whether the post is hateful. ``read_by``: whose word the probabilities are.
-    """
-
-    language: str | None
-    hateful: float | None
-    target_group: TargetGroup | None
-    calls_for_violence: bool
-    notes: tuple[str, ...]
-    may_name_person: bool = False
-    addresses_somebody: bool = False
-    unlikely_groups: frozenset[TargetGroup] = frozenset()
-    signs: PostSigns | None = None
-    is_sure: bool = False
-    read_by: ReadBy = ReadBy.RULES
-
-    @property
-    def calls_for_reply(self) -> bool:
-        """Whether the reader alone shows that a reply will be advised, so a draft may be shown before the reading."""
-        is_of_person = self.may_name_person or (self.signs is not None and self.signs.person >= _PERSONAL)
-        return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not is_of_person
-
-
-def check_text(text: str) -> Noted[str]:
-    """The post's text as the engine reads it, and notes on what was removed or noticed.
-
-    Raises:
-        BadInput: nothing to read is left, or the text is longer than 5,000 characters.
-    """
-    cleaned, removed = clean(text)
-    if not cleaned:
-        raise BadInput(sentence("The post is empty."), remedy=sentence("Pass the text of the post to answer."))
-    if len(cleaned) > MAX_POST_CHARACTERS:
-        raise BadInput(
-            sentence(
-                "The post has {count} characters; Antiphon reads {most} at most.",
-                count=f"{len(cleaned):,}",
-                most=f"{MAX_POST_CHARACTERS:,}",
-            ),
-            remedy=sentence("Pass the part that is hateful."),
-        )
-    notes = list[str]()
-    if removed:
-        notes.append(sentence("post: {count} control or bidirectional characters were taken out", count=removed))
-    if instructs(cleaned):
-        notes.append(sentence("post: it tries to give the model instructions; they are read as text and not followed"))
-    return Noted(cleaned, notes)
-
-
-async def read_signals(post: FlaggedPost, reader: PostReader, *, expected: str, language: str | None) -> Signals:
-    """Language, hatefulness, target group and calls for violence, within a fraction of a second.
-
-    Args:
-        expected: the community's language, assumed for short posts that could be in several.
-        language: the language that a person named, which needs no detection.
-    """
-    return await asyncio.to_thread(_signals, post.text, reader, expected, language)
-
-
-def _signals(text: str, reader: PostReader, expected: str, named: str | None) -> Signals:
-    language = named or detect(text, expected)
-    notes = list[str]()
-    if language is None:
-        notes.append(sentence("reading: the post's language was not recognised"))
-    violent = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
-    addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
-    open_text = undisguised(text, language)
-    if not reader.knows(language):
-        return Signals(language, None, attacked(open_text, language, {}), violent, tuple(notes), *addressed)
-    signs = reader.read([text], language)[0]
-    group = attacked(open_text, language, signs.groups)
-    hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
-    unlikely = frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY) - hinted
-    violent = violent or signs.threat >= _THREATENS
-    return Signals(
-        language,
-        signs.hateful,
-        group,
-        violent,
-        tuple(notes),
-        *addressed,
-        unlikely_groups=unlikely,
-        signs=signs,
-        is_sure=reader.sureness(signs.hateful) is not Sureness.NOT_SURE,
-        read_by=ReadBy.SMALL,
-    )
-
-
-def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
-    """The group that a post attacks, by the reader's shares and the words for groups; ``None`` where neither is sure.
-
-    The reader decides where it is sure of a group. Otherwise a post that names exactly one group is taken to attack it.
-    """
-    likeliest = max(shares, key=lambda group: shares[group], default=None)
-    if likeliest is not None and likeliest is not TargetGroup.OTHER and shares[likeliest] >= _GROUP_IS_CLEAR:
-        return likeliest
-    named = groups_named(text, language)
-    if len(named) == 1:
-        return next(iter(named))
-    return likeliest if likeliest is not None and shares[likeliest] >= _GROUP_IS_CLEAR else None
-
-
-def people_named(text: str, language: str | None) -> list[str]:
-    """What may be people's names or accounts in a text; a word that only opens a sentence is not a first name."""
-    ordinary = stop_words(language or "en")
-    found = [match.group() for match in _PERSON.finditer(text)]
-    return [
-        name
-        for name in found
-        if not ordinary.intersection(words(name)[:1])
-        and not _NO_PERSON.intersection(words(name))
-        and (name.startswith("@") or not groups_named(name, language))
-    ]
-
-
-@dataclass
-class _Opinions:
-    """What the small reader and the language model say of one post together.
-
-    ``said`` holds the language model's own answers, ``notes`` why there are not more of them.
-    """
-
-    signals: Signals
-    text: str
-    larger: LargeReader
-    said: list[object] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    async def on(self, question: Question, small: float | None, *, is_open: bool) -> float | None:
-        """The pooled probability; ``small`` as it is where the question is not open or the model's word adds nothing.
-
-        Args:
-            is_open: whether the answer is worth a call.
-        """
-        pooling = self.larger.pooling
-        if not is_open or not pooling.counts(question, is_alone=small is None):
-            return small
-        try:
-            large = await self.larger.about(question, self.text)
-        except ModelUnavailable as err:
-            self.notes.append(
-                sentence(
-                    "reading: whether the post is {what} was not asked ({why})", what=_asked(question), why=err.message
-                )
-            )
-            return small
-        if large is None:
-            self.notes.append(
-                sentence("reading: the model did not say whether the post is {what}", what=_asked(question))
-            )
-            return small
-        self.said.append(large)
-        return pooling.pooled(question, small, large)
-
-    async def on_groups(self) -> TargetGroup | None:
-        """The group that a model larger than the one that ships is sure of, where nobody else is; pooled, too."""
-        pooling, signs = self.larger.pooling, self.signals.signs
-        if not pooling.is_larger or not pooling.counts(Question.GROUP, is_alone=signs is None):
-            return None
-        try:
-            shares = await self.larger.groups(self.text)
-        except ModelUnavailable:
-            return None  # the explanations, which are asked for besides, say why
-        if shares is None:
-            return None
-        self.said.append(shares)
-        smalls = signs.groups if signs else {}
-        found = {
-            group: pooling.pooled(Question.GROUP, smalls.get(group), share) or 0.0 for group, share in shares.items()
-        }
-        likeliest = max(found, key=lambda group: found[group])
-        return likeliest if found[likeliest] >= _GROUP_IS_CLEAR else None
-
-    def told_by(self) -> ReadBy:
-        """Whose word the opinions are."""
-        return read_by(self.signals.hateful, self.said or None)
-
-    def notes_on_readers(self) -> list[str]:
-        """What a moderator should know about who read the post."""
-        found, language = list(self.notes), self.signals.language
-        if self.signals.hateful is None and language is not None:
-            alone = sentence(
-                "reading: the small reader does not know {language}; what the post does is the language model's word "
-                "alone",
-                language=name_of(language),
-            )
-            nobody = sentence(
-                "reading: the small reader does not know {language}, and no language model said whether the post is "
-                "hateful; only rules looked at it",
-                language=name_of(language),
-            )
-            found.append(alone if self.said else nobody)
-        if self.said and self.larger.pooling.is_larger and not self.larger.pooling.is_fitted:
-            found.append(unfitted(self.larger))
-        return found
-
-
-def unfitted(larger: LargeReader) -> str:
-    """Say that nobody measured how far a language model is to be believed."""
-    return sentence(
-        "readers: how far to believe the model {model} was never fitted; its word counts as much as the small reader's",
-        model=larger.pooling.model or "?",
-    )
-
 
 async def read_post(
     post: FlaggedPost, signals: Signals, model: MeteredModel, larger: LargeReader | None = None
@@ -345,40 +84,42 @@ async def read_post(
     Raises:
         ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
     """
-    said = _Opinions(signals, post.text, larger or LargeReader(model, shipped()))
+    said = Opinions(
+        signals.hateful, signals.signs, signals.language, post.text, larger or LargeReader(model, shipped())
+    )
     is_larger = said.larger.pooling.is_larger
     hateful = await said.on(Question.HATEFUL, signals.hateful, is_open=is_larger or not signals.is_sure)
     explained = await _explain(post.text, model)
-    is_violent = await _is_violent(said)
-    is_personal = not is_violent and await _is_personal(said)
+    is_violent = await _is_violent(signals, said)
+    is_personal = not is_violent and await _is_personal(signals, said)
     group = signals.target_group or await said.on_groups()
     signals = replace(signals, hateful=hateful, target_group=group, read_by=said.told_by())
     reading = decide(signals, explained.value, violent=is_violent, personal=is_personal)
     return Noted(reading, [*explained.notes, *said.notes_on_readers()])
 
 
-async def _is_violent(said: _Opinions) -> bool:
+async def _is_violent(signals: Signals, said: Opinions) -> bool:
     """Whether the post threatens or calls for violence. Words are a reason to ask; they decide where nobody answers."""
-    small, by_words = said.signals.signs.threat if said.signals.signs else None, said.signals.calls_for_violence
+    small, by_words = signals.signs.threat if signals.signs else None, signals.calls_for_violence
     if small is None and by_words and not said.larger.pooling.is_larger:
         return True
-    is_suspect = by_words or bool(_VIOLENCE.search(said.text))
+    is_suspect = by_words or names_violence(said.text)
     if said.larger.pooling.is_larger:
         is_suspect = is_suspect or small is None or small >= _PERHAPS
     before = len(said.said)
     found = await said.on(Question.THREAT, small, is_open=is_suspect)
     if len(said.said) == before:
         return by_words
-    return (found or 0.0) >= (_VIOLENT if small is None else _THREATENS)
+    return (found or 0.0) >= (_VIOLENT if small is None else THREATENS)
 
 
-async def _is_personal(said: _Opinions) -> bool:
+async def _is_personal(signals: Signals, said: Opinions) -> bool:
     """Whether the post attacks one person, which a name or an account only suggests."""
-    small = said.signals.signs.person if said.signals.signs else None
-    is_suspect = said.signals.may_name_person
+    small = signals.signs.person if signals.signs else None
+    is_suspect = signals.may_name_person
     if said.larger.pooling.is_larger:
-        is_suspect = is_suspect or said.signals.addresses_somebody or (small or 0.0) >= _PERHAPS
-    return (await said.on(Question.PERSON, small, is_open=is_suspect) or 0.0) >= _PERSONAL
+        is_suspect = is_suspect or signals.addresses_somebody or (small or 0.0) >= _PERHAPS
+    return (await said.on(Question.PERSON, small, is_open=is_suspect) or 0.0) >= PERSONAL
 
 
 async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
@@ -418,13 +159,6 @@ def parse_explanations(answer: str) -> dict[str, Any]:
     if fields.get("recommended_action") not in list(Action):
         raise BadAnswer(sentence("{field} is missing", field="recommended_action"))
     return fields
-
-
-def _asked(question: Question) -> str:
-    """What a question asks about the post."""
-    if question is Question.HATEFUL:
-        return sentence("hateful")
-    return sentence("violent") if question is Question.THREAT else sentence("personal")
 
 
 def _raise_unless_answered(model: MeteredModel, err: ModelUnavailable) -> None:

@@ -83,6 +83,15 @@ class SmallEncoder:
                 found[row] = network(network.tokenized([text]))[0].numpy()
         return found
 
+    def encoder_weights(self) -> Mapping[str, torch.Tensor]:
+        """The weights of the encoder below the outputs, in full precision: where another training may begin."""
+        from safetensors.torch import load_file
+
+        network = new_network(len(self.about["outputs"]))
+        _unpack(load_file(self._weights), network)
+        weights: Mapping[str, torch.Tensor] = network.encoder.state_dict()
+        return weights
+
     @cached_property
     def _network(self) -> Any:
         from safetensors.torch import load_file

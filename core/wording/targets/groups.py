@@ -1,7 +1,7 @@
 """Which of the target groups a text names, found by the words for them.
 
 Owns the list beside this file, and the undoing of disguises of these words ("J*ws", "musl1ms"). A word names a group;
-``core.stages.reading`` decides whether the group is attacked.
+``core.stages.signals`` decides whether the group is attacked.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ from core.moderation.desk_ports import Casework
 from core.ports import EvidenceSource
 from core.request import Request
 from core.scoring.readers.readers import Readers
-from core.stages.reading import Signals, decide
+from core.stages.reading import decide
+from core.stages.signals import Signals
 from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import BOLD, approve, card_of, propose, take
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, KEEPER, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM

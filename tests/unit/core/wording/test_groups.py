@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.models import TargetGroup
-from core.stages.reading import attacked
+from core.stages.signals import attacked
 from core.wording.language import NAMES
 from core.wording.targets.groups import groups_named, undisguised, words_for_groups
 

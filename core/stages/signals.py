@@ -1,0 +1,195 @@
+"""Stage 1, before any model is asked: what the text is, and what the small reader and the words tell of it.
+
+Owns the check of a post's text, its language, the group that it attacks, and the words that hint at violence, at one
+person, or at somebody who is spoken to. Words are reasons to ask.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.errors import BadInput
+from core.i18n.sentences import sentence
+from core.models import FlaggedPost, ReadBy, TargetGroup
+from core.scoring.readers.readers import PostReader, PostSigns, Sureness
+from core.stages.outcomes import Noted
+from core.wording.injection.injection import instructs
+from core.wording.language import detect
+from core.wording.targets.groups import groups_named, undisguised
+from core.wording.text import MAX_POST_CHARACTERS, clean, stop_words, words
+
+THREATENS = 0.3
+"""Where the small reader speaks, whose probabilities of the rare threats stay low."""
+PERSONAL = 0.6
+_LIKELY_HATEFUL = 0.5
+_GROUP_IS_CLEAR = 0.5
+_GROUP_IS_UNLIKELY = 0.1
+
+_VIOLENCE = re.compile(
+    r"\b(?:(?:kill|murder|lynch|behead|slaughter|drown|burn|shoot|gass|stabb)(?:ed|ing)?|exterminat\w*|eradicat\w*"
+    r"|stab|(?<!a )shot|burnt|execut(?:ed?|ing)|hang(?:ed|ing)?(?! (?:out|up|on|around|their heads)\b)"
+    r"|(?:gas|stone)(?= (?:all|every|the|them|these|those|you)\b)|ston(?:ed|ing)"
+    r"|put (?:\w+ ){0,3}to death|wip(?:ed?|ing) (?:\w+ )?out|put (?:\w+ )?down(?! roots\b))\b"
+    r"(?! for )(?! (?:us|me|our)\b)"
+    r"|\b(?:mat(?:ar|ad|en|emos)\w*|asesin(?:ar|ad|en|emos)\w*|extermin(?:ar|en|emos)\w*|fusilar\w*|ahorcar\w*|linchar\w*"
+    r"|quemar\w*|ammazz\w+|uccider\w*|stermin\w+|fucil\w+|impicca\w+|linciar\w*|bruciar\w*|sgozza\w+"
+    r"|hil|akabatu|erail|urkatu|fusilatu|sarraskitu)\b",
+    re.IGNORECASE,
+)
+_CALL = re.compile(
+    r"\b(?:should|must|need to|have to|let'?s|let us|we will|i will|i'?ll|we'?ll|going to|gonna|deserve|ought|want to"
+    r"|time to|someone|somebody|please|every (?:last|single)|better (?:off |place |world )?(?:if|without)"
+    r"|hay que|deber[ií]an?|debemos|tenemos que|vamos a|alguien|merecen|bisogna|dovrebbero|dobbiamo|andrebbero|vanno"
+    r"|qualcuno|meritano|behar|merezi|norbaitek)\b",
+    re.IGNORECASE,
+)
+_WISH_OF_DEATH = re.compile(
+    r"\b(?:should|must|deserve to|ought to|hope (?:they|you)(?: all)?) (?:all )?(?:die|burn)\b"
+    r"|\b(?:deberían|merecen|ojalá se|que se) (?:morir|muer[ae]n)\b|\b(?:devono|dovrebbero|meritano di) morire\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(
+    r"\b[A-ZÀ-Þ][a-zß-ÿ]+(?: (?:de|del|da|la|las|los|della|di|von|van|el|al))* [A-ZÀ-Þ][a-zß-ÿ]+\b|(?<!\w)@\w+"
+)
+"""A first and a last name, or an account. Many places look the same, so a match is only a reason to ask."""
+_NO_PERSON = frozenset(
+    "east west north south middle far eastern western northern southern central saudi arabia africa asia europe america"
+    " states kingdom union nations world war syndrome lives matter rights movement party street city jim crow god"
+    " almighty white black islamic jewish muslim christian".split()
+)
+"""Words that occur in names of places, peoples and things."""
+
+
+_ADDRESS = re.compile(
+    r"\b(?:you|your|yours|yourself|u|ur|tú|ti|te|tu|tus|usted|contigo|tuo|tua|tuoi|tue|sei|zu|zure|zuk|zuri|zaitez)\b",
+    re.IGNORECASE,
+)
+"""Somebody is spoken to, in any of the four languages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What is known of a post before the language model is asked.
+
+    ``hateful`` and ``signs`` are ``None`` where the small reader does not know the language. ``calls_for_violence``: by
+    the small reader or by the words alone. ``unlikely_groups``: neither the reader nor a word hints at them.
+    ``is_sure``: the reader is sure whether the post is hateful. ``read_by``: whose word the probabilities are.
+    """
+
+    language: str | None
+    hateful: float | None
+    target_group: TargetGroup | None
+    calls_for_violence: bool
+    notes: tuple[str, ...]
+    may_name_person: bool = False
+    addresses_somebody: bool = False
+    unlikely_groups: frozenset[TargetGroup] = frozenset()
+    signs: PostSigns | None = None
+    is_sure: bool = False
+    read_by: ReadBy = ReadBy.RULES
+
+    @property
+    def calls_for_reply(self) -> bool:
+        """Whether the reader alone shows that a reply will be advised, so a draft may be shown before the reading."""
+        is_of_person = self.may_name_person or (self.signs is not None and self.signs.person >= PERSONAL)
+        return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not is_of_person
+
+
+def check_text(text: str) -> Noted[str]:
+    """The post's text as the engine reads it, and notes on what was removed or noticed.
+
+    Raises:
+        BadInput: nothing to read is left, or the text is longer than 5,000 characters.
+    """
+    cleaned, removed = clean(text)
+    if not cleaned:
+        raise BadInput(sentence("The post is empty."), remedy=sentence("Pass the text of the post to answer."))
+    if len(cleaned) > MAX_POST_CHARACTERS:
+        raise BadInput(
+            sentence(
+                "The post has {count} characters; Antiphon reads {most} at most.",
+                count=f"{len(cleaned):,}",
+                most=f"{MAX_POST_CHARACTERS:,}",
+            ),
+            remedy=sentence("Pass the part that is hateful."),
+        )
+    notes = list[str]()
+    if removed:
+        notes.append(sentence("post: {count} control or bidirectional characters were taken out", count=removed))
+    if instructs(cleaned):
+        notes.append(sentence("post: it tries to give the model instructions; they are read as text and not followed"))
+    return Noted(cleaned, notes)
+
+
+async def read_signals(post: FlaggedPost, reader: PostReader, *, expected: str, language: str | None) -> Signals:
+    """Language, hatefulness, target group and calls for violence, within a fraction of a second.
+
+    Args:
+        expected: the community's language, assumed for short posts that could be in several.
+        language: the language that a person named, which needs no detection.
+    """
+    return await asyncio.to_thread(_signals, post.text, reader, expected, language)
+
+
+def _signals(text: str, reader: PostReader, expected: str, named: str | None) -> Signals:
+    language = named or detect(text, expected)
+    notes = list[str]()
+    if language is None:
+        notes.append(sentence("reading: the post's language was not recognised"))
+    violent = bool(_WISH_OF_DEATH.search(text) or (names_violence(text) and _CALL.search(text)))
+    addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
+    open_text = undisguised(text, language)
+    if not reader.knows(language):
+        return Signals(language, None, attacked(open_text, language, {}), violent, tuple(notes), *addressed)
+    signs = reader.read([text], language)[0]
+    group = attacked(open_text, language, signs.groups)
+    hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
+    unlikely = frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY) - hinted
+    violent = violent or signs.threat >= THREATENS
+    return Signals(
+        language,
+        signs.hateful,
+        group,
+        violent,
+        tuple(notes),
+        *addressed,
+        unlikely_groups=unlikely,
+        signs=signs,
+        is_sure=reader.sureness(signs.hateful) is not Sureness.NOT_SURE,
+        read_by=ReadBy.SMALL,
+    )
+
+
+def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
+    """The group that a post attacks, by the reader's shares and the words for groups; ``None`` where neither is sure.
+
+    The reader decides where it is sure of a group. Otherwise a post that names exactly one group is taken to attack it.
+    """
+    likeliest = max(shares, key=lambda group: shares[group], default=None)
+    if likeliest is not None and likeliest is not TargetGroup.OTHER and shares[likeliest] >= _GROUP_IS_CLEAR:
+        return likeliest
+    named = groups_named(text, language)
+    if len(named) == 1:
+        return next(iter(named))
+    return likeliest if likeliest is not None and shares[likeliest] >= _GROUP_IS_CLEAR else None
+
+
+def names_violence(text: str) -> bool:
+    """Whether a word for violence occurs, in whatever sense."""
+    return bool(_VIOLENCE.search(text))
+
+
+def people_named(text: str, language: str | None) -> list[str]:
+    """What may be people's names or accounts in a text; a word that only opens a sentence is not a first name."""
+    ordinary = stop_words(language or "en")
+    found = [match.group() for match in _PERSON.finditer(text)]
+    return [
+        name
+        for name in found
+        if not ordinary.intersection(words(name)[:1])
+        and not _NO_PERSON.intersection(words(name))
+        and (name.startswith("@") or not groups_named(name, language))
+    ]

@@ -1,0 +1,81 @@
+"""What is fitted beside a reader's weights on texts that it did not learn: calibration, languages, limits of use."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binomtest
+from sklearn.linear_model import LogisticRegression
+
+LEAST_KNOWN: Final = 0.75
+"""The least that recall and specificity on the development split surely are: the lower end of the 95 % interval."""
+SURE: Final = 0.9
+WARNED_OF_GOOD: Final = 0.15
+REFUSED_OF_GOOD: Final = 0.05
+HARMFUL_OF_GOOD: Final = 0.01
+
+
+def calibration(logits: NDArray[np.float32], targets: NDArray[np.float32]) -> list[tuple[float, float]]:
+    """For each output the slope and offset that make its logit a probability (Platt); (1, 0) where few are known."""
+    found = []
+    for at in range(targets.shape[1]):
+        known = ~np.isnan(targets[:, at])
+        said = targets[known, at] >= 0.5
+        if known.sum() < 50 or min(said.sum(), (~said).sum()) < 10:
+            found.append((1.0, 0.0))
+            continue
+        fit = LogisticRegression(C=100.0).fit(logits[known, at : at + 1], said)
+        found.append((round(float(fit.coef_[0, 0]), 4), round(float(fit.intercept_[0]), 4)))
+    return found
+
+
+def known_languages(spoken: NDArray[np.str_], said: NDArray[np.bool_], chances: NDArray[np.float64]) -> list[str]:
+    """The languages in which the main output finds enough and refuses little on the development split."""
+    known = []
+    for language in sorted(set(spoken)):
+        mine = spoken == language
+        recall, specificity = (chances[mine & said] >= 0.5).mean(), (chances[mine & ~said] < 0.5).mean()
+        print(f"{language}: recall {recall:.3f}, specificity {specificity:.3f} of {mine.sum()}", flush=True)  # noqa: T201
+        if min(_surely(chances[mine & said] >= 0.5), _surely(chances[mine & ~said] < 0.5)) >= LEAST_KNOWN:
+            known.append(str(language))
+    return known
+
+
+def _surely(right: NDArray[np.bool_]) -> float:
+    """The lower end of the 95 % interval (Wilson) of a share."""
+    return float(binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson").low)
+
+
+def unsure_between(chances: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, float]:
+    """The probabilities between which the reader is not sure: outside, nine in ten of what it says are right."""
+    grid = np.linspace(0.02, 0.98, 97)
+    high = next((p for p in grid if p >= 0.5 and said[chances >= p].mean() >= SURE), 0.98)
+    low = next((p for p in grid[::-1] if p <= 0.5 and (~said)[chances < p].mean() >= SURE), 0.02)
+    return round(float(low), 2), round(float(high), 2)
+
+
+def false_alarms(logits: NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    """How rarely ordinary messages exceed a logit: log10 of one in how many, and the logits, both rising.
+
+    Up to one in fifty the share is counted; beyond, a straight line through the rarest twentieth goes on, since a few
+    thousand messages cannot show what one in two thousand does.
+    """
+    ordered = np.sort(logits)[::-1]
+    rarity = np.log10(len(ordered) / np.arange(1, len(ordered) + 1))
+    tail = slice(0, max(len(ordered) // 20, 10))
+    slope, offset = np.polyfit(ordered[tail], rarity[tail], 1)
+    slope = max(float(slope), 0.05)
+    counted = np.array([0.0, 0.3, 0.7, 1.0, 1.3, 1.7])
+    at = np.interp(counted, rarity[::-1], ordered[::-1])
+    beyond = np.array([2.0, 2.5, 3.0, 3.3, 3.7, 4.0, 5.0])
+    there = np.maximum.accumulate(np.concatenate([at, (beyond - offset) / slope]))
+    return [round(float(one), 3) for one in (*counted, *beyond)], [round(float(one), 3) for one in there]
+
+
+def limits(unfit: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, float]:
+    """From which probability a draft is warned of, and refused: what these cost of the good drafts is fixed."""
+    good = unfit[~said]
+    warned, refused = (float(np.quantile(good, 1 - share)) for share in (WARNED_OF_GOOD, REFUSED_OF_GOOD))
+    return round(warned, 3), round(refused, 3)

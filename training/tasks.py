@@ -1,0 +1,197 @@
+"""What the two small readers learn: the examples of ``training/data``, and how each is shown in an epoch.
+
+A post is sometimes shown with disguises, emoji, an order to the model, or beside another one in any language, so that
+neither a spelling nor a friendly neighbour hides hate, and none of them looks like it. A reply is sometimes shown under
+another group's post, where it is off subject.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.models import TargetGroup
+from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
+from core.wording.readable import readable
+from training.corpus import DraftRow, PostRow, draft_targets, draft_values, drafts, ordinary, post_targets, posts
+from training.disguising import disguised, with_emoji, with_order
+
+BATCH: Final = 32
+AGREEMENTS: Final = {
+    "en": (
+        "I agree.",
+        "True.",
+        "Exactly,",
+        "Somebody had to say it:",
+        "Sadly,",
+        "Well said.",
+        "You have a point.",
+        "Yes,",
+    ),
+    "es": (
+        "De acuerdo.",
+        "Es verdad.",
+        "Exacto,",
+        "Alguien tenía que decirlo:",
+        "Por desgracia,",
+        "Bien dicho.",
+        "Sí,",
+    ),
+    "it": ("Sono d'accordo.", "È vero.", "Esatto,", "Qualcuno doveva dirlo:", "Purtroppo,", "Ben detto.", "Sì,"),
+    "eu": ("Ados nago.", "Egia da.", "Hori da,", "Norbaitek esan behar zuen:", "Zoritxarrez,", "Ondo esana.", "Bai,"),
+}
+_OF_SEVERITY: Final = POST_OUTPUTS.index("severity")
+_MOST_SEVERE: Final = 5
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is learnt: examples with targets, how they are shown in an epoch, and what each output counts for.
+
+    Attributes:
+        train, dev: rows and their targets of shape (n, outputs); NaN is not learnt.
+        shown: the texts and targets of one epoch, in random order.
+        texts: the texts as they are read in use.
+        weights: shape (outputs,).
+    """
+
+    outputs: Sequence[str]
+    train: Sequence[Any]
+    dev: Sequence[Any]
+    targets: Callable[[Sequence[Any]], NDArray[np.float32]]
+    texts: Callable[[Sequence[Any]], list[tuple[str, ...]]]
+    shown: Callable[[random.Random], list[tuple[tuple[str, ...], NDArray[np.float32]]]]
+    weights: NDArray[np.float32]
+    main: str
+
+
+def scaled(targets: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The targets of posts with the severity from 0 to 1."""
+    found = targets.copy()
+    found[:, _OF_SEVERITY] = (found[:, _OF_SEVERITY] - 1) / (_MOST_SEVERE - 1)
+    return found
+
+
+def task_of_posts() -> Task:
+    """Posts: hateful or not, how, and whom."""
+    rows = posts()
+    train, dev = _split(rows, "train"), _split(rows, "dev")
+    known, talk = scaled(post_targets(train)), list(ordinary("train"))
+    nothing = np.array([0.0] * _OF_SEVERITY + [np.nan] + [0.0] * len(TargetGroup), np.float32)
+
+    def texts(chosen: Sequence[PostRow]) -> list[tuple[str, ...]]:
+        return [(readable(row.text, row.language),) for row in chosen]
+
+    def shown(chance: random.Random) -> list[tuple[tuple[str, ...], NDArray[np.float32]]]:
+        found = []
+        for at, row in enumerate(train):
+            text, target = row.text, known[at]
+            if chance.random() < 0.35:
+                text = disguised(text, chance)
+            if chance.random() < 0.15:
+                other = chance.randrange(len(train))
+                text, target = _beside(text, train[other].text, target, known[other], chance)
+            if chance.random() < 0.1:
+                text = _beside(text, _stretch(talk, chance), target, nothing, chance)[0]
+            if chance.random() < 0.1:
+                text = with_emoji(text, chance)
+            if chance.random() < 0.06:
+                text = with_order(text, chance)
+            found.append(((readable(text, row.language),), target))
+        found += [((readable(text),), nothing) for text in talk]
+        found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(len(talk) // 3)]
+        return _shuffled(found, chance)
+
+    weights = np.array([4, 1, 1, 1, 0.5] + [1] * len(TargetGroup), np.float32)
+    return Task(POST_OUTPUTS, train, dev, lambda r: scaled(post_targets(r)), texts, shown, weights, "hateful")
+
+
+def _beside(
+    text: str, other: str, target: NDArray[np.float32], others: NDArray[np.float32], chance: random.Random
+) -> tuple[str, NDArray[np.float32]]:
+    """Two texts as one, which does whatever either does."""
+    pair = [text, other]
+    chance.shuffle(pair)
+    return ("\n" if chance.random() < 0.3 else " ").join(pair), np.fmax(target, others)
+
+
+def _stretch(talk: Sequence[str], chance: random.Random) -> str:
+    """Several lines of ordinary talk as one message, as long as a piece of a long post."""
+    return " ".join(chance.sample(talk, chance.choice((2, 3, 4, 5))))
+
+
+def task_of_drafts() -> Task:
+    """Drafts under their posts: fit to be shown or not, and why."""
+    rows = drafts()
+    train, dev = _split(rows, "train"), _split(rows, "dev")
+    known = draft_targets(train)
+    attacked = {row.id: row.readings or (row.meant,) for row in posts()}
+    groups = {
+        id_: "".join(sorted({letter for label in labels for letter in _groups(label)}))
+        for id_, labels in attacked.items()
+    }
+    others = {row.post_id: row for row in train}
+    sides = draft_values("a")
+
+    def texts(chosen: Sequence[DraftRow]) -> list[tuple[str, ...]]:
+        return [(readable(row.post, row.language), row.text) for row in chosen]
+
+    def shown(chance: random.Random) -> list[tuple[tuple[str, ...], NDArray[np.float32]]]:
+        found = []
+        for at, row in enumerate(train):
+            post, target, text = row.post, known[at], row.text
+            fit = target[DRAFT_OUTPUTS.index("unfit")] < 0.5
+            if fit and chance.random() < 0.08:
+                other = others[chance.choice(list(others))]
+                generic = target[DRAFT_OUTPUTS.index(DraftFault.GENERIC)] >= 0.5
+                if (
+                    other.language == row.language
+                    and not generic
+                    and not set(groups[other.post_id]) & set(groups[row.post_id])
+                ):
+                    post, target = other.post, target.copy()
+                    target[DRAFT_OUTPUTS.index(DraftFault.OFF_SUBJECT)] = 1
+                    target[DRAFT_OUTPUTS.index("unfit")] = 1
+            if chance.random() < 0.08:
+                other = others[chance.choice(list(others))]
+                hate = other.post if other.language == row.language and chance.random() < 0.5 else row.post
+                found.append(((readable(row.post, row.language), _agreeing(hate, row.language, chance)), sides))
+            if chance.random() < 0.2:
+                text = text.casefold()
+            found.append(((readable(post, row.language), text), target))
+        return _shuffled(found, chance)
+
+    weights = np.array([4, 1.5] + [1] * len(DraftFault) + [0.3] * len(INTENTS), np.float32)
+    return Task(DRAFT_OUTPUTS, train, dev, draft_targets, texts, shown, weights, "unfit")
+
+
+def _agreeing(hate: str, language: str, chance: random.Random) -> str:
+    """A hateful post as a reply, with or without words of agreement: it sides with hate."""
+    before = chance.choice(("", "", *AGREEMENTS[language])) if language in AGREEMENTS else ""
+    return f"{before} {hate}".strip()
+
+
+def _groups(label: str) -> str:
+    return label.split(":")[1] if label.startswith("h:") else ""
+
+
+def _split(rows: Sequence[Any], name: str) -> list[Any]:
+    return [row for row in rows if row.split == name]
+
+
+def _shuffled(found: list[Any], chance: random.Random) -> list[Any]:
+    """Random order, but texts of like length beside each other within a stretch, which saves padding."""
+    chance.shuffle(found)
+    stretch = BATCH * 16
+    ordered = []
+    for start in range(0, len(found), stretch):
+        part = sorted(found[start : start + stretch], key=lambda one: sum(map(len, one[0])))
+        batches = [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
+        chance.shuffle(batches)
+        ordered += [one for batch in batches for one in batch]
+    return ordered
