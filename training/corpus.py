@@ -25,7 +25,7 @@ DATA: Final = Path(__file__).with_name("data")
 GROUP_LETTERS: Final = dict(zip("wcdmujlo", TargetGroup, strict=True))
 """The letters of the target groups in labels, in the order of ``TargetGroup``."""
 POST_WRITERS_OF_TESTS: Final = frozenset({"en-e", "es-b", "it-b", "eu-b"})
-DRAFT_WRITERS_OF_TESTS: Final = frozenset({"en-5", "es-t", "it-t", "eu-t"})
+DRAFT_WRITERS_OF_TESTS: Final = frozenset({"en-5", "en-u", "en-20", "es-t", "it-t", "eu-t"})
 """Whose texts are never trained on. Those of the posts in Spanish, Italian and Basque are half of the development."""
 FAULT_LETTERS: Final = {
     "c": DraftFault.CONCEDES,

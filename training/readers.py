@@ -29,10 +29,17 @@ from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from core.llm.backends.encoders import SmallEncoder, new_network, pack
-from core.scoring.readers.outputs import DraftFault
+from core.scoring.readers.readers import pieces_of
 from core.wording.readable import readable
 from training.corpus import ordinary
-from training.fitting import HARMFUL_OF_GOOD, calibration, false_alarms, known_languages, limits, unsure_between
+from training.fitting import (
+    calibration,
+    false_alarms,
+    known_languages,
+    limits,
+    long_discount,
+    unsure_between,
+)
 from training.tasks import BATCH, Task, task_of_drafts, task_of_posts
 
 SEED: Final = 7
@@ -40,6 +47,8 @@ WEIGHTS: Final = Path("core/scoring/readers")
 _RATE: Final = 1.5e-4
 _WARM: Final = 0.1
 _DECAY: Final = 0.01
+_LINES: Final = 20
+_HIDDEN: Final = 300
 _AVERAGED_EACH: Final = 8
 _KEPT: Final = 0.95
 """How much of the running mean stays, each time that weights are added to it (every eighth step)."""
@@ -57,19 +66,14 @@ def loss_of(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) 
     return (each * known * weights).sum() / (known * weights).sum()
 
 
-def trained(task: Task, epochs: int, rate: float = _RATE, *, onto: Path | None = None) -> Any:
+def trained(task: Task, epochs: int, rate: float = _RATE) -> Any:
     """The network after the epoch with the best area under the curve of the main output on the development split.
 
     What is measured and kept is the running mean of the weights, which errs less than those of the last step.
-
-    Args:
-        onto: another reader's weights, whose encoder is the start.
     """
     torch.manual_seed(SEED)
     chance = random.Random(SEED)  # noqa: S311 - a reproducible order, no secret
     network = new_network(len(task.outputs))
-    if onto is not None:
-        network.encoder.load_state_dict(SmallEncoder(onto).encoder_weights())
     mean = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(_KEPT))  # type: ignore[no-untyped-call]
     vectors, *learning = network.parameters()
     network.encoder.embeddings.word_embeddings.sparse = True  # a step touches few rows of a large table
@@ -141,15 +145,25 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
     mine = np.isin(spoken, about["languages"])
     if task.main == "unfit":
         about["limits"] = limits(chances[mine], said[mine])
-        column = list(task.outputs).index(DraftFault.CALLS_FOR_HARM)
-        (slope, offset), fit = about["calibration"][column], mine & ~said
-        harm = 1 / (1 + np.exp(-(logits[fit, column].astype(np.float64) * slope + offset)))
-        about["harm"] = round(float(np.quantile(harm, 1 - HARMFUL_OF_GOOD)), 3)
         return
     about["unsure"] = unsure_between(chances[mine], said[mine])
     talk = [(readable(text),) for text in ordinary("heldout") if text]
     found = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
     about["false_alarms"], about["ordinary"] = false_alarms(found), len(talk)
+    chance = random.Random(SEED)  # noqa: S311 - a reproducible sample, no secret
+    hidden = chance.sample(np.flatnonzero(mine).tolist(), min(_HIDDEN, int(mine.sum())))
+    longer = [pieces_of(readable(_amid_talk(task.dev[row].text, chance), task.dev[row].language)) for row in hidden]
+    each = SmallEncoder(out).logits([(piece,) for of_text in longer for piece in of_text])[:, at] * slope + offset
+    counts = np.array([len(of_text) for of_text in longer])
+    worst = np.maximum.reduceat(each.astype(np.float64), np.cumsum(counts) - counts)
+    about["long"] = long_discount(worst, counts, said[hidden])
+
+
+def _amid_talk(text: str, chance: random.Random) -> str:
+    """A post somewhere in a message of twenty lines of ordinary talk."""
+    lines = chance.sample(list(ordinary("heldout")), _LINES)
+    lines.insert(chance.randrange(_LINES + 1), text)
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -159,11 +173,10 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--rate", type=float, default=_RATE)
     parser.add_argument("--out", type=Path, default=None)
-    parser.add_argument("--onto", type=Path, default=None, help="begin with another reader's encoder")
     options = parser.parse_args()
     task = task_of_posts() if options.reader == "posts" else task_of_drafts()
     out = options.out or WEIGHTS / f"{options.reader}.safetensors"
-    network = trained(task, options.epochs, options.rate, onto=options.onto)
+    network = trained(task, options.epochs, options.rate)
     about = {"outputs": list(task.outputs), "rows": len(task.train), "epochs": options.epochs, "seed": SEED}
     pack(network, about, out)
     measured(task, out, about)

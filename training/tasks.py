@@ -45,6 +45,15 @@ AGREEMENTS: Final = {
     "it": ("Sono d'accordo.", "È vero.", "Esatto,", "Qualcuno doveva dirlo:", "Purtroppo,", "Ben detto.", "Sì,"),
     "eu": ("Ados nago.", "Egia da.", "Hori da,", "Norbaitek esan behar zuen:", "Zoritxarrez,", "Ondo esana.", "Bai,"),
 }
+RESTATEMENTS: Final = (
+    "You say that {}. That is what you say.",
+    "So the claim is: {}. That is not true.",
+    "{} - this is your opinion, and I disagree.",
+    "What you are telling us is that {}. I don't think so.",
+    "I read your post: {}. I see it differently.",
+    "The post claims: {}. No.",
+)
+_WORDS_TO_RESTATE: Final = 8
 _OF_SEVERITY: Final = POST_OUTPUTS.index("severity")
 _MOST_SEVERE: Final = 5
 
@@ -107,7 +116,7 @@ def task_of_posts() -> Task:
         found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(len(talk) // 3)]
         return _shuffled(found, chance)
 
-    weights = np.array([4, 1, 1, 1, 0.5] + [1] * len(TargetGroup), np.float32)
+    weights = np.array([4, 1, 3, 1, 0.5] + [1] * len(TargetGroup), np.float32)  # threats are rare, and matter
     return Task(POST_OUTPUTS, train, dev, lambda r: scaled(post_targets(r)), texts, shown, weights, "hateful")
 
 
@@ -161,6 +170,9 @@ def task_of_drafts() -> Task:
                 other = others[chance.choice(list(others))]
                 hate = other.post if other.language == row.language and chance.random() < 0.5 else row.post
                 found.append(((readable(row.post, row.language), _agreeing(hate, row.language, chance)), sides))
+            if chance.random() < 0.03 and row.language == "en" and len(row.post.split()) >= _WORDS_TO_RESTATE:
+                restated = chance.choice(RESTATEMENTS).format(" ".join(row.post.split()).rstrip(".!?"))
+                found.append(((readable(row.post, row.language), restated), draft_values("r")))
             if chance.random() < 0.2:
                 text = text.casefold()
             found.append(((readable(post, row.language), text), target))

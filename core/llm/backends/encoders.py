@@ -8,9 +8,8 @@ changed; the others are those of the installed package. A weight has eight bits,
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,7 @@ _ABOUT = "about"
 _WORD_VECTORS = "encoder.embeddings.word_embeddings.weight"
 _SCALE = ".scale"
 _ROWS = "rows"
+_PIECE = 4096
 _REMEDY = sentence('Install Antiphon again, with its extra "embedded".')
 
 
@@ -67,7 +67,7 @@ class SmallEncoder:
     def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
         """The outputs, shape (n, outputs), for n single texts or pairs. Blocking: call it in a thread.
 
-        Each is read alone: in eight bits the texts of a batch would sway each other a little.
+        Each is read alone, which costs one core no more than a batch with its padding.
 
         Raises:
             IndexUnavailable: the weights are missing or damaged.
@@ -83,24 +83,13 @@ class SmallEncoder:
                 found[row] = network(network.tokenized([text]))[0].numpy()
         return found
 
-    def encoder_weights(self) -> Mapping[str, torch.Tensor]:
-        """The weights of the encoder below the outputs, in full precision: where another training may begin."""
-        from safetensors.torch import load_file
-
-        network = new_network(len(self.about["outputs"]))
-        _unpack(load_file(self._weights), network)
-        weights: Mapping[str, torch.Tensor] = network.encoder.state_dict()
-        return weights
-
     @cached_property
     def _network(self) -> Any:
         from safetensors.torch import load_file
 
         try:
             with quiet():
-                network = new_network(len(self.about["outputs"]))
-                _unpack(load_file(self._weights), network)
-            return _in_eight_bits(network)
+                return _unpacked(load_file(self._weights), len(self.about["outputs"]))
         except IndexUnavailable:
             raise
         except Exception as err:  # safetensors and tokenizers raise errors of no narrower kind for a damaged file
@@ -109,14 +98,17 @@ class SmallEncoder:
             ) from err
 
 
-def new_network(outputs: int) -> Any:
+def new_network(outputs: int, *, is_empty: bool = False) -> Any:
     """all-MiniLM-L6-v2 with fresh outputs over the mean of the last text's vectors and the whole input's mean.
+
+    Args:
+        is_empty: leave the weights out, which somebody else fills in.
 
     Returns:
         A ``torch.nn.Module`` that takes what its ``tokenized`` gives and returns logits of shape (n, outputs).
     """
     import torch
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     class Network(torch.nn.Module):
         encoder: BertModel
@@ -125,7 +117,12 @@ def new_network(outputs: int) -> Any:
         def __init__(self) -> None:
             super().__init__()
             folder = str(packaged_folder())
-            self.encoder = AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
+            if is_empty:
+                self.encoder = AutoModel.from_config(  # type: ignore[no-untyped-call]
+                    AutoConfig.from_pretrained(folder), add_pooling_layer=False
+                )
+            else:
+                self.encoder = AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
             self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             width = self.encoder.config.hidden_size
             self.dense = torch.nn.Linear(3 * width, width)
@@ -163,44 +160,88 @@ def pack(network: Any, about: Mapping[str, Any], file: Path) -> None:
             rows = (tensor != new_network(1).state_dict()[name]).any(dim=1).nonzero().squeeze(1)
             packed[_ROWS], matrix = rows.to(torch.int32), tensor[rows]
         if matrix.ndim == 2:
-            scale = matrix.abs().amax(dim=1).clamp(min=1e-8) / 127
-            packed[name] = torch.round(matrix / scale.unsqueeze(1)).to(torch.int8).contiguous()
-            packed[name + _SCALE] = scale.half().float().contiguous()
+            packed[name], packed[name + _SCALE] = _eight_bits(matrix)
         else:
             packed[name] = matrix.half().contiguous()
     save_file(packed, file, metadata={_ABOUT: json.dumps(about, sort_keys=True)})
 
 
-def _unpack(packed: Mapping[str, torch.Tensor], network: Any) -> None:
-    """Put the packed weights into a network that has the package's word vectors."""
-    state = {
-        name: tensor.float() * packed[name + _SCALE].unsqueeze(1) if name + _SCALE in packed else tensor.float()
-        for name, tensor in packed.items()
-        if not name.endswith(_SCALE) and name != _ROWS
-    }
-    changed = state.pop(_WORD_VECTORS)
-    vectors = network.state_dict()[_WORD_VECTORS].clone()
-    vectors[packed[_ROWS].long()] = changed
-    network.load_state_dict({**state, _WORD_VECTORS: vectors})
+def _eight_bits(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A matrix in eight bits, and the scale of each row."""
+    import torch
+
+    scale = matrix.abs().amax(dim=1).clamp(min=1e-8) / 127
+    return torch.round(matrix / scale.unsqueeze(1)).to(torch.int8), scale
 
 
-def _in_eight_bits(network: Any) -> Any:
-    """The network with matrices of eight bits, which take a third of the time on one core.
+def _unpacked(packed: dict[str, torch.Tensor], outputs: int) -> Any:
+    """The network with its matrices in eight bits, as they lie in the file: the full ones are never built.
 
-    torch is going to drop this in favour of a package of its own; a torch without it computes with all bits, slower.
+    A product in eight bits takes a third of the time on one core. Each vector that comes in has a scale of its own, so
+    that texts of a batch do not sway each other.
     """
     import torch
 
-    try:
-        from torch.ao.quantization import (
-            float_qparams_weight_only_qconfig,
-            per_channel_dynamic_qconfig,
-            quantize_dynamic,
-        )
-    except ImportError:
-        return network
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*deprecated", category=UserWarning)
-        warnings.simplefilter("ignore", DeprecationWarning)
-        how = {torch.nn.Linear: per_channel_dynamic_qconfig, torch.nn.Embedding: float_qparams_weight_only_qconfig}
-        return quantize_dynamic(network, how, inplace=True)  # type: ignore[no-untyped-call]
+    class Table(torch.nn.Module):
+        def __init__(self, rows: torch.Tensor, scale: torch.Tensor) -> None:
+            super().__init__()
+            self.rows, self.scale = rows, scale.unsqueeze(1)
+
+        def forward(self, ids: torch.Tensor) -> torch.Tensor:
+            return self.rows[ids].float() * self.scale[ids]
+
+    class Words(torch.nn.Module):
+        """The package's word vectors, which all encoders share, with the changed ones before them."""
+
+        def __init__(self, at: torch.Tensor, rows: torch.Tensor, scale: torch.Tensor) -> None:
+            super().__init__()
+            self.own, self.shared = Table(rows, scale), Table(*_packaged_vectors())
+            self.places = torch.full((len(self.shared.rows),), -1, dtype=torch.int32)
+            self.places[at] = torch.arange(len(at), dtype=torch.int32)
+
+        def forward(self, ids: torch.Tensor) -> torch.Tensor:
+            places = self.places[ids]
+            return torch.where((places < 0).unsqueeze(-1), self.shared(ids), self.own(places.clamp(min=0)))
+
+    class Product(torch.nn.Module):
+        def __init__(self, rows: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor) -> None:
+            super().__init__()
+            self.rows, self.scale, self.bias = rows, scale, bias.float()
+
+        def forward(self, vectors: torch.Tensor) -> torch.Tensor:
+            whole, own = _eight_bits(vectors.flatten(0, -2))
+            product: torch.Tensor = torch._int_mm(whole, self.rows.t()) * own.unsqueeze(1) * self.scale + self.bias
+            return product.reshape(*vectors.shape[:-1], -1)
+
+    with torch.device("meta"):
+        network = new_network(outputs, is_empty=True)
+    changed = packed.pop(_ROWS).long()
+    for name, module in list(network.named_modules()):
+        if not isinstance(module, torch.nn.Embedding | torch.nn.Linear):
+            continue
+        rows, scale = packed.pop(f"{name}.weight"), packed.pop(f"{name}.weight{_SCALE}")
+        lighter: torch.nn.Module
+        if isinstance(module, torch.nn.Linear):
+            lighter = Product(rows, scale, packed.pop(f"{name}.bias"))
+        else:
+            lighter = Words(changed, rows, scale) if f"{name}.weight" == _WORD_VECTORS else Table(rows, scale)
+        network.set_submodule(name, lighter)
+    network.to_empty(device="cpu")
+    network.load_state_dict({name: tensor.float() for name, tensor in packed.items()})
+    network.encoder.embeddings.position_ids.copy_(torch.arange(network.encoder.config.max_position_embeddings))
+    network.encoder.embeddings.token_type_ids.zero_()
+    return network.eval()
+
+
+@cache
+def _packaged_vectors() -> tuple[torch.Tensor, torch.Tensor]:
+    """The package's word vectors in eight bits and the scale of each, read piece by piece, once for all encoders."""
+    import torch
+    from safetensors import safe_open
+
+    with safe_open(packaged_folder() / "model.safetensors", framework="pt") as file:
+        whole = file.get_slice("embeddings.word_embeddings.weight")
+        count = whole.get_shape()[0]
+        parts = [_eight_bits(whole[start : start + _PIECE].float()) for start in range(0, count, _PIECE)]
+    rows, scales = zip(*parts, strict=True)
+    return torch.cat(rows), torch.cat(scales)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -18,6 +18,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 from core.llm.backends.encoders import SmallEncoder
 from core.models import Intent, TargetGroup
 from core.ports import Embedder, TextClassifier
@@ -29,8 +31,6 @@ _STEP: Final = 40
 """Words: a long text is also read piece by piece, since one hateful sentence is enough."""
 _GROUP_IS_ATTACKED: Final = 0.5
 _HATEFUL_BY_ITSELF: Final = 0.8
-_NOT_QUITE_FIT: Final = 0.15
-"""A reply that reads as a hateful post may still quote one: both readers must doubt it (3 of 100 good ones more)."""
 _WORD: Final = re.compile(r"\S+")
 
 
@@ -93,22 +93,24 @@ class PostReader:
     @property
     def languages(self) -> frozenset[str]:
         """The ISO 639-1 codes of the languages in which it was measured and found good enough."""
-        return frozenset(self._classifier.about["languages"])
+        return frozenset(_told(self._classifier, "languages"))
 
     def knows(self, language: str | None) -> bool:
         """Whether its word counts in a language."""
         return language in self.languages
 
     def read(self, texts: Sequence[str], language: str | None = None) -> list[PostSigns]:
-        """What each text does. A long text is as hateful as its worst piece."""
-        pieces = [_pieces(readable(text, language)) for text in texts]
+        """What each text does. A long one is as hateful as its worst piece, less what chance does among many."""
+        pieces = [pieces_of(readable(text, language)) for text in texts]
         flat = [(piece,) for of_text in pieces for piece in of_text]
-        found = _probabilities(self._classifier.logits(flat), self._classifier.about["calibration"])
+        found = _probabilities(self._classifier.logits(flat), _told(self._classifier, "calibration"))
         signs, start = [], 0
         for of_text in pieces:
             rows = found[start : start + len(of_text)]
             start += len(of_text)
-            signs.append(_post_signs(rows[int(rows[:, 0].argmax())]))
+            worst = rows[int(rows[:, 0].argmax())].copy()
+            worst[0] = _probability(_logit(worst[0]) - _told(self._classifier, "long") * np.log(len(rows)))
+            signs.append(_post_signs(worst))
         return signs
 
     def hateful(self, texts: Sequence[str], language: str | None = None) -> NDArray[np.float64]:
@@ -117,20 +119,20 @@ class PostReader:
 
     def sureness(self, hateful: float) -> Sureness:
         """What a probability means: hateful, not, or not sure in between."""
-        low, high = self._classifier.about["unsure"]
+        low, high = _told(self._classifier, "unsure")
         if hateful >= high:
             return Sureness.HATEFUL
         return Sureness.NOT_HATEFUL if hateful < low else Sureness.NOT_SURE
 
     def threshold(self, one_in: float) -> float:
         """The probability that one of ``one_in`` ordinary messages exceeds, as measured on such messages."""
-        rates, thresholds = self._classifier.about["false_alarms"]
+        rates, thresholds = _told(self._classifier, "false_alarms")
         wanted = np.log10(max(one_in, 1.0))
         return float(_probability(np.interp(wanted, rates, thresholds)))
 
     def false_alarms(self, threshold: float) -> float:
         """The share of ordinary messages above a threshold: the inverse of ``threshold``."""
-        rates, thresholds = self._classifier.about["false_alarms"]
+        rates, thresholds = _told(self._classifier, "false_alarms")
         return float(10 ** -np.interp(_logit(threshold), thresholds, rates))
 
 
@@ -148,31 +150,18 @@ class DraftReader:
     @property
     def languages(self) -> frozenset[str]:
         """The ISO 639-1 codes of the languages in which it was measured and found good enough."""
-        return frozenset(self._classifier.about["languages"])
+        return frozenset(_told(self._classifier, "languages"))
 
     def knows(self, language: str | None) -> bool:
         """Whether its word counts in a language."""
         return language in self.languages
 
     def read(self, post: str, drafts: Sequence[str], language: str | None = None) -> list[DraftSigns]:
-        """What each draft does under the post.
-
-        One that likely calls for harm, or that surely is hateful by itself, is as unfit as one that is refused: such a
-        draft must never be shown.
-        """
+        """What each draft does under the post."""
         shown = readable(post, language)
         pairs = [(shown, " ".join(draft.split())) for draft in drafts]
-        found = _probabilities(self._classifier.logits(pairs), self._classifier.about["calibration"])
-        signs = [_draft_signs(row) for row in found]
-        (_, refused), about = self.limits, self._classifier.about
-        hateful = self._posts.hateful(drafts, language)
-        return [
-            replace(one, unfit=max(one.unfit, refused))
-            if one.faults[DraftFault.CALLS_FOR_HARM] >= about["harm"]
-            or (hate >= _HATEFUL_BY_ITSELF and one.unfit >= _NOT_QUITE_FIT)
-            else one
-            for one, hate in zip(signs, hateful, strict=True)
-        ]
+        found = _probabilities(self._classifier.logits(pairs), _told(self._classifier, "calibration"))
+        return [_draft_signs(row) for row in found]
 
     def reads_as_hate(self, text: str, language: str | None = None) -> bool:
         """Whether a text would be a hateful post by itself, as far as the reader of posts knows its language."""
@@ -181,7 +170,7 @@ class DraftReader:
     @property
     def limits(self) -> tuple[float, float]:
         """The probabilities of being unfit from which a draft is shown with a warning, and refused."""
-        warned, refused = self._classifier.about["limits"]
+        warned, refused = _told(self._classifier, "limits")
         return float(warned), float(refused)
 
 
@@ -222,7 +211,22 @@ def _shipped(name: str) -> SmallEncoder:
     return SmallEncoder(Path(str(resources.files("core.scoring.readers"))) / f"{name}.safetensors")
 
 
-def _pieces(text: str) -> list[str]:
+def _told(classifier: TextClassifier, name: str) -> Any:
+    """What the training kept beside the weights under a name.
+
+    Raises:
+        IndexUnavailable: the weights are missing or damaged, or from before a change of what is kept.
+    """
+    try:
+        return classifier.about[name]
+    except KeyError as err:
+        raise IndexUnavailable(
+            sentence("The weights of a reader say nothing of {what}.", what=name),
+            remedy=sentence('Install Antiphon again, with its extra "embedded".'),
+        ) from err
+
+
+def pieces_of(text: str) -> list[str]:
     """The text, and for a long one its overlapping stretches."""
     spans = [match.span() for match in _WORD.finditer(text)]
     if len(spans) <= _WINDOW + _STEP // 2:

@@ -32,8 +32,8 @@ class FakeClassifier:
             "calibration": [(1.0, 0.0)] * len(self.outputs),
             "languages": list(self.languages),
             "unsure": (0.2, 0.8),
+            "long": 0.5,
             "limits": (0.4, 0.7),
-            "harm": 0.5,
             "false_alarms": ([0.0, 1.0, 4.0], [-4.0, 0.0, 2.944]),
         }
 

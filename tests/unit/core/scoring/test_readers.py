@@ -1,0 +1,115 @@
+"""The small readers: what their numbers mean, long posts, limits, and weights that lack something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from core.errors import IndexUnavailable
+from core.models import TargetGroup
+from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
+from core.scoring.readers.readers import DraftReader, PostReader, Sureness
+from tests.fakes.engine.readers import FakeClassifier, readers_saying
+
+WORSE = "They are vermin"
+
+
+@dataclass(frozen=True)
+class ByText:
+    """Says of each text what a function says, as the probability of being hateful; all else is unlikely."""
+
+    says: Callable[[str], float]
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """As the fake classifier's."""
+        return FakeClassifier(POST_OUTPUTS, {}, ("en",)).about
+
+    def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
+        """A row for each text."""
+        found = np.full((len(texts), len(POST_OUTPUTS)), -4.0, dtype=np.float32)
+        found[:, 0] = [np.log(share / (1 - share)) for share in (self.says(text[0]) for text in texts)]
+        return found
+
+
+def posts_with(worse: float) -> PostReader:
+    """A reader that finds one sentence hateful and all others harmless."""
+    return PostReader(ByText(lambda text: worse if WORSE in text else 0.02))
+
+
+def test_a_short_post_is_read_whole() -> None:
+    """What the classifier says is what it is."""
+    assert posts_with(0.9).read([f"Look. {WORSE}."])[0].hateful == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("place", [0, 150, 299])
+def test_one_hateful_sentence_is_found_in_a_long_post(place: int) -> None:
+    """Wherever it stands; it weighs less than alone, since among many pieces one may look hateful by chance."""
+    words = ["word"] * 300
+    words[place] = f"{WORSE}."
+    found = posts_with(0.97).read([" ".join(words)])[0].hateful
+    assert 0.5 < found < 0.97
+    assert posts_with(0.97).read([" ".join(["word"] * 300)])[0].hateful < 0.02
+
+
+def test_texts_keep_their_order() -> None:
+    """Long and short ones beside each other."""
+    found = posts_with(0.9).hateful(["word " * 200, WORSE, "fine", f"{WORSE} " + "word " * 200])
+    assert (found > 0.5).tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("hateful", "said"), [(0.1, Sureness.NOT_HATEFUL), (0.5, Sureness.NOT_SURE), (0.8, Sureness.HATEFUL)]
+)
+def test_between_the_limits_the_reader_is_not_sure(hateful: float, said: Sureness) -> None:
+    """The limits are those that the training found."""
+    assert posts_with(0.9).sureness(hateful) is said
+
+
+@pytest.mark.parametrize("one_in", [10, 200, 10_000])
+def test_a_threshold_follows_from_the_rate_of_false_alarms(one_in: float) -> None:
+    """And the rate from the threshold; a rarer alarm needs a higher one."""
+    reader = posts_with(0.9)
+    assert reader.false_alarms(reader.threshold(one_in)) == pytest.approx(1 / one_in, rel=0.01)
+    assert reader.threshold(one_in) < reader.threshold(one_in * 2) or one_in == 10_000
+
+
+def test_groups_that_are_likely_attacked_are_named() -> None:
+    """Those from one half on."""
+    signs = readers_saying(hate=0.9, group=TargetGroup.JEWS, sure=0.8).posts.read(["x"])[0]
+    assert signs.attacked == {TargetGroup.JEWS}
+
+
+def test_a_draft_that_would_be_a_hateful_post_is_told() -> None:
+    """As far as the reader of posts knows its language."""
+    assert readers_saying(hate=0.95).drafts.reads_as_hate("a", "en")
+    assert not readers_saying(hate=0.5).drafts.reads_as_hate("a", "en")
+    assert not readers_saying(hate=0.95).drafts.reads_as_hate("a", "fr")
+
+
+def test_the_worst_fault_is_named_unless_the_draft_agrees() -> None:
+    """A generic draft may be shown, so that being generic is never the worst."""
+    fine = {"opposes": 0.95, "unfit": 0.8, DraftFault.GENERIC: 0.9, DraftFault.INSULTS: 0.6}
+    reader = DraftReader(FakeClassifier(DRAFT_OUTPUTS, fine, ("en",)), posts_with(0.9))
+    assert reader.read("post", ["a"])[0].worst is DraftFault.INSULTS
+    agreeing = DraftReader(FakeClassifier(DRAFT_OUTPUTS, {**fine, "opposes": 0.1}, ("en",)), posts_with(0.9))
+    assert agreeing.read("post", ["a"])[0].worst is None
+
+
+def test_weights_that_lack_something_are_named() -> None:
+    """Weights of another version are as useless as damaged ones, and the remedy is the same."""
+
+    @dataclass(frozen=True)
+    class Older(ByText):
+        @property
+        def about(self) -> Mapping[str, Any]:
+            return {name: said for name, said in super().about.items() if name != "unsure"}
+
+    with pytest.raises(IndexUnavailable, match="unsure") as caught:
+        PostReader(Older(lambda _: 0.1)).sureness(0.5)
+    assert caught.value.remedy

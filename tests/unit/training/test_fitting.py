@@ -1,0 +1,79 @@
+"""What is fitted beside the weights: limits, rates of false alarms, languages, and what long posts are spared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from training.fitting import (
+    REFUSED_OF_GOOD,
+    WARNED_OF_GOOD,
+    calibration,
+    false_alarms,
+    known_languages,
+    limits,
+    long_discount,
+    unsure_between,
+)
+
+
+def test_the_limits_cost_the_stated_share_of_good_drafts() -> None:
+    """Whatever the bad ones are like."""
+    chance = np.random.default_rng(1)
+    good, bad = chance.beta(2, 8, 4000), chance.beta(8, 2, 3000)
+    said = np.array([False] * 4000 + [True] * 3000)
+    warned, refused = limits(np.concatenate([good, bad]), said)
+    assert (good >= warned).mean() == pytest.approx(WARNED_OF_GOOD, abs=0.01)
+    assert (good >= refused).mean() == pytest.approx(REFUSED_OF_GOOD, abs=0.01)
+
+
+def test_false_alarms_are_counted_and_then_drawn_on() -> None:
+    """Among normal logits one in fifty exceeds 2.05; what is rarer than the texts can show has a higher logit."""
+    rates, thresholds = false_alarms(np.random.default_rng(2).normal(size=4000))
+    assert rates == sorted(rates)
+    assert thresholds == sorted(thresholds)
+    assert np.interp(np.log10(50), rates, thresholds) == pytest.approx(2.05, abs=0.15)
+    assert np.interp(5.0, rates, thresholds) > np.interp(3.3, rates, thresholds) > 2.5
+
+
+def test_a_language_is_known_only_where_it_surely_is() -> None:
+    """Nine of ten right on few texts is not enough; on many it is; on one side alone it never is."""
+    said = np.array([True, False] * 500)
+    right = np.where(said, 0.9, 0.1)
+    spoken = np.array(["en"] * 900 + ["es"] * 20 + ["it"] * 80)
+    chances = np.where(np.arange(1000) % 10 == 3, 1 - right, right)
+    chances[920:][~said[920:]] = 0.9
+    assert known_languages(spoken, said, chances) == ["en"]
+
+
+def test_outside_the_limits_nine_in_ten_are_right() -> None:
+    """Between them nobody is sure."""
+    chances = np.random.default_rng(3).uniform(size=5000)
+    said = np.random.default_rng(4).uniform(size=5000) < chances
+    low, high = unsure_between(chances, said)
+    assert 0.1 < low < 0.5 < high < 0.9
+    assert said[chances >= high].mean() >= 0.9
+    assert said[chances < low].mean() <= 0.1
+
+
+def test_a_calibrated_output_says_how_often_it_is_right() -> None:
+    """Logits that are twice too sure are halved; an output of which little is known stays as it is."""
+    logits = np.random.default_rng(5).normal(size=(8000, 2)).astype(np.float32) * 4
+    said = np.random.default_rng(6).uniform(size=8000) < 1 / (1 + np.exp(-logits[:, 0] / 2))
+    targets = np.stack([said.astype(np.float32), np.full(8000, np.nan, np.float32)], axis=1)
+    (slope, offset), untouched = calibration(logits, targets)
+    assert slope == pytest.approx(0.5, abs=0.05)
+    assert offset == pytest.approx(0, abs=0.1)
+    assert untouched == (1.0, 0.0)
+
+
+def test_long_posts_are_spared_what_chance_does() -> None:
+    """The worst of many harmless pieces looks hateful now and then; a discount tells it from one that is."""
+    chance = np.random.default_rng(7)
+    pieces = np.full(2000, 10)
+    worst = chance.normal(-2, 1.5, (2000, 10)).max(axis=1)
+    said = np.arange(2000) % 2 == 0
+    worst[said] = np.maximum(worst[said], chance.normal(3, 1, said.sum()))
+    discount = long_discount(worst, pieces, said)
+    assert 0.2 < discount < 1.2
+    assert ((worst - discount * np.log(10) >= 0)[~said]).mean() < (worst[~said] >= 0).mean()
