@@ -17,6 +17,9 @@ REFUSED_OF_GOOD: Final = 0.04
 """Of good drafts of the development split, whose writers the training knows; of strangers about twice as many."""
 
 
+LOST_IN_LONG: Final = 0.02
+
+
 def calibration(logits: NDArray[np.float32], targets: NDArray[np.float32]) -> list[tuple[float, float]]:
     """For each output the slope and offset that make its logit a probability (Platt); (1, 0) where few are known."""
     found = []
@@ -81,19 +84,17 @@ def limits(unfit: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, 
     return round(warned, 3), round(refused, 3)
 
 
-def long_discount(worst: NDArray[np.float64], pieces: NDArray[np.intp], said: NDArray[np.bool_]) -> float:
-    """What the log of the number of pieces takes off the worst one's logit: the best for recall and specificity.
-
-    Among many pieces of a long post one looks hateful by chance.
+def long_discount(worst: NDArray[np.float64], pieces: NDArray[np.intp], alone: NDArray[np.float64]) -> float:
+    """What the log of the number of pieces takes off the worst one's logit: among many, one looks hateful by chance.
 
     Args:
-        worst: the logit of each long text's worst piece.
+        worst: the logit of the worst piece of each long text with a hateful post in it.
         pieces: how many pieces each has.
-        said: whether a hateful post is hidden in it.
+        alone: the logit of each of these posts by itself.
+
+    Returns:
+        The largest discount that loses at most ``LOST_IN_LONG`` of the recall that the posts have alone.
     """
-
-    def mean(discount: float) -> float:
-        hateful = worst - discount * np.log(pieces) >= 0
-        return float(hateful[said].mean() + (~hateful[~said]).mean()) / 2
-
-    return round(float(max(np.linspace(0, 1.5, 61), key=mean)), 3)
+    least = float((alone >= 0).mean()) - LOST_IN_LONG
+    kept = [at for at in np.linspace(0, 1.5, 61) if (worst - at * np.log(pieces) >= 0).mean() >= least]
+    return round(float(max(kept, default=0.0)), 3)

@@ -151,12 +151,13 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
     found = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
     about["false_alarms"], about["ordinary"] = false_alarms(found), len(talk)
     chance = random.Random(SEED)  # noqa: S311 - a reproducible sample, no secret
-    hidden = chance.sample(np.flatnonzero(mine).tolist(), min(_HIDDEN, int(mine.sum())))
+    hateful = np.flatnonzero(mine & said).tolist()
+    hidden = chance.sample(hateful, min(_HIDDEN, len(hateful)))
     longer = [pieces_of(readable(_amid_talk(task.dev[row].text, chance), task.dev[row].language)) for row in hidden]
     each = SmallEncoder(out).logits([(piece,) for of_text in longer for piece in of_text])[:, at] * slope + offset
     counts = np.array([len(of_text) for of_text in longer])
     worst = np.maximum.reduceat(each.astype(np.float64), np.cumsum(counts) - counts)
-    about["long"] = long_discount(worst, counts, said[hidden])
+    about["long"] = long_discount(worst, counts, main[hidden])
 
 
 def _amid_talk(text: str, chance: random.Random) -> str:

@@ -99,17 +99,20 @@ async def read_post(
 
 
 async def _is_violent(signals: Signals, said: Opinions) -> bool:
-    """Whether the post threatens or calls for violence. Words are a reason to ask; they decide where nobody answers."""
-    small, by_words = signals.signs.threat if signals.signs else None, signals.calls_for_violence
-    if small is None and by_words and not said.larger.pooling.is_larger:
+    """Whether the post threatens or calls for violence.
+
+    Words are a reason to ask; they decide only where the small reader does not know the language and nobody answers.
+    """
+    small, is_told = signals.signs.threat if signals.signs else None, signals.calls_for_violence
+    if small is None and is_told and not said.larger.pooling.is_larger:
         return True
-    is_suspect = by_words or names_violence(said.text)
+    is_suspect = is_told or names_violence(said.text)
     if said.larger.pooling.is_larger:
         is_suspect = is_suspect or small is None or small >= _PERHAPS
     before = len(said.said)
     found = await said.on(Question.THREAT, small, is_open=is_suspect)
     if len(said.said) == before:
-        return by_words
+        return is_told
     return (found or 0.0) >= (_VIOLENT if small is None else THREATENS)
 
 

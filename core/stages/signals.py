@@ -21,8 +21,9 @@ from core.wording.language import detect
 from core.wording.targets.groups import groups_named, undisguised
 from core.wording.text import MAX_POST_CHARACTERS, clean, stop_words, words
 
-THREATENS = 0.3
-"""Where the small reader speaks, whose probabilities of the rare threats stay low."""
+THREATENS = 0.4
+_THREATENS_BY_WORDS = 0.1
+"""Enough where the words call for violence, too; alone they decide only where the reader knows no language."""
 PERSONAL = 0.6
 _LIKELY_HATEFUL = 0.5
 _GROUP_IS_CLEAR = 0.5
@@ -75,8 +76,9 @@ class Signals:
     """What is known of a post before the language model is asked.
 
     ``hateful`` and ``signs`` are ``None`` where the small reader does not know the language. ``calls_for_violence``: by
-    the small reader or by the words alone. ``unlikely_groups``: neither the reader nor a word hints at them.
-    ``is_sure``: the reader is sure whether the post is hateful. ``read_by``: whose word the probabilities are.
+    the small reader, for which words are a hint, or by the words where it does not know the language.
+    ``unlikely_groups``: neither the reader nor a word hints at them. ``is_sure``: the reader is sure whether the post
+    is hateful. ``read_by``: whose word the probabilities are.
     """
 
     language: str | None
@@ -139,21 +141,20 @@ def _signals(text: str, reader: PostReader, expected: str, named: str | None) ->
     notes = list[str]()
     if language is None:
         notes.append(sentence("reading: the post's language was not recognised"))
-    violent = bool(_WISH_OF_DEATH.search(text) or (names_violence(text) and _CALL.search(text)))
+    by_words = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
     addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
     open_text = undisguised(text, language)
     if not reader.knows(language):
-        return Signals(language, None, attacked(open_text, language, {}), violent, tuple(notes), *addressed)
+        return Signals(language, None, attacked(open_text, language, {}), by_words, tuple(notes), *addressed)
     signs = reader.read([text], language)[0]
     group = attacked(open_text, language, signs.groups)
     hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
     unlikely = frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY) - hinted
-    violent = violent or signs.threat >= THREATENS
     return Signals(
         language,
         signs.hateful,
         group,
-        violent,
+        signs.threat >= (_THREATENS_BY_WORDS if by_words else THREATENS),
         tuple(notes),
         *addressed,
         unlikely_groups=unlikely,
@@ -178,8 +179,8 @@ def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float
 
 
 def names_violence(text: str) -> bool:
-    """Whether a word for violence occurs, in whatever sense."""
-    return bool(_VIOLENCE.search(text))
+    """Whether a word for violence or a wish of death occurs, in whatever sense."""
+    return bool(_VIOLENCE.search(text) or _WISH_OF_DEATH.search(text))
 
 
 def people_named(text: str, language: str | None) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -30,7 +30,13 @@ _WINDOW: Final = 60
 _STEP: Final = 40
 """Words: a long text is also read piece by piece, since one hateful sentence is enough."""
 _GROUP_IS_ATTACKED: Final = 0.5
-_HATEFUL_BY_ITSELF: Final = 0.8
+_HATEFUL_BY_ITSELF: Final = 0.85
+_CONTRADICTS: Final = re.compile(
+    r"\b(?:no|not|nobody|never|none|nothing|neither|nor|cannot|without|wrong|lies?|myths?|false|untrue|racis[tm]|sexis[tm]"
+    r"|antisemit\w*|hate|hateful|hatred|cruel\w*|slurs?|stereotypes?|prejudice|you|yours?)\b|n['’]t|[?\"“”‘]",
+    re.IGNORECASE,
+)
+"""Words of contradiction, questions and quotation marks: a hateful statement in its own words mostly lacks them."""
 _WORD: Final = re.compile(r"\S+")
 
 
@@ -157,11 +163,21 @@ class DraftReader:
         return language in self.languages
 
     def read(self, post: str, drafts: Sequence[str], language: str | None = None) -> list[DraftSigns]:
-        """What each draft does under the post."""
+        """What each draft does under the post.
+
+        One that reads as a hateful post by itself, and contradicts nothing, is as unfit as one that is refused: it may
+        agree with the post in words that the reader of drafts takes for an answer.
+        """
         shown = readable(post, language)
         pairs = [(shown, " ".join(draft.split())) for draft in drafts]
         found = _probabilities(self._classifier.logits(pairs), _told(self._classifier, "calibration"))
-        return [_draft_signs(row) for row in found]
+        signs, (_, refused) = [_draft_signs(row) for row in found], self.limits
+        return [
+            replace(one, unfit=max(one.unfit, refused))
+            if one.unfit < refused and not _CONTRADICTS.search(draft) and self.reads_as_hate(draft, language)
+            else one
+            for one, draft in zip(signs, drafts, strict=True)
+        ]
 
     def reads_as_hate(self, text: str, language: str | None = None) -> bool:
         """Whether a text would be a hateful post by itself, as far as the reader of posts knows its language."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from training.fitting import (
+    LOST_IN_LONG,
     REFUSED_OF_GOOD,
     WARNED_OF_GOOD,
     calibration,
@@ -68,12 +69,12 @@ def test_a_calibrated_output_says_how_often_it_is_right() -> None:
 
 
 def test_long_posts_are_spared_what_chance_does() -> None:
-    """The worst of many harmless pieces looks hateful now and then; a discount tells it from one that is."""
+    """As far as those with a hateful sentence are still found nearly as often as the sentence alone."""
     chance = np.random.default_rng(7)
-    pieces = np.full(2000, 10)
-    worst = chance.normal(-2, 1.5, (2000, 10)).max(axis=1)
-    said = np.arange(2000) % 2 == 0
-    worst[said] = np.maximum(worst[said], chance.normal(3, 1, said.sum()))
-    discount = long_discount(worst, pieces, said)
-    assert 0.2 < discount < 1.2
-    assert ((worst - discount * np.log(10) >= 0)[~said]).mean() < (worst[~said] >= 0).mean()
+    alone, others = chance.normal(3, 2, 2000), chance.normal(-2, 1.5, (2000, 9)).max(axis=1)
+    worst, pieces = np.maximum(alone, others), np.full(2000, 10)
+    discount = long_discount(worst, pieces, alone)
+    found = worst - discount * np.log(10) >= 0
+    assert 0.1 < discount < 1.5
+    assert (alone >= 0).mean() - LOST_IN_LONG <= found.mean() < (worst >= 0).mean()
+    assert long_discount(worst - 9, pieces, alone) == 0

@@ -92,6 +92,15 @@ def test_a_draft_that_would_be_a_hateful_post_is_told() -> None:
     assert not readers_saying(hate=0.95).drafts.reads_as_hate("a", "fr")
 
 
+@pytest.mark.parametrize(("draft", "refused"), [("They take and take.", True), ("They do not take a thing.", False)])
+def test_a_draft_that_is_hateful_by_itself_is_refused(draft: str, refused: bool) -> None:
+    """Unless it contradicts something, since a good answer may repeat what it rejects."""
+    drafts = readers_saying(hate=0.95).drafts
+    assert (drafts.read("post", [draft], "en")[0].unfit >= drafts.limits[1]) is refused
+    mild = readers_saying(hate=0.5).drafts
+    assert mild.read("post", [draft], "en")[0].unfit < mild.limits[0]
+
+
 def test_the_worst_fault_is_named_unless_the_draft_agrees() -> None:
     """A generic draft may be shown, so that being generic is never the worst."""
     fine = {"opposes": 0.95, "unfit": 0.8, DraftFault.GENERIC: 0.9, DraftFault.INSULTS: 0.6}

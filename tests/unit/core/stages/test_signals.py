@@ -34,15 +34,16 @@ NO = {"yes": 0.1, "no": 0.9}
     ],
 )
 async def test_threats_are_put_to_the_model(text: str) -> None:
-    """Where the small reader is not sure, words are a reason to ask, and decide where nobody answers."""
+    """Words are only a reason to ask, where a model counts: a small reader that knows the language reads better."""
     signals = await read_signals(post_of(text), readers_saying(hate=0.9).posts, expected="en", language=None)
-    assert signals.calls_for_violence
-    for said, action in (({"yes": 0.999, "no": 0.001}, Action.REPORT), (NO, Action.REPLY), (None, Action.REPORT)):
+    assert not signals.calls_for_violence
+    for said, action in (({"yes": 0.999, "no": 0.001}, Action.REPORT), (NO, Action.REPLY), (None, Action.REPLY)):
         model = metered(FakeModel(texts={"reading": EXPLAINED}, shares={"violent": said}))
         weights = {Question.THREAT: Weights(bias=1.0)}
         asked = LargeReader(model, Pooling("fake", is_fitted=True, is_larger=False, weights=weights))
         reading, _ = await read_post(post_of(text), signals, model, asked)
         assert reading.recommended_action is action
+        assert model.budget.model_calls == 2
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,6 @@ async def test_an_unknown_language_is_told() -> None:
     [
         ("They take our seats.", 0.9, True),
         ("They take our seats.", 0.3, False),
-        ("They should all be shot.", 0.9, False),
         ("Nobody wants you here, Ilse Brandvold.", 0.9, False),
     ],
 )
