@@ -72,14 +72,20 @@ def fitted(asked: Sequence[Asked]) -> tuple[Weights, dict[str, float]]:
     if _is_enough(alone):
         odds, labels, counts = _columns(alone)
         bias, share = _minimised(odds[:, 1:], labels, counts, prior=[0.0])
+        said, base = (
+            _held_out(odds[:, 1:], labels, counts, prior=[0.0]),
+            _held_out(odds[:, :0], labels, counts, prior=[]),
+        )
         measured |= {"alone_n": len(alone), "alone_auc": _area(labels, odds[:, 1], counts)}
-        weights = replace(weights, alone_bias=round(bias, 3), alone=round(share, 3))
+        if _loss(labels, base, counts) - _loss(labels, said, counts) >= LEAST_GAIN:
+            weights = replace(weights, alone_bias=round(bias, 3), alone=round(share, 3))
     return weights, measured
 
 
 def _fit_both(both: Sequence[Asked], silent: Weights) -> tuple[Weights, dict[str, float]]:
     odds, labels, counts = _columns(both)
-    alone, together = _cross_validated(odds, labels, counts)
+    alone = _held_out(odds[:, :1], labels, counts, prior=[1.0])
+    together = _held_out(odds, labels, counts, prior=[1.0, 0.0])
     losses = [_loss(labels, found, counts) for found in (odds[:, 0], alone, together)]
     measured = {
         "n": len(both),
@@ -108,17 +114,15 @@ def _columns(asked: Sequence[Asked]) -> tuple[Numbers, Numbers, Numbers]:
     return odds, np.array([float(one.label) for one in asked]), counts / counts.mean()
 
 
-def _cross_validated(odds: Numbers, labels: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
-    """The log-odds of each text by weights that were fitted without it: of the small reader alone, and of both."""
-    order = np.random.default_rng(SEED).permutation(len(labels))
-    small, both = np.empty(len(labels)), np.empty(len(labels))
+def _held_out(odds: Numbers, labels: Numbers, counts: Numbers, *, prior: Sequence[float]) -> Numbers:
+    """The log-odds of each text by weights for the columns that were fitted without it."""
+    order, found = np.random.default_rng(SEED).permutation(len(labels)), np.empty(len(labels))
     for fold in range(FOLDS):
         out = order[fold::FOLDS]
         kept = np.setdiff1d(order, out)
-        for columns, prior, found in ((slice(0, 1), [1.0], small), (slice(0, 2), [1.0, 0.0], both)):
-            bias, *weights = _minimised(odds[kept][:, columns], labels[kept], counts[kept], prior=prior)
-            found[out] = bias + odds[out][:, columns] @ np.array(weights)
-    return small, both
+        bias, *weights = _minimised(odds[kept], labels[kept], counts[kept], prior=prior)
+        found[out] = bias + odds[out] @ np.array(weights)
+    return found
 
 
 def _minimised(odds: Numbers, labels: Numbers, counts: Numbers, *, prior: Sequence[float]) -> list[float]:

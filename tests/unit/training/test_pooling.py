@@ -28,7 +28,7 @@ def asked(*, worth: float, count: int = 400, alone: bool = False) -> list[Asked]
 def test_a_model_whose_word_is_worth_nothing_is_not_asked() -> None:
     """Its weight is nought, and the small reader's word stays as it is."""
     weights, measured = fitted(asked(worth=0.0))
-    assert (weights.bias, weights.small, weights.large) == (0.0, 1.0, 0.0)
+    assert (weights.bias, weights.small, weights.large, weights.alone) == (0.0, 1.0, 0.0, 0.0)
     assert measured["large_auc"] == pytest.approx(0.5, abs=0.1)
 
 
