@@ -14,6 +14,7 @@ from core.llm.profiles import Profile
 from core.models import Action, Intent, Progress, Suggestion, Verdict
 from core.ports import EvidenceSource, Generation, Message
 from core.request import Request, Voice
+from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import Readers
 from core.wording.text import numbers
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, passage, post_of
@@ -114,7 +115,8 @@ async def test_claims_are_given_up_where_the_reading_advises_against_a_reply(
     """What was written beside it is not waited for, and no task is left behind."""
     model, before = _Stuck("claims", violent=SURELY), asyncio.all_tasks()
     post = post_of("Migrants come here to murder people and to live off our welfare.")
-    suggestion = await Engine(model, knowledge, readers).suggest(Request(post, PATIENT))
+    believed = Pooling("fake", is_fitted=True, is_larger=False, weights={Question.THREAT: Weights(bias=2.0, large=2.0)})
+    suggestion = await Engine(model, knowledge, readers, pooling=believed).suggest(Request(post, PATIENT))
     assert model.reached.is_set()
     assert suggestion.reading.recommended_action is Action.REPORT
     assert asyncio.all_tasks() == before
