@@ -45,6 +45,7 @@ class WordClassifier:
             "calibration": [(1.0, 0.0)] * len(POST_OUTPUTS),
             "languages": ["en"],
             "unsure": (0.2, 0.8),
+            "long": 0.0,
             "false_alarms": ([0.0, 1.0, 4.0], [-4.0, 0.0, 2.944]),
         }
 
