@@ -6,18 +6,17 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
+from scipy.stats import binomtest, genpareto
 from sklearn.linear_model import LogisticRegression
 
 LEAST_KNOWN: Final = 0.75
 """The least that recall and specificity on the development split surely are: the lower end of the 95 % interval."""
 SURE: Final = 0.9
 WARNED_OF_GOOD: Final = 0.12
-REFUSED_OF_GOOD: Final = 0.04
+REFUSED_OF_GOOD: Final = 0.05
 """Of good drafts of the development split, whose writers the training knows; of strangers about twice as many."""
-
-
 LOST_IN_LONG: Final = 0.02
+_PEAKS_ARE_ONE_IN: Final = 50
 
 
 def calibration(logits: NDArray[np.float32], targets: NDArray[np.float32]) -> list[tuple[float, float]]:
@@ -62,18 +61,23 @@ def unsure_between(chances: NDArray[np.float64], said: NDArray[np.bool_]) -> tup
 def false_alarms(logits: NDArray[np.float64]) -> tuple[list[float], list[float]]:
     """How rarely ordinary messages exceed a logit: log10 of one in how many, and the logits, both rising.
 
-    Up to one in fifty the share is counted; beyond, a straight line through the rarest twentieth goes on, since a few
-    thousand messages cannot show what one in two thousand does.
+    Up to one in two hundred the share is counted. Beyond, a generalised Pareto distribution of what exceeds the rarest
+    fiftieth goes on (peaks over a threshold: Coles, An Introduction to Statistical Modeling of Extreme Values, chapter
+    4), since a few thousand messages cannot show what one in two thousand does. Its tail is never heavier than an
+    exponential one: a logit has an upper end.
     """
     ordered = np.sort(logits)[::-1]
     rarity = np.log10(len(ordered) / np.arange(1, len(ordered) + 1))
-    tail = slice(0, max(len(ordered) // 20, 10))
-    slope, offset = np.polyfit(ordered[tail], rarity[tail], 1)
-    slope = max(float(slope), 0.05)
-    counted = np.array([0.0, 0.3, 0.7, 1.0, 1.3, 1.7])
+    counted = np.array([0.0, 0.3, 0.7, 1.0, 1.3, 1.7, 2.0, 2.3])
     at = np.interp(counted, rarity[::-1], ordered[::-1])
-    beyond = np.array([2.0, 2.5, 3.0, 3.3, 3.7, 4.0, 5.0])
-    there = np.maximum.accumulate(np.concatenate([at, (beyond - offset) / slope]))
+    peaks = ordered[: max(len(ordered) // _PEAKS_ARE_ONE_IN, 10)]
+    excess = peaks - peaks[-1]
+    shape, _, scale = genpareto.fit(excess, floc=0)
+    if shape > 0:
+        shape, scale = 0.0, float(excess.mean())
+    beyond = np.array([2.5, 3.0, 3.3, 3.7, 4.0, 5.0])
+    rarer = peaks[-1] + genpareto.isf(_PEAKS_ARE_ONE_IN / 10**beyond, shape, 0, max(scale, 1e-6))
+    there = np.maximum.accumulate(np.concatenate([at, rarer]))
     return [round(float(one), 3) for one in (*counted, *beyond)], [round(float(one), 3) for one in there]
 
 

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
@@ -135,14 +136,16 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
     """Fit what stands beside the weights: calibration, languages, and the limits of use."""
     targets = task.targets(task.dev)
     logits = SmallEncoder(out).logits(task.texts(task.dev))
-    about["calibration"] = calibration(logits, targets)
     at = list(task.outputs).index(task.main)
+    said, spoken = targets[:, at] > 0.5, np.array([row.language for row in task.dev])
+    about["calibration"] = calibration(logits, targets)
+    about["languages"] = known_languages(spoken, said, _probabilities(logits[:, at], about["calibration"][at]))
+    mine = np.isin(spoken, about["languages"])
+    if mine.any():  # in the others its word does not count
+        about["calibration"] = calibration(logits[mine], targets[mine])
     slope, offset = about["calibration"][at]
     main = logits[:, at].astype(np.float64) * slope + offset
-    chances, said = 1 / (1 + np.exp(-main)), targets[:, at] > 0.5
-    spoken = np.array([row.language for row in task.dev])
-    about["languages"] = known_languages(spoken, said, chances)
-    mine = np.isin(spoken, about["languages"])
+    chances = _probabilities(logits[:, at], (slope, offset))
     if task.main == "unfit":
         about["limits"] = limits(chances[mine], said[mine])
         return
@@ -158,6 +161,11 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
     counts = np.array([len(of_text) for of_text in longer])
     worst = np.maximum.reduceat(each.astype(np.float64), np.cumsum(counts) - counts)
     about["long"] = long_discount(worst, counts, main[hidden])
+
+
+def _probabilities(logits: NDArray[np.float32], fitted: tuple[float, float]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = 1 / (1 + np.exp(-(logits.astype(np.float64) * fitted[0] + fitted[1])))
+    return found
 
 
 def _amid_talk(text: str, chance: random.Random) -> str:

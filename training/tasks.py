@@ -1,8 +1,9 @@
 """What the two small readers learn: the examples of ``training/data``, and how each is shown in an epoch.
 
 A post is sometimes shown with disguises, emoji, an order to the model, or beside another one in any language, so that
-neither a spelling nor a friendly neighbour hides hate, and none of them looks like it. A reply is sometimes shown under
-another group's post, where it is off subject.
+neither a spelling nor a friendly neighbour hides hate, and none of them looks like it. Good replies and ordinary talk
+are shown as harmless posts: who names a group to stand up for it is not to be taken for its enemy. A reply is sometimes
+shown under another group's post, where it is off subject.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ RESTATEMENTS: Final = (
     "The post claims: {}. No.",
 )
 _WORDS_TO_RESTATE: Final = 8
+_REPLIES_AS_POSTS: Final = 1500
+"""Good replies that an epoch shows by themselves, others in each; of ordinary talk it shows every second line."""
 _OF_SEVERITY: Final = POST_OUTPUTS.index("severity")
 _MOST_SEVERE: Final = 5
 
@@ -90,7 +93,7 @@ def task_of_posts() -> Task:
     """Posts: hateful or not, how, and whom."""
     rows = posts()
     train, dev = _split(rows, "train"), _split(rows, "dev")
-    known, talk = scaled(post_targets(train)), list(ordinary("train"))
+    known, talk, replies = scaled(post_targets(train)), list(ordinary("train")), _good_replies()
     nothing = np.array([0.0] * _OF_SEVERITY + [np.nan] + [0.0] * len(TargetGroup), np.float32)
 
     def texts(chosen: Sequence[PostRow]) -> list[tuple[str, ...]]:
@@ -112,12 +115,21 @@ def task_of_posts() -> Task:
             if chance.random() < 0.06:
                 text = with_order(text, chance)
             found.append(((readable(text, row.language),), target))
-        found += [((readable(text),), nothing) for text in talk]
-        found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(len(talk) // 3)]
+        found += [((readable(text),), nothing) for text in chance.sample(talk, len(talk) // 2)]
+        found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(len(talk) // 7)]
+        chosen = chance.sample(replies, min(_REPLIES_AS_POSTS, len(replies)))
+        found += [((readable(row.text, row.language),), nothing) for row in chosen]
         return _shuffled(found, chance)
 
     weights = np.array([4, 1, 3, 1, 0.5] + [1] * len(TargetGroup), np.float32)  # threats are rare, and matter
     return Task(POST_OUTPUTS, train, dev, lambda r: scaled(post_targets(r)), texts, shown, weights, "hateful")
+
+
+def _good_replies() -> list[DraftRow]:
+    """The replies of the training split that all their readers would post."""
+    rows = _split(drafts(), "train")
+    unfit = draft_targets(rows)[:, DRAFT_OUTPUTS.index("unfit")]
+    return [row for row, share in zip(rows, unfit, strict=True) if share == 0]
 
 
 def _beside(

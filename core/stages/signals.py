@@ -22,7 +22,7 @@ from core.wording.targets.groups import groups_named, undisguised
 from core.wording.text import MAX_POST_CHARACTERS, clean, stop_words, words
 
 THREATENS = 0.4
-_THREATENS_BY_WORDS = 0.1
+_THREATENS_BY_WORDS = 0.03
 """Enough where the words call for violence, too; alone they decide only where the reader knows no language."""
 PERSONAL = 0.6
 _LIKELY_HATEFUL = 0.5

@@ -33,6 +33,7 @@ _WORD_VECTORS = "encoder.embeddings.word_embeddings.weight"
 _SCALE = ".scale"
 _ROWS = "rows"
 _PIECE = 4096
+_TOKENIZING = Lock()
 _REMEDY = sentence('Install Antiphon again, with its extra "embedded".')
 
 
@@ -108,11 +109,10 @@ def new_network(outputs: int, *, is_empty: bool = False) -> Any:
         A ``torch.nn.Module`` that takes what its ``tokenized`` gives and returns logits of shape (n, outputs).
     """
     import torch
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
+    from transformers import AutoConfig, AutoModel
 
     class Network(torch.nn.Module):
         encoder: BertModel
-        tokenizer: PreTrainedTokenizerBase
 
         def __init__(self) -> None:
             super().__init__()
@@ -123,7 +123,6 @@ def new_network(outputs: int, *, is_empty: bool = False) -> Any:
                 )
             else:
                 self.encoder = AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
-            self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             width = self.encoder.config.hidden_size
             self.dense = torch.nn.Linear(3 * width, width)
             self.dropout = torch.nn.Dropout(0.1)
@@ -132,7 +131,8 @@ def new_network(outputs: int, *, is_empty: bool = False) -> Any:
         def tokenized(self, texts: Sequence[tuple[str, ...]]) -> Mapping[str, torch.Tensor]:
             columns = list(zip(*texts, strict=True))
             how = {"padding": True, "truncation": True, "max_length": MAX_TOKENS, "return_tensors": "pt"}
-            found: Mapping[str, torch.Tensor] = self.tokenizer(*map(list, columns), **how)
+            with _TOKENIZING:
+                found: Mapping[str, torch.Tensor] = _tokenizer()(*map(list, columns), **how)
             return found
 
         def forward(self, tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -231,6 +231,14 @@ def _unpacked(packed: dict[str, torch.Tensor], outputs: int) -> Any:
     network.encoder.embeddings.position_ids.copy_(torch.arange(network.encoder.config.max_position_embeddings))
     network.encoder.embeddings.token_type_ids.zero_()
     return network.eval()
+
+
+@cache
+def _tokenizer() -> PreTrainedTokenizerBase:
+    """The package's tokenizer, which all encoders share; only one thread at a time may use it."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(str(packaged_folder()), local_files_only=True)
 
 
 @cache

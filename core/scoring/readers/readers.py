@@ -31,6 +31,8 @@ _STEP: Final = 40
 """Words: a long text is also read piece by piece, since one hateful sentence is enough."""
 _GROUP_IS_ATTACKED: Final = 0.5
 _HATEFUL_BY_ITSELF: Final = 0.85
+_UNCONTRADICTED: Final = 0.4
+"""From here on a draft that contradicts nothing is refused, which costs 6 in 1,000 good drafts of the test split."""
 _CONTRADICTS: Final = re.compile(
     r"\b(?:no|not|nobody|never|none|nothing|neither|nor|cannot|without|wrong|lies?|myths?|false|untrue|racis[tm]|sexis[tm]"
     r"|antisemit\w*|hate|hateful|hatred|cruel\w*|slurs?|stereotypes?|prejudice|you|yours?)\b|n['’]t|[?\"“”‘]",
@@ -165,7 +167,7 @@ class DraftReader:
     def read(self, post: str, drafts: Sequence[str], language: str | None = None) -> list[DraftSigns]:
         """What each draft does under the post.
 
-        One that reads as a hateful post by itself, and contradicts nothing, is as unfit as one that is refused: it may
+        One that may be a hateful post by itself, and contradicts nothing, is as unfit as one that is refused: it may
         agree with the post in words that the reader of drafts takes for an answer.
         """
         shown = readable(post, language)
@@ -174,14 +176,20 @@ class DraftReader:
         signs, (_, refused) = [_draft_signs(row) for row in found], self.limits
         return [
             replace(one, unfit=max(one.unfit, refused))
-            if one.unfit < refused and not _CONTRADICTS.search(draft) and self.reads_as_hate(draft, language)
+            if one.unfit < refused
+            and not _CONTRADICTS.search(draft)
+            and self._hateful(draft, language) >= _UNCONTRADICTED
             else one
             for one, draft in zip(signs, drafts, strict=True)
         ]
 
     def reads_as_hate(self, text: str, language: str | None = None) -> bool:
         """Whether a text would be a hateful post by itself, as far as the reader of posts knows its language."""
-        return self._posts.knows(language) and bool(self._posts.hateful([text], language)[0] >= _HATEFUL_BY_ITSELF)
+        return self._hateful(text, language) >= _HATEFUL_BY_ITSELF
+
+    def _hateful(self, text: str, language: str | None) -> float:
+        """The probability that a text would be a hateful post; 0 where its language is not known."""
+        return float(self._posts.hateful([text], language)[0]) if self._posts.knows(language) else 0.0
 
     @property
     def limits(self) -> tuple[float, float]:

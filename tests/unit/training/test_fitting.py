@@ -34,7 +34,15 @@ def test_false_alarms_are_counted_and_then_drawn_on() -> None:
     assert rates == sorted(rates)
     assert thresholds == sorted(thresholds)
     assert np.interp(np.log10(50), rates, thresholds) == pytest.approx(2.05, abs=0.15)
-    assert np.interp(5.0, rates, thresholds) > np.interp(3.3, rates, thresholds) > 2.5
+    assert np.interp(np.log10(2000), rates, thresholds) == pytest.approx(3.29, abs=0.3)
+    assert np.interp(5.0, rates, thresholds) > np.interp(3.3, rates, thresholds)
+
+
+def test_false_alarms_among_bounded_logits_stay_within_them() -> None:
+    """A sure network says at most so much: what is rarer is hardly higher than the highest that was seen."""
+    logits = np.log10(1 + 900 * np.random.default_rng(8).beta(0.3, 6, size=4000))
+    rates, thresholds = false_alarms(logits)
+    assert logits.max() - 0.1 <= np.interp(5.0, rates, thresholds) < logits.max() + 0.5
 
 
 def test_a_language_is_known_only_where_it_surely_is() -> None:

@@ -93,11 +93,11 @@ def test_a_draft_that_would_be_a_hateful_post_is_told() -> None:
 
 
 @pytest.mark.parametrize(("draft", "refused"), [("They take and take.", True), ("They do not take a thing.", False)])
-def test_a_draft_that_is_hateful_by_itself_is_refused(draft: str, refused: bool) -> None:
+def test_a_draft_that_may_be_hateful_by_itself_is_refused(draft: str, refused: bool) -> None:
     """Unless it contradicts something, since a good answer may repeat what it rejects."""
-    drafts = readers_saying(hate=0.95).drafts
+    drafts = readers_saying(hate=0.6).drafts
     assert (drafts.read("post", [draft], "en")[0].unfit >= drafts.limits[1]) is refused
-    mild = readers_saying(hate=0.5).drafts
+    mild = readers_saying(hate=0.2).drafts
     assert mild.read("post", [draft], "en")[0].unfit < mild.limits[0]
 
 
