@@ -21,8 +21,8 @@ from core.wording.language import detect
 from core.wording.targets.groups import groups_named, undisguised
 from core.wording.text import MAX_POST_CHARACTERS, clean, stop_words, words
 
-THREATENS = 0.4
-_THREATENS_BY_WORDS = 0.03
+THREATENS = 0.5
+_THREATENS_BY_WORDS = 0.1
 """Enough where the words call for violence, too; alone they decide only where the reader knows no language."""
 PERSONAL = 0.6
 _LIKELY_HATEFUL = 0.5

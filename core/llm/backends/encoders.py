@@ -32,7 +32,7 @@ _ABOUT = "about"
 _WORD_VECTORS = "encoder.embeddings.word_embeddings.weight"
 _SCALE = ".scale"
 _ROWS = "rows"
-_PIECE = 4096
+_PIECE = 1024
 _TOKENIZING = Lock()
 _REMEDY = sentence('Install Antiphon again, with its extra "embedded".')
 
@@ -249,7 +249,9 @@ def _packaged_vectors() -> tuple[torch.Tensor, torch.Tensor]:
 
     with safe_open(packaged_folder() / "model.safetensors", framework="pt") as file:
         whole = file.get_slice("embeddings.word_embeddings.weight")
-        count = whole.get_shape()[0]
-        parts = [_eight_bits(whole[start : start + _PIECE].float()) for start in range(0, count, _PIECE)]
-    rows, scales = zip(*parts, strict=True)
-    return torch.cat(rows), torch.cat(scales)
+        count, width = whole.get_shape()
+        rows, scales = torch.empty((count, width), dtype=torch.int8), torch.empty(count)
+        for start in range(0, count, _PIECE):
+            part = slice(start, start + _PIECE)
+            rows[part], scales[part] = _eight_bits(whole[part].float())
+    return rows, scales

@@ -18,7 +18,6 @@ async def _signals(readers: Readers, text: str) -> Signals:
     "text",
     [
         "Kill all Muslims.",
-        "They should all be shot.",
         "Somebody should set that mosque on fire tonight.",
         "They ought to be shot at the border, the lot of them, filthy migrants.",
         "Jews belong in the oven and I will light it.",
