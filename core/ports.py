@@ -87,7 +87,8 @@ class EvidenceQuery:
     The passages are ranked by closeness to the claim and the first query; the other queries widen the coarse search.
     Passages about ``target_group`` are preferred. ``groups``, ``since``, ``publishers`` and ``languages`` are filters
     where they are given: a passage must be about one of the groups, published in ``since`` or later, by one of the
-    publishers, and in one of the languages.
+    publishers, and in one of the languages. ``named`` are the ids of facts that come before all others, as far as the
+    filters let them pass.
     """
 
     queries: tuple[str, ...]
@@ -98,6 +99,7 @@ class EvidenceQuery:
     since: int | None = None
     publishers: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,14 @@ class TextClassifier(Protocol):
 
     def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
         """The outputs, shape (n, outputs). Blocking: call it in a thread. Raises ``IndexUnavailable``."""
+        ...
+
+
+class TextEncoder(TextClassifier, Protocol):
+    """Such a model whose vectors others may use, too."""
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """What it makes of single texts, shape (n, dimension). Blocking. Raises ``IndexUnavailable``."""
         ...
 
 

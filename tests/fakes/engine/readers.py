@@ -37,6 +37,10 @@ class FakeClassifier:
             "false_alarms": ([0.0, 1.0, 4.0], [-4.0, 0.0, 2.944]),
         }
 
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The same vector for each text."""
+        return np.ones((len(texts), 384), dtype=np.float32)
+
     def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
         """The same row for each text."""
         self.calls.extend(texts)

@@ -74,6 +74,16 @@ def test_the_last_quarter_is_the_judges(budget: Budget, clock: _Seconds) -> None
     assert budget.exhausted() is None
 
 
+def test_a_slow_model_writes_for_a_sixth_of_the_time(budget: Budget, clock: _Seconds) -> None:
+    """People wait for it: what it has not begun by then it does not begin."""
+    assert budget.is_time_to_write
+    clock.now += 6.5
+    assert budget.is_time_to_write
+    clock.now += 0.5
+    assert not budget.is_time_to_write
+    assert budget.is_late() is None
+
+
 def test_only_the_first_draft_is_timed(budget: Budget, clock: _Seconds) -> None:
     """The time to the first draft is what the moderator waited."""
     clock.now += 2

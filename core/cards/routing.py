@@ -1,0 +1,131 @@
+"""Which stereotype a post puts forward, among those about the group that it attacks.
+
+Owns how the shipped weights are read and what their numbers mean. The router abstains where it is not sure: no card is
+better than a wrong one. How sure it has to be, to answer a post and to say what the post claims, was fixed for each
+language on labelled posts (``python -m training.routing``); in a language without limits it always abstains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.cards.bank import Stereotype, load_stereotypes
+from core.llm.backends.embeddings import SentenceEmbedder
+from core.llm.backends.linear import LinearClassifier, Vectors
+from core.models import TargetGroup
+from core.ports import Embedder, TextClassifier
+from core.wording.readable import readable
+
+NONE: Final = "none"
+"""What is said of a post whose claim the taxonomy lacks."""
+WEIGHTS: Final = Path(str(resources.files("core.cards"))) / "routing.safetensors"
+MOST: Final = 2
+"""A post may put forward two stereotypes."""
+MOST_WORDS: Final = 200
+_REMEMBERED: Final = 256
+_NEVER: Final = (1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A stereotype, and how likely it is that a reader sees it in the post, in [0, 1]."""
+
+    stereotype: Stereotype
+    probability: float
+
+
+class Router:
+    """Tells which stereotypes a post puts forward. Blocking: call it in a thread.
+
+    Args:
+        classifier: gives one output for each stereotype, and one for each group's posts that hold none of them.
+    """
+
+    def __init__(self, classifier: TextClassifier) -> None:
+        self._classifier = classifier
+        self._of = lru_cache(_REMEMBERED)(self._guesses)
+
+    def route(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
+        """The stereotypes that the post surely enough puts forward, the likeliest first; two at most.
+
+        Args:
+            violent: whether calls for violence are among them: nobody is told that lives are precious who only said
+                something mild.
+
+        Raises:
+            IndexUnavailable: the weights are missing or damaged.
+        """
+        least, _ = self._classifier.about["limits"].get(language, _NEVER)
+        found = self.guesses(text, language, group, violent=violent)[:MOST]
+        return [one for one in found if one.probability >= least]
+
+    def is_told(self, route: Route, language: str | None) -> bool:
+        """Whether a stereotype is sure enough to be told as the gist of a post."""
+        _, least = self._classifier.about["limits"].get(language, _NEVER)
+        return bool(route.probability >= least)
+
+    def guesses(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
+        """Every stereotype about the group with its probability, the likeliest first; none in unknown languages.
+
+        Raises:
+            IndexUnavailable: the weights are missing or damaged.
+        """
+        return list(self._of(text, language, group, violent))
+
+    def _guesses(self, text: str, language: str | None, group: TargetGroup, is_violent: bool) -> tuple[Route, ...]:
+        about, known = self._classifier.about, load_stereotypes()
+        fitted = about["calibration"].get(language)
+        if fitted is None:
+            return ()
+        of_group = (known[name] for name in about["outputs"] if name in known and known[name].target_group is group)
+        names = [one.id for one in of_group if is_violent or not one.is_violent]
+        if not names:
+            return ()
+        places = {name: at for at, name in enumerate(about["outputs"])}
+        none = f"{names[0].split('/')[0]}/{NONE}"
+        shown = " ".join(readable(text, language).split()[:MOST_WORDS])
+        logits = self._classifier.logits([(shown,)])[0]
+        shares = shares_among(logits[[places[name] for name in (*names, none)]])[:-1]
+        chances = _probability(_odds(shares) * fitted[0] + fitted[1])
+        found = [Route(known[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
+        return tuple(sorted(found, key=lambda one: -one.probability))
+
+
+def shipped_router(embedder: Embedder, read: Vectors) -> Router:
+    """The router with the shipped weights, which are loaded at the first use.
+
+    Args:
+        embedder: used where it is the packaged model; otherwise that one is loaded beside it.
+        read: the vectors of the reader of posts.
+    """
+    packaged = SentenceEmbedder()
+    own = embedder if isinstance(embedder, SentenceEmbedder) and embedder.is_packaged else packaged
+    return Router(LinearClassifier(WEIGHTS, (own.encode, read)))
+
+
+def outputs_of(stereotypes: Iterable[Stereotype]) -> list[str]:
+    """The names of the outputs: each stereotype, and after those of a group what none of them is."""
+    return [f"{one.id.split('/')[0]}/{NONE}" if one.is_general else one.id for one in stereotypes]
+
+
+def shares_among(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """The shares of outputs that compete, shape (outputs,); they sum to 1."""
+    risen = np.exp(logits.astype(np.float64) - float(logits.max()))
+    return np.asarray(risen / risen.sum())
+
+
+def _odds(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    inside = np.clip(shares, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(inside / (1 - inside)))
+
+
+def _probability(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1 / (1 + np.exp(-odds)))

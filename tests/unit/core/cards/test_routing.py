@@ -1,0 +1,63 @@
+"""Which stereotype a post is routed to: the likeliest of its group, and none where nobody is sure."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.cards.bank import load_stereotypes
+from core.cards.routing import NONE, Router, outputs_of
+from core.models import TargetGroup
+from tests.fakes.engine.router import FakeRouting, router_to
+
+POST = "Women should never have been given the vote."
+
+
+def test_the_likeliest_stereotypes_of_the_group_come_first() -> None:
+    """What another group's outputs say does not count: the reader of posts told the group."""
+    router = Router(FakeRouting({"women/vote": 4.0, "women/office": 3.0, "migrants/vote": 9.0}, limit=0.2))
+    found = router.route(POST, "en", TargetGroup.WOMEN)
+    assert [one.stereotype.id for one in found] == ["women/vote", "women/office"]
+    assert found[0].probability > found[1].probability
+    assert [one.stereotype.id for one in router.route(POST, "en", TargetGroup.MIGRANTS)] == ["migrants/vote"]
+
+
+def test_no_card_is_better_than_a_wrong_one() -> None:
+    """Below the limit the router abstains, and so it does where the post claims what the taxonomy lacks."""
+    unsure = Router(FakeRouting({"women/vote": 1.0, "women/office": 0.9}, limit=0.6))
+    assert unsure.route(POST, "en", TargetGroup.WOMEN) == []
+    assert unsure.guesses(POST, "en", TargetGroup.WOMEN)[0].stereotype.id == "women/vote"
+    other = Router(FakeRouting({"women/vote": 2.0, f"women/{NONE}": 5.0}))
+    assert other.route(POST, "en", TargetGroup.WOMEN) == []
+
+
+def test_at_most_two_are_told() -> None:
+    """A card of a third one would hardly answer the post."""
+    router = Router(FakeRouting({"women/vote": 3.0, "women/office": 3.0, "women/home": 3.0}, limit=0.1))
+    assert len(router.route(POST, "en", TargetGroup.WOMEN)) == 2
+
+
+@pytest.mark.parametrize("language", ["fr", None])
+def test_of_an_unknown_language_nothing_is_told(language: str | None) -> None:
+    """The network is not even asked."""
+    routing = FakeRouting({"women/vote": 9.0})
+    assert Router(routing).guesses(POST, language, TargetGroup.WOMEN) == []
+    assert routing.calls == []
+
+
+def test_a_post_is_read_once() -> None:
+    """The reading, the claims and the drafts all ask where it is routed to."""
+    routing = FakeRouting({"women/vote": 9.0})
+    router = Router(routing)
+    for _ in range(3):
+        router.route(POST, "en", TargetGroup.WOMEN)
+    assert len(routing.calls) == 1
+
+
+def test_the_outputs_are_the_stereotypes_and_none_of_each_group() -> None:
+    """The cards for any post about a group are no stereotype, so that nothing is routed to them."""
+    names = outputs_of(load_stereotypes().values())
+    assert len(names) == len(set(names)) == len(load_stereotypes())
+    assert sum(name.endswith(f"/{NONE}") for name in names) == len(TargetGroup)
+    assert not any(name.endswith("/any") for name in names)
+    sure = router_to("women/vote").route(POST, "en", TargetGroup.WOMEN)
+    assert [one.stereotype.id for one in sure] == ["women/vote"]
