@@ -10,6 +10,7 @@ from typing import Any
 from bench.measuring.output import note
 from bench.measuring.samples import Log, Sample
 from bench.replies.systems import brief_of
+from core.cards.bank import cards_on, general_cards, load_cards
 from core.engine import Engine
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import PAPER
@@ -18,7 +19,6 @@ from core.scoring.rewards import embedded_scorers, evaluate
 from core.stages.drafting import compose
 from core.stages.evidence import find_evidence
 from core.stages.judge_formats import Comparison, Judge
-from core.wording.prepared.bank import load_themes, matching_themes
 
 MATRIX = "matrix"
 
@@ -54,18 +54,20 @@ async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log)
 
 
 async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, list[str]]:
-    """The drafts that the engine would start from: prepared sentences and evidence, the closest theme first."""
+    """The drafts that the engine would start from: prepared replies and evidence, the likeliest stereotype first."""
     brief = brief_of(sample)
     group = brief.reading.target_group
     if group is None:
         return brief, []
-    close = await asyncio.to_thread(matching_themes, sample.post, "en", group, engine.readers.embedder)
-    evidence, _ = await find_evidence([sample.post], brief.reading, close[0].claim, engine.evidence)
+    routes = await asyncio.to_thread(engine.router.route, sample.post, "en", group)
+    close = [*(card for one in routes for card in cards_on(one.stereotype.id, "en")), *general_cards(group, "en")]
+    named = [card.fact for card in close if card.fact]
+    evidence, _ = await find_evidence([sample.post], brief.reading, close[0].claim, engine.evidence, named=named)
     brief = Brief(brief.post, brief.reading, close[0].claim, tuple(evidence))
-    rest = [theme for theme in load_themes("en") if theme.target_group is group and theme not in close]
+    rest = [card for card in load_cards("en") if card.target_group is group and card not in close]
     found: dict[str, None] = {}
-    for theme in [*close, *rest]:
-        composed = compose(brief, theme, tuple(Intent), random.Random(sample.id))  # noqa: S311 - repeatable, no secret
+    for card in [*close, *rest]:
+        composed = compose(brief, [card], tuple(Intent), random.Random(sample.id))  # noqa: S311 - repeatable, no secret
         found |= dict.fromkeys(candidate.text for candidate in composed)
         if len(found) >= size:
             break

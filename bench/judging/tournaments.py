@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from bench.measuring.output import Row
+from core.llm.profiles import VERDICTS_EACH
 from core.stages import ranking
-from core.stages.judge import VERDICTS_EACH
 from core.stages.ranking import Tournament
 
 Matrix = Mapping[tuple[int, int], float]

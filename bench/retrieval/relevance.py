@@ -2,9 +2,9 @@
 
 A fact answers a post if it is tagged with a stereotype that the post shows (``stereotypes.toml``) and is about its
 target group. The patterns replace people's labels: they miss and mistake some, for every ranking alike. Compared are
-BM25, dense vectors, both fused, and the knowledge base's own search: by the raw post, and guided by a claim (a prepared
-one, and, as a bound, the reply that a person wrote). The target group comes from the reading, not from the data's
-label.
+BM25, dense vectors, both fused, and the knowledge base's own search: by the raw post, guided by a claim (the argument
+of a card, and, as a bound, the reply that a person wrote), and with the facts of the cards first, as the engine does.
+The target group comes from the reading, not from the data's label.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from bench.measuring.output import Row, save, show
 from bench.measuring.samples import Sample, read_rows, read_samples
 from bot.compose.engine import open_embedder
 from bot.compose.settings import load_settings
+from core.cards.bank import Card, cards_on, general_cards
+from core.cards.routing import Router, shipped_router
 from core.errors import AntiphonError
 from core.models import TargetGroup
 from core.ports import EvidenceQuery
 from core.scoring.readers.readers import Readers
 from core.stages.signals import attacked
 from core.wording.language import detect
-from core.wording.prepared.bank import matching_themes
 from kb.ranking.fusion import candidates
 from kb.search import HybridSearch, open_starter
 from kb.starter.facts import STARTER_FACTS, Fact, load_facts
@@ -37,6 +38,7 @@ from kb.starter.index import KnowledgeIndex
 
 FIRST = 3
 _CANDIDATES = 20
+_OURS = "the cards' facts first"
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def post_of(text: str, language: str, labelled: str, sample: Sample, facts: Sequ
 
 def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch, readers: Readers) -> dict[str, Search]:
     """All ways to search for facts."""
-    embedder = readers.embedder
+    embedder, router = readers.embedder, shipped_router(readers.embedder, readers.posts.vectors)
 
     def words(post: Post) -> list[tuple[int, float]]:
         return index.bm25(post.text, _CANDIDATES)
@@ -115,26 +117,39 @@ def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch,
     def ids(rows: Sequence[int]) -> list[str]:
         return [facts[row].id for row in rows[:FIRST]]
 
-    def guided(claim: Callable[[Post], str]) -> Search:
+    def guided(claim: Callable[[Post], str], named: Callable[[Post], tuple[str, ...]] = lambda _: ()) -> Search:
         def found(post: Post) -> list[str]:
             said = claim(post)
-            query = EvidenceQuery(tuple(filter(None, (post.text, said))), said, post.group, FIRST)
+            queries = tuple(filter(None, (post.text, said)))
+            query = EvidenceQuery(queries, said, post.group, FIRST, named=named(post))
             return [passage.id for passage in asyncio.run(search.search(query)).passages]
 
         return found
 
-    def prepared(post: Post) -> str:
-        themes = matching_themes(post.text, post.language, post.group or TargetGroup.OTHER, embedder)
-        return themes[0].claim if themes else ""
+    def argument(post: Post) -> str:
+        return next((card.claim for card in cards_for(post, router)), "")
+
+    def rests_on(post: Post) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(card.fact for card in cards_for(post, router) if card.fact))
 
     return {
         "BM25": lambda post: ids([row for row, _ in words(post)]),
         "dense": lambda post: ids([row for row, _ in meaning(post)]),
         "hybrid": lambda post: ids([one.row for one in candidates([words(post)], [meaning(post)])]),
         "reranked, raw post": guided(lambda _: ""),
-        "reranked to a prepared claim": guided(prepared),
+        "reranked to a card's argument": guided(argument),
+        "the cards' facts first": guided(argument, rests_on),
         "reranked to a person's reply": guided(lambda post: post.human_reply),
     }
+
+
+def cards_for(post: Post, router: Router) -> list[Card]:
+    """The cards that the engine would use for a post: on its stereotypes, and last on its group."""
+    group = post.group or TargetGroup.OTHER
+    found = [
+        card for one in router.route(post.text, post.language, group) for card in cards_on(one.stereotype.id, "en")
+    ]
+    return [*found, *general_cards(group, "en")]
 
 
 def hits(name: str, search: Search, posts: Sequence[Post], norms: frozenset[str]) -> Row:
@@ -185,7 +200,7 @@ def main() -> None:
         tables["by group"] = [
             {
                 "group": group.value,
-                **hits("reranked to a prepared claim", ways["reranked to a prepared claim"], some, norms),
+                **hits(_OURS, ways[_OURS], some, norms),
             }
             for group in TargetGroup
             if (some := [post for post in posts if post.label is group])
