@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from typing import TypeVar
 
+from core.cards.bank import LANGUAGES, Card, cards_on, changed, general_cards
+from core.cards.routing import Router, shipped_router
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
 from core.models import (
@@ -21,6 +24,7 @@ from core.models import (
     Claim,
     Cost,
     Draft,
+    Evidence,
     FlaggedPost,
     Intent,
     Progress,
@@ -36,22 +40,23 @@ from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import BUILT_IN, Scorers, in_words, missing
 from core.stages.anneal import anneal
-from core.stages.assessing import MAX_DRAFTS, Assessor
+from core.stages.assessing import MAX_DRAFTS, Assessor, argues
 from core.stages.claims import propose_claims, vote
 from core.stages.codeofconduct import search, word_list
-from core.stages.drafting import Candidate, compose, weakest, write
+from core.stages.drafting import Candidate, compose, weakest, write, write_at_once
 from core.stages.evidence import far_from, find_evidence, summarise, write_queries
 from core.stages.judge import judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
 from core.stages.outcomes import Noted, Search
-from core.stages.reading import decide, read_post
+from core.stages.reading import decide, read_post, with_gist
 from core.stages.signals import Signals, check_text, read_signals
-from core.wording.prepared.bank import Theme, changed, load_themes, matching_themes
 from core.wording.targets.groups import undisguised
 from core.wording.text import join
 
 MOST_CHARACTERS_BESIDE = 1_000
 """The longest post whose claims are written beside its reading."""
+_TRIED_FIRST = 4
+_WRITTEN_AT_ONCE = 2
 OnProgress = Callable[[Progress], None]
 T = TypeVar("T")
 
@@ -61,7 +66,9 @@ class Engine:
     """The engine over its ports. One instance serves many posts; ``seed`` makes the search repeatable.
 
     ``judge`` compares the drafts; where it is ``None``, the model that writes them does. The same one is asked what the
-    small readers are asked, except a judge that answers with scores; ``pooling`` says how far that model counts.
+    small readers are asked, except a judge that answers with scores; ``pooling`` says how far that model counts, and
+    ``writer`` which one ``model`` is: what a larger one writes comes before what was prepared.
+    ``router`` tells which stereotypes a post puts forward; the shipped one where none is named.
     """
 
     model: LanguageModel
@@ -72,6 +79,12 @@ class Engine:
     judge: LanguageModel | None = None
     judge_format: JudgeFormat = JudgeFormat.LETTERS
     pooling: Pooling = field(default_factory=shipped)
+    writer: Pooling = field(default_factory=shipped)
+    router: Router = field(default=None)  # type: ignore[assignment]  # set below
+
+    def __post_init__(self) -> None:
+        if self.router is None:
+            self.router = shipped_router(self.readers.embedder, self.readers.posts.vectors)
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """Read the post, and unless that advises against it, draft, improve, judge and rank replies.
@@ -90,20 +103,20 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class _EarlyClaims:
-    """Claims that were written during the reading, for the two themes that the post is most likely about."""
+    """Claims that were written during the reading, for the cards that most likely answer the post."""
 
-    themes: list[Theme]
+    cards: list[Card]
     claims: Noted[list[Claim]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    """What the drafts argue: the brief, all claims (the brief holds the first), the queries and the themes."""
+    """What the drafts argue: the brief, all claims (the brief holds the first), the queries and the cards."""
 
     brief: Brief
     claims: list[Claim]
     queries: list[str]
-    themes: list[Theme]
+    cards: list[Card]
 
 
 class _Run:
@@ -148,13 +161,13 @@ class _Run:
 
     async def suggest(self) -> Suggestion:
         signals = self.signals
-        likely = decide(signals, {}) if signals.calls_for_reply else None
+        likely = await self._with_gist(decide(signals, {})) if signals.calls_for_reply else None
         if likely:
             await self._first_draft(likely)
         try:
             async with asyncio.TaskGroup() as group:
                 early = group.create_task(self._early_claims(likely))
-                reading = self._noting(await read_post(self.open_post, signals, self.model, self.larger))
+                reading = await self._with_gist(await self._read())
                 self._report("reading", reading.implied_meaning or reading.reason, reading)
                 if not self.request.wants_drafts(reading, signals):
                     early.cancel()
@@ -164,13 +177,19 @@ class _Run:
             raise first from first.__cause__
         await self._first_draft(reading)
         argument = await self._argue(self._writable(reading), early.result())
-        assessor = self._assessor(argument.brief, argument.themes)
+        assessor = self._assessor(argument.brief, argument.cards)
         if self.request.profile.is_published_loop:
-            search = await self._search_as_published(assessor, argument.themes)
+            search = await self._search_as_published(assessor)
         else:
-            search = await self._draft(assessor, argument.themes)
+            search = await self._draft(assessor)
         drafts = await self._rank(search.found, assessor)
         return self._suggestion(reading, argument, drafts, rounds=search.rounds, stopped=search.stopped)
+
+    async def _read(self) -> Reading:
+        """The reading, without the model in the profile that asks it only once."""
+        if self.request.profile.is_one_call:
+            return decide(self.signals, {})
+        return self._noting(await read_post(self.open_post, self.signals, self.model, self.larger))
 
     def _noting(self, noted: Noted[T]) -> T:
         """What a stage found; its notes are kept for the suggestion."""
@@ -181,27 +200,39 @@ class _Run:
         """Show a prepared draft with evidence before the model is asked for one, unless a draft is shown already."""
         if self.shown or reading.target_group is None or reading.language is None:
             return
-        themes = await self._themes(reading.language, reading.target_group)
-        if not themes:
+        cards = self._cards(reading)
+        if not cards:
             return
-        searched = self.engine.evidence, self.request.sources
-        evidence = await find_evidence([self.open_post.text], reading, themes[0].claim, *searched)
-        brief = Brief(self.open_post, reading, themes[0].claim, tuple(evidence.value))
-        assessor = self._assessor(brief, themes)
-        start = compose(brief, themes[0], self.request.voice.intents, self.chance)
-        await self._show(await assessor.best(start[:1]), assessor)
+        claim = next((card.claim for card in cards if card.claim), "")
+        evidence = await self._evidence([self.open_post.text], reading, claim, cards)
+        assessor = self._assessor(Brief(self.open_post, reading, claim, tuple(evidence.value)), cards)
+        start = compose(assessor.brief, cards, self.request.voice.intents, self.chance)
+        await self._show(await assessor.best(start[:_TRIED_FIRST]), assessor)
 
-    async def _themes(self, language: str, group: TargetGroup, *, violent: bool = False) -> list[Theme]:
-        embedder = self.engine.readers.embedder
-        found = await asyncio.to_thread(
-            matching_themes, self.open_post.text, language, group, embedder, violent=violent
-        )
-        return changed(found, language, self.request.prepared)
+    async def _with_gist(self, reading: Reading) -> Reading:
+        return await asyncio.to_thread(with_gist, reading, self.open_post.text, self.engine.router, self.signals)
+
+    def _cards(self, reading: Reading) -> list[Card]:
+        """What answers the post: the cards on its stereotypes, and last those for any post about the group.
+
+        The card whose argument a person chose comes first.
+        """
+        language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
+        found = [card for name in reading.stereotypes for card in cards_on(name, language)]
+        cards = changed([*found, *general_cards(group, language)], language, self.request.prepared)
+        return sorted(cards, key=lambda card: self.request.claim not in {card.claim, card.argument})
+
+    async def _evidence(
+        self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[Card]
+    ) -> Noted[list[Evidence]]:
+        """The facts that the cards rest on, and what else bears on the claim."""
+        searched, named = (self.engine.evidence, self.request.sources), [card.fact for card in cards if card.fact]
+        return await find_evidence(queries, reading, claim, *searched, list(dict.fromkeys(named)))
 
     def _writable(self, reading: Reading) -> Reading:
         """Complete the reading for drafts that a person forces: a language to write in and a group to stand up for."""
         language, group = reading.language, reading.target_group
-        if language is None or not load_themes(language):
+        if language not in LANGUAGES:
             language = self.request.voice.language
             self.degraded.append(
                 sentence("drafts: written in the community's language ({language})", language=language)
@@ -222,39 +253,49 @@ class _Run:
         is_long = len(self.open_post.text) > MOST_CHARACTERS_BESIDE
         if is_long or likely is None or likely.target_group is None or likely.language is None:
             return None
-        themes = await self._themes(likely.language, likely.target_group)
-        return _EarlyClaims(themes[:2], await self._claims(likely.language, themes)) if themes else None
+        cards = self._cards(likely)
+        return _EarlyClaims(cards, await self._claims(likely.language, cards)) if cards else None
 
     async def _argue(self, reading: Reading, early: _EarlyClaims | None) -> _Argument:
-        """Stages 2 and 3: a counter-claim and the evidence for it. ``early`` is used if it is for the same themes."""
-        language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
-        themes = await self._themes(language, group, violent=reading.severity == 5)
-        fits = early is not None and early.themes == themes[:2]
-        claims = self._noting(early.claims if early and fits else await self._claims(language, themes))
+        """Stages 2 and 3: a counter-claim and the evidence for it. ``early`` is used if it is for the same cards."""
+        cards = self._cards(reading)
+        fits = early is not None and early.cards == cards
+        claims = self._noting(early.claims if early and fits else await self._claims(reading.language or "en", cards))
         claim = claims[0].text if claims else ""
         self._report("claims", claim)
         proposed = [claim.text for claim in claims]
         queries = self._noting(await write_queries(self.open_post, reading, proposed, self.model))
-        searched = self.engine.evidence, self.request.sources
-        found = self._noting(await find_evidence(queries, reading, claim, *searched))
+        found = self._noting(await self._evidence(queries, reading, claim, cards))
         evidence = self._noting(await summarise(found, self.model))
         self._report("evidence", ", ".join(passage.source.publisher for passage in evidence) or "none")
-        return _Argument(Brief(self.open_post, reading, claim, tuple(evidence)), claims, queries, themes)
+        return _Argument(Brief(self.open_post, reading, claim, tuple(evidence)), claims, queries, cards)
 
-    async def _claims(self, language: str, themes: Sequence[Theme]) -> Noted[list[Claim]]:
-        """Counter-claims, the winner of the vote first. A claim that a person chose is the only one."""
+    async def _claims(self, language: str, cards: Sequence[Card]) -> Noted[list[Claim]]:
+        """Counter-claims, the winner of the vote first. A claim that a person chose is the only one.
+
+        Where cards answer the post, the model that ships is not asked in a profile without a judge: people wait, and
+        what it writes aims less well than they do.
+        """
         if self.request.claim:
             return Noted([Claim(self.request.claim, None)], [])
-        count = self.request.profile.claims
-        proposed = await propose_claims(self.open_post, language, themes, self.model, self.engine.readers, count)
+        count, profile = self.request.profile.claims, self.request.profile
+        is_answered = any(not card.stereotype.is_general for card in cards)
+        asks_model = self.engine.writer.is_larger or bool(profile.verdicts) or not is_answered
+        asks_model = asks_model and not profile.is_one_call
+        readers = self.engine.readers
+        proposed = await propose_claims(
+            self.open_post, language, cards, self.model, readers, count, asks_model=asks_model
+        )
+        if not asks_model:
+            return Noted([Claim(text, None) for text in proposed.value], proposed.notes)
         voted = await vote(self.open_post, proposed.value, self.model)
         return Noted(voted.value, [*proposed.notes, *voted.notes])
 
-    def _assessor(self, brief: Brief, themes: Sequence[Theme]) -> Assessor:
+    def _assessor(self, brief: Brief, cards: Sequence[Card]) -> Assessor:
         voice = self.request.voice
         return Assessor(
             brief,
-            themes=themes,
+            cards=cards,
             allowed=voice.intents,
             max_characters=voice.max_characters,
             recent=self.request.recent,
@@ -266,42 +307,67 @@ class _Run:
             faults=self.faults,
             notes=self.degraded,
             larger=self.larger,
+            writer=self.engine.writer,
         )
 
-    async def _prepared(self, assessor: Assessor, themes: Sequence[Theme]) -> list[Candidate]:
-        """Prepared drafts of the closest theme that still has some: a community may have posted all of one."""
-        for theme in themes:
-            found = await assessor.best(compose(assessor.brief, theme, self.request.voice.intents, self.chance))
+    async def _prepared(self, assessor: Assessor) -> list[Candidate]:
+        """Prepared drafts of the first stereotype that still has some: a community may have posted all of one."""
+        for _, cards in groupby(assessor.cards, key=lambda card: card.stereotype.id):
+            found = await assessor.best(compose(assessor.brief, [*cards], self.request.voice.intents, self.chance))
             if found:
                 return found
         return []
 
-    async def _draft(self, assessor: Assessor, themes: Sequence[Theme]) -> Search[Candidate]:
+    async def _draft(self, assessor: Assessor) -> Search[Candidate]:
         """Stage 4: drafts for each intent, then the annealing loop."""
-        brief, intents, voice = assessor.brief, self.request.voice.intents, self.request.voice
-        prepared = await self._prepared(assessor, themes)
-        await self._show(prepared, assessor)
-        written = self._noting(
-            await write(
-                brief,
-                weakest(intents, prepared)[: self.request.profile.written],
-                self.model,
-                style=voice.style,
-                temperature=self.request.profile.temperature,
-                exemplars=self.request.exemplars,
-                variant=self.request.variant,
-            )
-        )
-        known = {candidate.text for candidate in prepared}
-        start = [*prepared, *await assessor.best([c for c in written if c.text not in known])]
+        start = await self._prepared(assessor)
         await self._show(start, assessor)
+        if self.request.profile.is_one_call:
+            return Search(await self._in_one_call(assessor) or start, 0, sentence("one call"))
+        async for written in self._written(weakest(self.request.voice.intents, start), assessor):
+            known = {candidate.text for candidate in start}
+            start += await assessor.best([candidate for candidate in written if candidate.text not in known])
+            await self._show(start, assessor)
         self._report("drafts", f"{len(start)} drafts pass the gates")
         show = partial(self._show, assessor=assessor)
-        search = await anneal(start, brief, themes, self.model, assessor, self.chance, show)
+        search = await anneal(start, assessor.brief, assessor.cards, self.model, assessor, self.chance, show)
         self._report("anneal", f"{search.rounds} rounds, {len(search.found)} drafts, {search.stopped}")
         return search
 
-    async def _search_as_published(self, assessor: Assessor, themes: Sequence[Theme]) -> Search[Candidate]:
+    async def _written(self, intents: Sequence[Intent], assessor: Assessor) -> AsyncIterator[list[Candidate]]:
+        """What the model writes: a larger one for all intents at once, the one that ships as long as there is time."""
+        profile, is_larger = self.request.profile, self.engine.writer.is_larger
+        wanted = list(intents) if is_larger else intents[: profile.written]
+        at_once = len(wanted) if is_larger else _WRITTEN_AT_ONCE
+        for start in range(0, len(wanted), max(at_once, 1)):
+            if start and not self.budget.is_time_to_write:
+                return
+            yield self._noting(
+                await write(
+                    assessor.brief,
+                    wanted[start : start + at_once],
+                    self.model,
+                    style=self.request.voice.style,
+                    temperature=profile.temperature,
+                    exemplars=self.request.exemplars,
+                    cards=assessor.cards,
+                    each=profile.drafts_each if is_larger else 1,
+                    variant=self.request.variant,
+                )
+            )
+
+    async def _in_one_call(self, assessor: Assessor) -> list[Candidate]:
+        """Drafts of the baseline: the best that pass the gates, as the model wrote them in one answer."""
+        brief, profile = assessor.brief, self.request.profile
+        knowledge = [*(card.argument for card in assessor.cards), *(passage.summary for passage in brief.evidence)]
+        style, temperature, count = self.request.voice.style, profile.temperature, profile.drafts_each
+        written = self._noting(
+            await write_at_once(brief, knowledge, self.model, style=style, temperature=temperature, count=count)
+        )
+        drafts = [Candidate(text, await self._intent_of(text, brief), is_prepared=False) for text in written]
+        return await assessor.passing([one for one in drafts if one.intent in self.request.voice.intents])
+
+    async def _search_as_published(self, assessor: Assessor) -> Search[Candidate]:
         """Stage 4 of the ``paper`` profile: the best answers that pass the gates, as many as the judge compares."""
         brief = assessor.brief
         background = join(passage.summary for passage in brief.evidence) or brief.claim
@@ -316,7 +382,7 @@ class _Run:
             self.degraded.append(
                 sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
             )
-            pool = await self._prepared(assessor, themes)
+            pool = await self._prepared(assessor)
         await self._show(pool, assessor)
         return Search(pool, found.rounds, found.stopped)
 
@@ -340,6 +406,8 @@ class _Run:
         is_published = self.request.profile.is_published_loop
         far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
         best = ranked(judged, far=far, by_judge_alone=is_published)[:MAX_DRAFTS]
+        if self.request.claim and best and not any(argues(candidate.scores) for candidate in best):
+            self.degraded.append(sentence("claims: no draft argues the claim that was chosen"))
         self._report("judge", f"{self.budget.judge_calls} comparisons")
         return [assessor.draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
 

@@ -138,8 +138,10 @@ class FlaggedPost:
 class Reading:
     """What the post says and does: language, CoARL's seven explanations (Table 5), severity and advice.
 
-    ``language`` is an ISO 639-1 code; ``severity`` runs from 1 (mild) to 5 (incites violence). ``read_by``: who told
-    whether the post is hateful, a threat or about one person; ``None`` in suggestions that older versions stored.
+    ``language`` is an ISO 639-1 code; ``severity`` runs from 1 (mild) to 5 (incites violence). ``stereotypes`` are the
+    ids of those that the post puts forward (``core.cards.bank``), the likeliest first; there are none where nobody is
+    sure enough. ``implied_meaning`` is the gist of the first one. ``read_by``: who told whether the post is hateful, a
+    threat or about one person; ``None`` in suggestions that older versions stored.
     """
 
     language: str | None
@@ -147,13 +149,14 @@ class Reading:
     offensiveness: str | None
     speaker_intent: str | None
     power_dynamics: str | None
-    implied_meaning: str | None
+    implied_meaning: Said | None
     emotional_reaction: str | None
     cognitive_reaction: str | None
     severity: int | None
     recommended_action: Action
     reason: Said
     read_by: ReadBy | None = None
+    stereotypes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,8 @@ class Evidence:
     """A passage of the knowledge base that bears on the claim.
 
     ``summary`` is the passage in two sentences at most (RAG paper, section 3.2). ``scores`` holds the score of each
-    ranking (``bm25``, ``dense``, ``fused``, ``claim``); higher is better.
+    ranking (``bm25``, ``dense``, ``fused``, ``claim``); higher is better. ``confirmed`` says how well the fact was
+    checked; ``None`` for passages of a library, which are the document's own words.
     """
 
     id: str
@@ -190,26 +194,31 @@ class Evidence:
     scores: dict[str, float] = field(default_factory=dict)
     target_group: TargetGroup | None = None
     caution: str | None = None
+    confirmed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
     """The rewards of one draft, each in [0, 1], higher is better; ``total``, ``judge`` and ``judge_spread`` in [0, 10].
 
-    ``stance`` is CoARL's (1 - stance) / 2, so 1 means that the draft opposes the post (section 4).
-    ``judge_spread`` is how far the judge's two orders disagree about the draft: 0 where they agree.
+    ``stance`` is CoARL's (1 - stance) / 2, so 1 means that the draft opposes the post (section 4). ``fit``: a reader
+    would post it. ``faithfulness_post``: it is about this post, neither generic nor of another subject (F2RL's, section
+    3.3, is the probability that it opposes the post, which is ``stance`` here). ``judge_spread`` is how far the judge's
+    two orders disagree about the draft: 0 where they agree. ``parts`` is how many rewards ``total`` rests on.
     """
 
     total: float | None = None
     stance: float | None = None
     argument_quality: float | None = None
     non_toxicity: float | None = None
+    fit: float | None = None
     factuality: float | None = None
     faithfulness_post: float | None = None
     faithfulness_claim: float | None = None
     faithfulness_evidence: float | None = None
     judge: float | None = None
     judge_spread: float | None = None
+    parts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +254,11 @@ class Draft:
     """A reply that a moderator may approve; ``rank`` counts from 1.
 
     ``origins`` says of each sentence, in order, where it comes from. ``prepared`` holds the ids of the prepared replies
-    in the draft (``core.wording.prepared.bank.prepared_id``). ``read_by``: who told whether the draft is fit to be
-    shown; ``None`` in suggestions that older versions stored.
+    in the draft (``core.cards.bank.prepared_id``). ``answers`` is the gist of the stereotype that the draft answers;
+    ``None`` where it answers any post about the group. ``read_by``: who told whether the draft is fit to be shown;
+    ``None`` in suggestions that older versions stored. ``language`` is an ISO 639-1 code; ``writer`` the model
+    that wrote it, ``None`` where it was put together from prepared sentences and evidence. ``reasons`` say why it is
+    shown, and ``unscored`` why it lacks a score, by the score's name.
     """
 
     rank: int
@@ -258,6 +270,11 @@ class Draft:
     origins: tuple[Origin, ...] = (Origin.MODEL,)
     prepared: tuple[str, ...] = ()
     read_by: ReadBy | None = None
+    answers: Said | None = None
+    language: str | None = None
+    writer: str | None = None
+    reasons: tuple[Said, ...] = ()
+    unscored: dict[str, Said] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

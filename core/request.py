@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.cards.bank import UNCHANGED, Changes
 from core.llm.profiles import Profile
 from core.models import Action, FlaggedPost, Intent, Reading
 from core.stages.evidence import ANY_SOURCES, Sources
 from core.stages.reading import is_debatable
 from core.stages.signals import Signals
-from core.wording.prepared.bank import UNCHANGED, Changes
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,8 @@ class HybridSearch:
         if self._reranker and (wanted.known or wanted.claim):
             found, unranked = await self._reranked(found, wanted, self._reranker)
             notes += unranked
-        kept = distinct(found, query.limit, _EACH_SOURCE)
+        first = await asyncio.to_thread(self._norms.chosen, wanted, query) if query.named else []
+        kept = distinct(_joined(first, found), query.limit, _EACH_SOURCE)
         if not kept and not wanted.known and wanted.claim is None:
             norms = await asyncio.to_thread(self._norms.norms, query.target_group)
             kept = distinct(norms, query.limit, _EACH_SOURCE)
@@ -132,6 +133,12 @@ class HybridSearch:
             for one, share in zip(best, (round(share, 4) for share in relevance), strict=True)
             if share >= _LEAST_RELEVANCE
         ], []
+
+
+def _joined(first: Sequence[Ranked], others: Sequence[Ranked]) -> list[Ranked]:
+    """The passages that were named, before all others."""
+    known = {one.evidence.id for one in first}
+    return [*(replace(one, order=one.order + 10) for one in first), *(o for o in others if o.evidence.id not in known)]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from babel import Locale
 from babel.messages.catalog import Catalog
@@ -25,6 +25,8 @@ TRANSLATED: Final = LANGUAGES[1:]
 _LAYERS: Final = ("adapters", "bot", "core", "kb")
 _SHOWN_DATA: Final = (("kb/starter/facts.jsonl", "caution"), ("kb/starter/gaps.jsonl", "why"))
 """The data files with sentences that moderators read: how a fact could mislead, and why there is none."""
+_CARDS: Final = "core/cards/data"
+"""The files whose stereotypes moderators read, as the gist of a post."""
 _CALLS: Final = frozenset({"gettext", "locale_str", "sentence"})
 _WIDTH: Final = 120
 _HEAD: Final = """# Antiphon's sentences in {language}; under the licence of the code.
@@ -55,10 +57,14 @@ def collected(root: Path = ROOT) -> dict[str, set[str]]:
     for place, field in _SHOWN_DATA:
         for said in _rows(root / place, field):
             found.setdefault(said, set()).add(place)
+    for file in sorted((root / _CARDS).glob("*.jsonl")):
+        for gist in _rows(file, "gist"):
+            if gist:
+                found.setdefault(gist["en"], set()).add(f"{_CARDS}/{file.name}")
     return found
 
 
-def _rows(file: Path, field: str) -> list[str]:
+def _rows(file: Path, field: str) -> list[Any]:
     """One field of each line of a file of data, where a line has it."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     return [said for line in lines if (said := json.loads(line).get(field))]

@@ -76,7 +76,7 @@ add_worker(app, lambda settings, profile, slots: open_workers(settings, profile,
 add_serve(app, lambda settings: open_engine(settings, PreparationBar()))
 
 ProfileOption = Annotated[
-    str, typer.Option("--profile", help="How much it may cost: quick, live, standard, thorough or paper.")
+    str, typer.Option("--profile", help="How much it may cost: quick, live, standard, thorough, paper or one-call.")
 ]
 
 

@@ -29,8 +29,9 @@ prepared = typer.Typer(
 
 Id = Annotated[str, typer.Argument(help="The reply's id; `antiphon prepared list` shows it.")]
 Language = Annotated[str, typer.Option("--language", help="Its language: en, es, it or eu.")]
-Theme = Annotated[
-    str, typer.Option("--theme", help="The theme's id; without one the reply answers any post about the group.")
+AboutStereotype = Annotated[
+    str,
+    typer.Option("--stereotype", help="The stereotype's id; without one the reply answers any post about the group."),
 ]
 
 
@@ -49,7 +50,7 @@ def _do(config: Path | None, work: Callable[[PreparedReplies], Awaitable[None]])
 def list_(
     place: Place,
     language: Annotated[str, typer.Option("--language", help="Only those in this language.")] = "",
-    theme: Annotated[str, typer.Option("--theme", help="Only those of this theme.")] = "",
+    stereotype: Annotated[str, typer.Option("--stereotype", help="Only those on this stereotype.")] = "",
     is_own: Annotated[bool, typer.Option("--own", help="Only those that the community added.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -60,7 +61,9 @@ def list_(
         found = [
             reply
             for reply in await replies.listed(place, operator())
-            if language in {"", reply.language} and theme in {"", reply.theme} and (reply.is_own or not is_own)
+            if language in {"", reply.language}
+            and stereotype in {"", reply.stereotype}
+            and (reply.is_own or not is_own)
         ]
         if as_json:
             print_document({"prepared": [_row(reply) for reply in found]})
@@ -80,14 +83,14 @@ def add(
     language: Language,
     group: Annotated[TargetGroup, typer.Option("--group", help="Whom the post attacks.")],
     intent: Annotated[Intent, typer.Option("--intent", help="The kind of reply.")],
-    theme: Theme = "",
+    stereotype: AboutStereotype = "",
     reason: Reason = "",
     config: ConfigOption = None,
 ) -> None:
     """Add a reply of the community's own. Drafts start from it before the project's. It counts as not reviewed."""
 
     async def work(replies: PreparedReplies) -> None:
-        reply = checked_reply(text, language, group, intent, theme or None)
+        reply = checked_reply(text, language, group, intent, stereotype or None)
         id_ = await replies.add(place, reply, operator(), reason)
         out().print(Text(f"{id_} is added in {place}, not reviewed."))
 
@@ -134,7 +137,7 @@ def remove(
 def _line(reply: PreparedReply) -> str:
     review = prepared_in_words((reply.id,), {reply.id: reply.review} if reply.review else {})
     whose = "own" if reply.is_own else "project"
-    what = ", ".join(filter(None, (whose, reply.theme or reply.target_group, reply.intent or "claim")))
+    what = ", ".join(filter(None, (whose, reply.stereotype or reply.target_group, reply.intent or "claim")))
     return f"{reply.id}  {what}; {review}{'; removed' if reply.is_hidden else ''}\n    {reply.text}"
 
 
@@ -144,7 +147,7 @@ def _row(reply: PreparedReply) -> dict[str, Any]:
         "id": reply.id,
         "language": reply.language,
         "target_group": reply.target_group,
-        "theme": reply.theme,
+        "stereotype": reply.stereotype,
         "intent": reply.intent,
         "text": reply.text,
         "is_own": reply.is_own,

@@ -37,7 +37,9 @@ def add_to(app: typer.Typer, open_engine: OpenEngine) -> None:
     def serve(
         profile: Annotated[
             str,
-            typer.Option("--profile", help="How much a suggestion may cost: quick, live, standard, thorough or paper."),
+            typer.Option(
+                "--profile", help="How much a suggestion may cost: quick, live, standard, thorough, paper or one-call."
+            ),
         ] = "",
         config: ConfigOption = None,
     ) -> None:

@@ -39,7 +39,9 @@ def add_to(app: typer.Typer, open_workers: OpenWorkers) -> None:
         ] = None,
         profile: Annotated[
             str,
-            typer.Option("--profile", help="How much a suggestion may cost: quick, live, standard, thorough or paper."),
+            typer.Option(
+                "--profile", help="How much a suggestion may cost: quick, live, standard, thorough, paper or one-call."
+            ),
         ] = "",
         config: ConfigOption = None,
     ) -> None:

@@ -16,12 +16,12 @@ from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people, prepared
 from bot.store.people.communities import Community
 from bot.store.schema import Change, PreparedReplyRow
+from core.cards.bank import LANGUAGES, OwnReply, load_cards, prepared_id
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
 from core.moderation.input_checks import check_text
 from core.moderation.origins import ReviewOfPrepared
 from core.moderation.roles import OnCommunity, Person
-from core.wording.prepared.bank import LANGUAGES, OwnReply, load_themes, prepared_id
 
 MAX_OWN = 500
 """How many replies of its own a community may have: all are read for each draft."""
@@ -30,15 +30,16 @@ MAX_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class PreparedReply:
-    """A prepared reply as a community has it; ``intent`` is ``None`` for a theme's claim, ``theme`` for a whole group.
+    """A prepared reply as a community has it.
 
-    ``is_own``: the community added it. ``is_hidden``: one of the project's that the community took out of its drafts.
+    ``intent`` is ``None`` for a card's claim, ``stereotype`` for a whole group. ``is_own``: the community added it.
+    ``is_hidden``: one of the project's that the community took out of its drafts.
     """
 
     id: str
     language: str
     target_group: TargetGroup
-    theme: str | None
+    stereotype: str | None
     intent: Intent | None
     text: str
     is_own: bool
@@ -185,21 +186,21 @@ def _own(rows: dict[str, PreparedReplyRow]) -> list[PreparedReply]:
     for row in rows.values():
         own = prepared.own_reply(row)
         if own is not None:
-            what = own.language, own.target_group, own.theme, own.intent, own.text
+            what = own.language, own.target_group, own.stereotype, own.intent, own.text
             found.append(PreparedReply(row.id, *what, is_own=True, review=prepared.review_in(row)))
-    return sorted(found, key=lambda reply: (reply.language, reply.target_group, reply.theme or "", reply.text))
+    return sorted(found, key=lambda reply: (reply.language, reply.target_group, reply.stereotype or "", reply.text))
 
 
 def _of_project(rows: dict[str, PreparedReplyRow]) -> Iterator[PreparedReply]:
     for language in LANGUAGES:
-        for theme in load_themes(language):
-            for intent, text in theme.texts:
+        for card in load_cards(language):
+            for intent, text in card.texts:
                 row = rows.get(prepared_id(language, text))
                 yield PreparedReply(
                     prepared_id(language, text),
                     language,
-                    theme.target_group,
-                    theme.id,
+                    card.target_group,
+                    card.stereotype.id,
                     intent,
                     text,
                     is_own=False,

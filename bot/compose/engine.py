@@ -227,9 +227,15 @@ async def open_judge(settings: Settings) -> AsyncIterator[LanguageModel | None]:
 
 def open_pooling(settings: Settings) -> Pooling:
     """How far the word of the model counts that reads beside the small readers: the judge's, or the writer's."""
-    llm, judge = settings.llm, settings.judge
+    judge = settings.judge
     if judge.base_url and judge.format is JudgeFormat.LETTERS:
         return pooling_of(judge.model)
+    return writer_of(settings)
+
+
+def writer_of(settings: Settings) -> Pooling:
+    """Which model writes, and whether it is larger than the one that ships."""
+    llm = settings.llm
     if llm.backend == "server":
         return pooling_of(llm.model)
     return pooling_of((settings.model_path or Path(llm.hub_file)).stem)
@@ -267,6 +273,7 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
             judge=judge,
             judge_format=settings.judge.format,
             pooling=open_pooling(settings),
+            writer=writer_of(settings),
         )
 
 

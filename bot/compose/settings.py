@@ -20,12 +20,12 @@ from sqlalchemy.exc import ArgumentError
 
 from bot.compose.settings_sources import SettingsFile, check_keys, find_file, from_environment, merged, refusal
 from core.errors import BadInput, BadSettings
-from core.llm.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
+from core.llm.profiles import LIVE, ONE_CALL, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 from core.models import Intent
 from core.stages.judge_formats import JudgeFormat
 
 SECRETS: Final = frozenset({"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token"})
-ProfileName = Literal["quick", "live", "standard", "thorough", "paper"]
+ProfileName = Literal["quick", "live", "standard", "thorough", "paper", "one-call"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
@@ -152,13 +152,14 @@ class CommunitySettings(_Section):
 
 
 class ProfilesSettings(_Section):
-    """The five profiles; what a file leaves out keeps its default."""
+    """The six profiles; what a file leaves out keeps its default."""
 
     quick: Profile = QUICK
     live: Profile = LIVE
     standard: Profile = STANDARD
     thorough: Profile = THOROUGH
     paper: Profile = PAPER
+    one_call: Profile = ONE_CALL
 
 
 class Settings(_Section):
@@ -180,7 +181,7 @@ class Settings(_Section):
         wanted = name or self.profile
         if wanted not in PROFILES:
             raise BadInput(f"There is no profile {wanted!r}.", remedy=f"There are: {', '.join(PROFILES)}.")
-        profile: Profile = getattr(self.profiles, wanted)
+        profile: Profile = getattr(self.profiles, wanted.replace("-", "_"))
         return profile
 
     @property
@@ -251,7 +252,7 @@ def load_settings(config: Path | None = None, environment: Mapping[str, str] | N
     for source in (from_file, from_variables):
         if source:
             check_keys(source, valid_keys(), SECRETS)
-    published = {"profiles": {name: asdict(profile) for name, profile in PROFILES.items()}}
+    published = {"profiles": {name.replace("-", "_"): asdict(profile) for name, profile in PROFILES.items()}}
     values = merged(published, from_file.values if from_file else {}, from_variables.values)
     sources = [source for source in (from_variables, from_file) if source and source.values]
     values["origin"] = " over ".join(source.name for source in sources) or "built-in defaults"

@@ -19,13 +19,13 @@ from bot.store.cases.suggestions import DraftedBefore, PostedReply
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, prepared
 from bot.store.people.communities import policy_of
+from core.cards.bank import Changes
 from core.engine import Engine, OnProgress
 from core.llm.profiles import Profile
 from core.models import FlaggedPost, Priority, Suggestion, Wish
 from core.moderation.community_policy import CommunityPolicy
 from core.request import Request, Voice
 from core.stages.evidence import Sources
-from core.wording.prepared.bank import Changes
 
 _MOST_EARLIER: Final = 12
 """How many earlier drafts the next ones must differ from; they come four at a time."""

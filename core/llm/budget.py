@@ -57,6 +57,11 @@ class Budget:
         """Why no new drafts should be asked for, or ``None``. The last quarter of the time is kept for the judge."""
         return sentence("time kept for the judge") if self.seconds_left < self.profile.deadline_seconds / 4 else None
 
+    @property
+    def is_time_to_write(self) -> bool:
+        """Whether a slow model should begin another draft: people wait, so that a sixth of the time is for writing."""
+        return self.seconds < self.profile.deadline_seconds / 6
+
     def check(self) -> None:
         """Raise ``BudgetExhausted`` if a limit is reached."""
         reached = self.exhausted()

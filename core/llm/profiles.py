@@ -1,8 +1,9 @@
-"""How much a suggestion may cost, as data: the five profiles and the rules that every profile keeps.
+"""How much a suggestion may cost, as data: the six profiles and the rules that every profile keeps.
 
-Owns the values of ``quick``, ``live``, ``standard``, ``thorough`` and ``paper``. All except ``live`` take their rounds
-and proposals from published presets (CODEOFCONDUCT, Table 1: 4 of 2, 4 of 4, 8 of 6). Knows neither config.toml nor the
-engine: ``bot.compose.settings`` builds a profile, and the engine keeps to it.
+Owns the values of ``quick``, ``live``, ``standard``, ``thorough``, ``paper`` and ``one-call``. ``quick``, ``standard``,
+``thorough`` and ``paper`` take their rounds and proposals from published presets (CODEOFCONDUCT, Table 1: 4 of 2, 4 of
+4, 8 of 6). Knows neither config.toml nor the engine: ``bot.compose.settings`` builds a profile, and the engine keeps to
+it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from core.errors import BadInput
 MAX_SCORE: Final = 10.0
 MAX_TEMPERATURE: Final = 2.0
 MAX_WRITTEN: Final = 5
+VERDICTS_EACH: Final = 2
 _AT_LEAST_ONE: Final = (
-    "claims", "voting_rounds", "rounds", "proposals", "samples", "max_model_calls", "max_tokens", "judge_candidates"
+    "claims", "voting_rounds", "drafts_each", "proposals", "samples", "max_model_calls", "max_tokens",
+    "judge_candidates",
 )  # fmt: skip
 
 
@@ -30,21 +33,26 @@ class Profile:
         name: how people call it.
         deadline_seconds: from the start of the first stage to the finished suggestion.
         claims: counter-claims that are written and voted on (F2RL, section 3.1).
-        rounds: rounds of the annealing loop.
+        rounds: rounds of the annealing loop; without any, drafts stay as they were written.
         proposals: rewrites that are proposed in a round.
         samples: rewrites of one draft with the same words, asked for in one request: a server reads their prompt only
             once.
         max_model_calls: requests to the language model, of every kind.
         max_tokens: tokens read and written, over all requests.
-        judge_candidates: drafts that enter the judge's tournament.
+        judge_candidates: drafts that are scored to the end, and that the judge compares.
+        verdicts: how often the judge is asked for each candidate in an adaptive tournament, at most; 0 asks no judge.
         voting_rounds: ballots on the claims, each with another order; at most one for each claim.
-        written: how many intents the model writes a draft for; the intents with the weakest prepared drafts come first.
+        written: how many intents the model that ships writes a draft for, at most and as long as there is time; those
+            with the weakest prepared drafts come first. A larger model writes for all of them at once.
+        drafts_each: how many drafts a larger model writes for each intent, in one request.
         writes_queries: whether the model writes queries; otherwise the post, its meaning and the claims are the
             queries.
         extracts_triplets: whether facts are checked triplet by triplet (F2RL, section 3.3); otherwise sentence by
             sentence.
         is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 (``core.stages.codeofconduct``)
             or the reduced loop of ``core.stages.anneal``.
+        is_one_call: whether the model is asked for replies once, for ``drafts_each`` of them, with all knowledge in the
+            prompt: the baseline that all other work has to beat.
         is_round_robin: whether the judge compares every pair in both orders; otherwise as few as settle the first
             places.
         target_score: the loop stops at a draft with this score, in [0, 10].
@@ -68,11 +76,14 @@ class Profile:
     samples: int = 1
     voting_rounds: int = 5
     written: int = 5
+    drafts_each: int = 1
+    verdicts: int = VERDICTS_EACH
     writes_queries: bool = True
     extracts_triplets: bool = True
     is_published_loop: bool = False
     is_round_robin: bool = False
-    target_score: float = 9.0
+    is_one_call: bool = False
+    target_score: float = 9.7
     temperature: float = 0.5
     t0: float = 2.0
     t_step: float = 1.0
@@ -81,6 +92,8 @@ class Profile:
         _refuse_unless(self.deadline_seconds > 0, self.name, "deadline_seconds", "more than 0")
         for count in _AT_LEAST_ONE:
             _refuse_unless(getattr(self, count) >= 1, self.name, count, "at least 1")
+        _refuse_unless(self.rounds >= 0, self.name, "rounds", "at least 0")
+        _refuse_unless(self.verdicts >= 0, self.name, "verdicts", "at least 0")
         _refuse_unless(0 <= self.written <= MAX_WRITTEN, self.name, "written", "between 0 and 5")
         _refuse_unless(0 <= self.target_score <= MAX_SCORE, self.name, "target_score", "between 0 and 10")
         _refuse_unless(0 <= self.temperature <= MAX_TEMPERATURE, self.name, "temperature", "between 0 and 2")
@@ -113,14 +126,14 @@ LIVE: Final = Profile(
     name="live",
     deadline_seconds=90,
     claims=5,
-    rounds=1,
+    rounds=0,
     proposals=2,
     max_model_calls=60,
     max_tokens=20_000,
     judge_candidates=4,
     samples=2,
     voting_rounds=2,
-    written=1,
+    verdicts=0,
     writes_queries=False,
     extracts_triplets=False,
 )
@@ -134,6 +147,7 @@ STANDARD: Final = Profile(
     max_tokens=50_000,
     judge_candidates=6,
     samples=2,
+    drafts_each=2,
 )
 THOROUGH: Final = Profile(
     name="thorough",
@@ -145,6 +159,7 @@ THOROUGH: Final = Profile(
     max_tokens=150_000,
     judge_candidates=6,
     samples=2,
+    drafts_each=3,
 )
 PAPER: Final = Profile(
     name="paper",
@@ -156,6 +171,24 @@ PAPER: Final = Profile(
     max_tokens=1_000_000,
     judge_candidates=6,
     is_published_loop=True,
+    target_score=9.0,
     is_round_robin=True,
 )
-PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({p.name: p for p in (QUICK, LIVE, STANDARD, THOROUGH, PAPER)})
+ONE_CALL: Final = Profile(
+    name="one-call",
+    deadline_seconds=60,
+    claims=3,
+    rounds=0,
+    proposals=1,
+    max_model_calls=8,
+    max_tokens=8_000,
+    judge_candidates=4,
+    verdicts=0,
+    drafts_each=4,
+    writes_queries=False,
+    extracts_triplets=False,
+    is_one_call=True,
+)
+PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
+    {p.name: p for p in (QUICK, LIVE, STANDARD, THOROUGH, PAPER, ONE_CALL)}
+)

@@ -6,6 +6,8 @@ the same rules as the project's own. Changes only the spaces.
 
 from __future__ import annotations
 
+from core.cards.bank import OwnReply, load_stereotypes
+from core.cards.checkable import checkable_in
 from core.errors import BadInput
 from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
@@ -14,8 +16,6 @@ from core.scoring.gates import MAX_SENTENCES, form_fault, intent_fault
 from core.stages.signals import people_named
 from core.wording.final_text import check_sendable
 from core.wording.language import NAMES, detect, name_of
-from core.wording.prepared.bank import OwnReply, load_themes
-from core.wording.prepared.checkable import checkable_in
 from core.wording.targets.slurs import slurs_in
 from core.wording.text import sentences
 
@@ -34,19 +34,19 @@ _REMEDIES = {
 
 
 def checked_reply(
-    text: str, language: str, target_group: TargetGroup, intent: Intent, theme: str | None = None
+    text: str, language: str, target_group: TargetGroup, intent: Intent, stereotype: str | None = None
 ) -> OwnReply:
     """The reply as it is stored, with single spaces.
 
     Args:
-        theme: the id of a theme in ``language``; ``None`` for any post about the group.
+        stereotype: its id; ``None`` for any post about the group.
 
     Raises:
         BadInput: it may not be added; the error says why and what to do.
     """
     check_text(text)
     said = " ".join(text.split())
-    _check_place(language, target_group, theme)
+    _check_place(language, target_group, stereotype)
     check_sendable(said)
     fault = form_fault(said, language, MAX_CHARACTERS) or _prepared_fault(said, language) or intent_fault(said, intent)
     if fault:
@@ -64,7 +64,7 @@ def checked_reply(
             f"The reply states something that needs a source: {', '.join(facts)}.",
             remedy="Leave that out; facts come from the evidence, with their source.",
         )
-    return OwnReply(language, target_group, intent, said, theme)
+    return OwnReply(language, target_group, intent, said, stereotype)
 
 
 def _prepared_fault(said: str, language: str) -> str | None:
@@ -76,14 +76,14 @@ def _prepared_fault(said: str, language: str) -> str | None:
     return sentence("slur or insult") if slurs_in(said, language) else None
 
 
-def _check_place(language: str, target_group: TargetGroup, theme: str | None) -> None:
+def _check_place(language: str, target_group: TargetGroup, stereotype: str | None) -> None:
     if language not in NAMES:
         raise BadInput(f"Antiphon does not write {language!r}.", remedy=f"Use one of {', '.join(NAMES)}.")
-    if theme is None:
+    if stereotype is None:
         return
-    known = [one.id for one in load_themes(language) if one.target_group is target_group]
-    if theme not in known:
+    known = [one.id for one in load_stereotypes().values() if one.target_group is target_group]
+    if stereotype not in known:
         raise BadInput(
-            f"There is no theme {theme} about {target_group} in {name_of(language)}.",
+            f"There is no stereotype {stereotype} about {target_group}.",
             remedy=f"Use one of {', '.join(known)}, or none.",
         )

@@ -17,9 +17,9 @@ from core.errors import BadInput
 from core.i18n.sentences import sentence
 from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, ReadBy, Reading, Receipt, Source
 from core.scoring.gates import GateContext, doubts_of, faults_of, reader_doubt, reader_fault
+from core.scoring.grounding.factual import is_factual
 from core.scoring.grounding.grounding import Item, check
 from core.scoring.readers.readers import DraftReader, DraftSigns
-from core.scoring.receipts import is_factual
 
 MAX_CHARACTERS: Final = 2000
 """What the platforms take, where no community says less."""
@@ -186,7 +186,7 @@ def sentences_of(
         said = " ".join(text[found.start : found.end].split())
         is_prepared = said in prepared
         receipt = receipts.get(said)
-        states_fact = is_factual(said) and not (is_prepared or found.is_quotation)
+        states_fact = is_factual(said, language) and not (is_prepared or found.is_quotation)
         checked.append(
             CheckedSentence(
                 said,

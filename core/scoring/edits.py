@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
+from core.cards.bank import load_cards, prepared_sentences
 from core.errors import Unavailable
 from core.i18n.sentences import sentence
 from core.models import Brief, Draft, Origin, Suggestion
 from core.scoring.checking import CheckedSentence, Read, check_reply, sentences_of
 from core.scoring.gates import GateContext, own_sentences, unsupported_in_words
 from core.scoring.receipts import unchecked_in_words
-from core.wording.prepared.bank import load_themes, prepared_sentences
 from core.wording.text import sentences, words
 
 
@@ -124,4 +124,4 @@ def _prepared_in(drafts: Sequence[Draft]) -> frozenset[str]:
 
 @cache
 def _prepared(language: str) -> frozenset[str]:
-    return prepared_sentences(load_themes(language))
+    return prepared_sentences(load_cards(language))

@@ -1,6 +1,6 @@
 """Receipts: the evidence for each factual sentence of a draft.
 
-Owns which sentences state facts, which passages bear on each, and the verdict: entailment by the evidence, triplet by
+Owns which passages bear on each sentence that states a fact, and the verdict: entailment by the evidence, triplet by
 triplet or of the sentence as a whole (F2RL, section 3.3). A mean over all passages would punish a fact that only one of
 them supports. So the best passage counts for each triplet, and the mean is over the triplets.
 """
@@ -8,7 +8,6 @@ them supports. So the best passage counts for each triplet, and the mean is over
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,30 +21,15 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt
 from core.models import Brief, Evidence, Receipt, Triplet, Verdict
 from core.ports import Embedder, Inference
+from core.scoring.grounding.factual import is_factual
 from core.scoring.grounding.grounding import NAME, unsupported
 from core.scoring.triplets import Parts, extract, hypothesis
-from core.wording.text import content_stems, numbers, sentences, words
+from core.wording.text import content_stems, sentences, words
 
 _SUPPORTED = 0.6
 _LEAST_COVERED = 0.5
 Best = tuple[float, str]
 """How far the best passage entails a statement, in [0, 1], and the passage's id."""
-_VALUE = re.compile(
-    r"\b(?:should|deserves?|everyone|everybody|nobody|no one|let'?s|let us|we|our|us|please|rights?|imagine|picture|"
-    r"think|hope|matters?|belongs?|hurts?|stings?|dignity|respect|respected|acceptable|fair|unfair|welcome|kindness|"
-    r"here|worth|human beings?|isn't ok|feels?)\b",
-    re.IGNORECASE,
-)
-
-
-def is_factual(sentence: str) -> bool:
-    """Whether a sentence states something that evidence could support or refute.
-
-    A number makes it factual; a question, a value or an appeal does not count.
-    """
-    if numbers(sentence):
-        return True
-    return not sentence.rstrip("\"'”’)").endswith("?") and not _VALUE.search(sentence)
 
 
 async def verify(
@@ -74,7 +58,7 @@ async def verify(
         quoted = next((passage for passage in brief.evidence if part in sentences(passage.text)), None)
         if quoted:
             receipts.append(Receipt(part, quoted.id, Verdict.SUPPORTED, 1.0))
-        elif part not in prepared and is_factual(part):
+        elif part not in prepared and is_factual(part, brief.language):
             receipts.append(await checker.check(part))
     return tuple(receipts), checker.notes
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,35 +20,53 @@ from core.llm.prompting import load_prompt, quoted
 from core.models import Brief, Scores
 from core.ports import Embedder, Inference, Scorer
 from core.scoring.readers.outputs import DraftFault
-from core.scoring.readers.readers import Readers
+from core.scoring.readers.readers import DraftSigns, Readers
 
 WEIGHTS: Mapping[str, float] = {
-    "stance": 0.25,
-    "argument_quality": 0.15,
-    "non_toxicity": 0.2,
-    "factuality": 0.15,
-    "faithfulness_post": 0.05,
+    "stance": 0.15,
+    "argument_quality": 0.1,
+    "non_toxicity": 0.15,
+    "fit": 0.25,
+    "factuality": 0.1,
+    "faithfulness_post": 0.15,
     "faithfulness_claim": 0.1,
-    "faithfulness_evidence": 0.1,
 }
-"""CoARL's three parts (section 4) and F2RL's two (section 3.3). F2RL's gamma is not published; these are ours."""
+"""CoARL's three parts (section 4), F2RL's two (section 3.3), and whether a reader would post the draft. F2RL's gamma is
+not published; these are ours. Faithfulness to the evidence is shown and counts for nothing: it would reward a fact that
+nobody asked for."""
 _TOXIC = (DraftFault.INSULTS, DraftFault.CALLS_FOR_HARM, DraftFault.STEREOTYPES)
+_BESIDE = (DraftFault.GENERIC, DraftFault.OFF_SUBJECT)
+
+
+class SharedReading:
+    """What the reader of drafts says, read once for all rewards that rest on it: they score the same texts in turn."""
+
+    def __init__(self, readers: Readers) -> None:
+        self._drafts = readers.drafts
+        self._of: tuple[str, tuple[str, ...]] | None = None
+        self._said: Sequence[DraftSigns | None] = ()
+
+    async def of(self, brief: Brief, texts: Sequence[str]) -> Sequence[DraftSigns | None]:
+        """What each text does under the post; ``None`` in a language that the reader does not know."""
+        language, wanted = brief.reading.language, (brief.post.text, tuple(texts))
+        if not self._drafts.knows(language):
+            return [None] * len(texts)
+        if self._of != wanted:
+            self._said = await asyncio.to_thread(self._drafts.read, brief.post.text, texts, language)
+            self._of = wanted
+        return self._said
 
 
 @dataclass(frozen=True)
 class StanceScorer:
     """CoARL's (1 - stance) / 2 by the reader of drafts: topic = the post, sentence = the reply."""
 
-    readers: Readers
+    reading: SharedReading
     name: str = "stance"
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """The probability that each text opposes the post."""
-        language = brief.reading.language
-        if not self.readers.drafts.knows(language):
-            return [None] * len(texts)
-        found = await asyncio.to_thread(self.readers.drafts.read, brief.post.text, texts, language)
-        return [signs.opposes for signs in found]
+        return [signs.opposes if signs else None for signs in await self.reading.of(brief, texts)]
 
 
 @dataclass(frozen=True)
@@ -72,16 +91,39 @@ class InferredStanceScorer:
 class NonToxicityScorer:
     """1 - toxicity, by the reader of drafts: it insults nobody and calls for no harm."""
 
-    readers: Readers
+    reading: SharedReading
     name: str = "non_toxicity"
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """1 minus the greatest probability of an insult, a call for harm or a stereotype in each text."""
-        language = brief.reading.language
-        if not self.readers.drafts.knows(language):
-            return [None] * len(texts)
-        found = await asyncio.to_thread(self.readers.drafts.read, brief.post.text, texts, language)
-        return [1.0 - max(signs.faults[fault] for fault in _TOXIC) for signs in found]
+        found = await self.reading.of(brief, texts)
+        return [1.0 - max(signs.faults[fault] for fault in _TOXIC) if signs else None for signs in found]
+
+
+@dataclass(frozen=True)
+class FitScorer:
+    """Whether a reader would post it, by the reader of drafts."""
+
+    reading: SharedReading
+    name: str = "fit"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """1 minus the probability that each text is unfit, for whatever fault."""
+        found = await self.reading.of(brief, texts)
+        return [1.0 - signs.unfit if signs else None for signs in found]
+
+
+@dataclass(frozen=True)
+class FaithfulnessToPostScorer:
+    """Whether it is about this post, by the reader of drafts."""
+
+    reading: SharedReading
+    name: str = "faithfulness_post"
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """1 minus the greater probability of a generic reply and of one on another group or subject."""
+        found = await self.reading.of(brief, texts)
+        return [1.0 - max(signs.faults[fault] for fault in _BESIDE) if signs else None for signs in found]
 
 
 @dataclass(frozen=True)
@@ -108,9 +150,12 @@ class FaithfulnessScorer:
 
 def embedded_scorers(readers: Readers) -> list[Scorer]:
     """The scorers that need no call of the language model."""
+    reading = SharedReading(readers)
     return [
-        StanceScorer(readers),
-        NonToxicityScorer(readers),
+        StanceScorer(reading),
+        NonToxicityScorer(reading),
+        FitScorer(reading),
+        FaithfulnessToPostScorer(reading),
         FaithfulnessScorer(readers.embedder, "faithfulness_claim"),
         FaithfulnessScorer(readers.embedder, "faithfulness_evidence"),
     ]
@@ -183,10 +228,10 @@ async def evaluate(
                     why=err.message,
                 )
             )
-    if "stance" in columns:
-        columns["faithfulness_post"] = columns["stance"]  # F2RL's P(oppose the post)
-    rows = [{name: values[row] for name, values in columns.items()} for row in range(len(texts))]
-    scores = [Scores(**{name: _rounded(value) for name, value in row.items()}) for row in rows]
+    rows: list[dict[str, Any]] = [
+        {name: _rounded(values[row]) for name, values in columns.items()} for row in range(len(texts))
+    ]
+    scores = [Scores(**row) for row in rows]
     return [with_total(row, weights) for row in scores], failed
 
 
@@ -195,10 +240,34 @@ def with_total(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> Scores
     parts = {name: getattr(scores, name) for name in weights}
     known = {name: value for name, value in parts.items() if value is not None}
     if not known:
-        return replace(scores, total=None)
+        return replace(scores, total=None, parts=0)
     weight = sum(weights[name] for name in known)
     total = 10 * sum(weights[name] * value for name, value in known.items()) / weight
-    return replace(scores, total=round(total, 3))
+    return replace(scores, total=round(total, 3), parts=len(known))
+
+
+def unscored(scores: Scores, brief: Brief, readers: Readers, *, asks_judge: bool) -> dict[str, str]:
+    """Why each score that a draft lacks is missing, by its name."""
+    language = brief.reading.language
+    unread = sentence("the reader of drafts does not know the language")
+    unlike = sentence("the embedding model does not know the language")
+    is_unread, is_unlike = not readers.drafts.knows(language), language not in readers.embedder.languages
+    broken = sentence("it was not scored")
+    why = {
+        "total": sentence("no reward could be computed"),
+        "argument_quality": sentence("no scorer is configured, and the model was not asked or did not answer"),
+        "factuality": sentence("it states nothing that the evidence was compared with"),
+        "faithfulness_claim": unlike if is_unlike else broken if brief.claim else sentence("there is no claim"),
+        "faithfulness_evidence": unlike
+        if is_unlike
+        else broken
+        if brief.evidence
+        else sentence("there is no evidence"),
+        "judge": sentence("it was not compared") if asks_judge else sentence("the profile asks no judge"),
+        "judge_spread": sentence("it was not compared in both orders"),
+    }
+    why |= dict.fromkeys(("stance", "non_toxicity", "fit", "faithfulness_post"), unread if is_unread else broken)
+    return {name: reason for name, reason in why.items() if getattr(scores, name) is None}
 
 
 def missing(scores: Sequence[Scores]) -> list[str]:
@@ -213,6 +282,7 @@ def in_words(reward: str) -> str:
         "stance": sentence("stance"),
         "argument_quality": sentence("argument quality"),
         "non_toxicity": sentence("non-toxicity"),
+        "fit": sentence("fitness to be posted"),
         "factuality": sentence("factuality"),
         "faithfulness_post": sentence("faithfulness to the post"),
         "faithfulness_claim": sentence("faithfulness to the claim"),

@@ -11,6 +11,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
 
+from core.cards.bank import Card
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
@@ -21,7 +22,6 @@ from core.stages.assessing import Assessor
 from core.stages.drafting import Candidate, tidy
 from core.stages.outcomes import Search
 from core.wording.language import name_of
-from core.wording.prepared.bank import Theme
 from core.wording.targets.slurs import is_slur
 from core.wording.text import content_stems, words
 
@@ -56,12 +56,12 @@ def pick(candidates: Sequence[Candidate], temperature: float, count: int, chance
     return drawn
 
 
-def vocabulary(brief: Brief, themes: Sequence[Theme]) -> list[str]:
+def vocabulary(brief: Brief, cards: Sequence[Card]) -> list[str]:
     """The words to sample from: the prepared sentences', the evidence's, and the post's without slurs or blame.
 
     A word of the post is taken only if the prepared sentences or the evidence use it too: the others may be insults.
     """
-    own = [text for theme in themes[:2] for texts in theme.replies.values() for text in texts]
+    own = [text for card in cards[:2] for texts in card.replies.values() for text in texts]
     good = [word for text in [*own, *(p.summary for p in brief.evidence)] for word in words(text)]
     shared = set(words(brief.post.text)) & set(good)
     kept = {word for word in [*good, *shared] if content_stems(word, brief.language) and not is_slur(word)}
@@ -71,7 +71,7 @@ def vocabulary(brief: Brief, themes: Sequence[Theme]) -> list[str]:
 async def anneal(
     start: Sequence[Candidate],
     brief: Brief,
-    themes: Sequence[Theme],
+    cards: Sequence[Card],
     model: MeteredModel,
     assessor: Assessor,
     chance: random.Random,
@@ -80,7 +80,7 @@ async def anneal(
     """Improve the drafts within the budget; all candidates that passed the gates."""
     profile = model.budget.profile
     pool = sorted(start, key=lambda candidate: -candidate.energy)
-    bag = vocabulary(brief, themes)
+    bag = vocabulary(brief, cards)
     for done in range(profile.rounds):
         ended = _ended(pool, model)
         if ended:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from core.cards.bank import Card, prepared_id, prepared_in, prepared_sentences
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.budget import MeteredModel
-from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Verdict
+from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Scores, Verdict
 from core.ports import Inference, Scorer
 from core.scoring.checking import Read, check_reply, read_drafts
 from core.scoring.gates import (
@@ -31,19 +32,19 @@ from core.scoring.gates import (
     unnamed_fault,
 )
 from core.scoring.readers.asking import FAULTS, LargeReader, fault_share
-from core.scoring.readers.pooling import Question, read_by, shipped
+from core.scoring.readers.pooling import Pooling, Question, read_by, shipped
 from core.scoring.readers.readers import Readers
 from core.scoring.receipts import factuality, verify, warnings_of
-from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
+from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, unscored, with_total
 from core.stages.drafting import Candidate
 from core.stages.judge import best_of_each_intent, seeded
-from core.wording.prepared.bank import Theme, prepared_id, prepared_in, prepared_sentences
 from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
 _MOST_ASKED_WHY = 4
 """So many faults a larger model is asked about to name the reason why a draft is refused or doubted."""
 _IS_SO = 0.5
+_CARRIES = 0.6
 MAX_DRAFTS = 4
 """The most drafts that a moderator is shown."""
 
@@ -53,7 +54,7 @@ class Assessor:
     """Assesses the candidates for one brief.
 
     Attributes:
-        themes: what the post is about, with the prepared sentences for it.
+        cards: the arguments that answer the post, with the prepared sentences for it.
         allowed: the intents that the community wants.
         recent: replies posted lately.
         scorers: the rewards that ask no language model.
@@ -61,6 +62,7 @@ class Assessor:
         model: asked for receipts and argument quality.
         larger: asked of the entrants whether they are fit to be posted; ``None`` for ``model``, taken for the one that
             ships.
+        writer: which model wrote the drafts.
         inference: checks facts instead, in the languages that it knows.
         weights: the weight of each reward.
         faults: how many candidates each gate refused.
@@ -68,7 +70,7 @@ class Assessor:
     """
 
     brief: Brief
-    themes: Sequence[Theme]
+    cards: Sequence[Card]
     allowed: Sequence[Intent]
     max_characters: int
     recent: tuple[str, ...]
@@ -80,10 +82,11 @@ class Assessor:
     faults: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     larger: LargeReader | None = None
+    writer: Pooling = field(default_factory=shipped)
 
     def __post_init__(self) -> None:
         self._by = self.larger or LargeReader(self.model, shipped())
-        self.prepared = prepared_sentences(self.themes)
+        self.prepared = prepared_sentences(self.cards)
 
     async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, the best of each intent, enough of each to fill the list."""
@@ -133,7 +136,8 @@ class Assessor:
             is_hate: bool = bool(added) and await asyncio.to_thread(self.readers.drafts.reads_as_hate, added, language)
             if not self._passes(sentence("reads as hateful") if is_hate else None):
                 continue
-            done = replace(candidate, doubts=by_rules.warnings)
+            stands_in = candidate.is_prepared and self.writer.is_larger
+            done = replace(candidate, doubts=by_rules.warnings, stands_in=stands_in)
             if read is None:
                 kept.append(done)
                 continue
@@ -150,23 +154,23 @@ class Assessor:
         """Whether a language model may show what the small reader alone would refuse."""
         return self._by.pooling.is_larger and self._by.pooling.counts(Question.UNFIT, is_alone=False)
 
-    async def _read_again(self, candidate: Candidate) -> tuple[Candidate, float | None]:
-        """The candidate as both kinds of readers see it, and what the language model alone said, if it was asked.
+    async def _read_again(self, candidate: Candidate) -> Candidate:
+        """The candidate as both kinds of readers see it.
 
         Without an answer the small reader's word stands.
         """
         pooling, is_alone, post = self._by.pooling, candidate.signs is None, self.brief.post.text
         if candidate.is_prepared or not pooling.counts(Question.UNFIT, is_alone=is_alone):
-            return candidate, None
+            return candidate
         try:
             said = await self._by.unfit(post, candidate.text)
         except ModelUnavailable as err:
             self.notes.append(
                 sentence("drafts: whether some are fit to be posted was not asked ({why})", why=err.message)
             )
-            return candidate, None
+            return candidate
         if said is None:
-            return candidate, None
+            return candidate
         small = candidate.signs.unfit if candidate.signs else None
         pooled = pooling.pooled(Question.UNFIT, small, said) or 0.0
         warned, refused = pooling.alone_limits if is_alone else pooling.limits or self.readers.drafts.limits
@@ -180,7 +184,7 @@ class Assessor:
             contested=fault if pooled >= refused else "",
             doubt=second_doubt(fault) if fault else generic,
             read_by=read_by(small, said),
-        ), said
+        )
 
     async def _why(self, candidate: Candidate) -> str:
         """What is wrong with a draft: the first of its likeliest faults that a larger model sees, too."""
@@ -200,17 +204,15 @@ class Assessor:
 
     async def finish(self, candidate: Candidate, *, asks_model: bool = True) -> Candidate:
         """The candidate with its receipts, its warnings, and the rewards that cost a call of the model."""
-        model, said = self.model if asks_model else None, None
+        model = self.model if asks_model else None
         if asks_model and not candidate.is_heard:
-            candidate, said = await self._read_again(candidate)
+            candidate = await self._read_again(candidate)
         receipts, whole = await verify(
             candidate.text, self.brief, self.prepared, model, self.readers.embedder, inference=self.inference
         )
         self.notes += whole
         quality = candidate.scores.argument_quality  # from a configured scorer, or an earlier call
-        if quality is None and said is not None and not self._by.pooling.is_larger:
-            quality = 1 - said  # the small model is not asked the same twice
-        if quality is None and model:
+        if quality is None and model and (self._by.pooling.is_larger or model.budget.profile.verdicts):
             quality = await argument_quality(self.brief, candidate.text, model)
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
         doubts = (candidate.doubt, *candidate.doubts) if candidate.doubt else candidate.doubts
@@ -218,30 +220,46 @@ class Assessor:
         return replace(candidate, scores=with_total(scores, self.weights), receipts=receipts, warnings=warnings)
 
     async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
-        """The ``count`` best candidates, finished; for each with an unsupported sentence another one is added."""
+        """The ``count`` best candidates, finished; for each with an unsupported sentence another one is added.
+
+        One that quotes a passage is among them, where there is one: a moderator wants something to show.
+        """
         finished = list[Candidate]()
         clear = [candidate for candidate in pool if not candidate.contested]
-        for candidate in seeded([*clear, *await self._overruled(pool, count)], 2 * count):
+        best = seeded([*clear, *await self._overruled(pool, count)], 2 * count)
+        quoting = next((candidate for candidate in best if self._quotes(candidate)), None)
+        if quoting and quoting not in best[:count]:
+            best = [*best[: count - 1], quoting, *(c for c in best[count - 1 :] if c is not quoting)]
+        for candidate in best:
             done = await self.finish(candidate)
             finished += [done] if self._passes(done.contested or self._ungrounded_fault(done)) else []
             if sum(not candidate.is_unsupported for candidate in finished) == count:
                 break
-        return seeded(finished, count)
+        chosen = seeded(finished, count)
+        sourced = [candidate for candidate in finished if candidate.receipts and not candidate.is_doubted]
+        if sourced and not any(candidate.receipts for candidate in chosen):
+            chosen = [*chosen[:-1], sourced[0]]
+        return chosen
+
+    def _quotes(self, candidate: Candidate) -> bool:
+        """Whether a sentence of it is a passage's own."""
+        own = {sentence for passage in self.brief.evidence for sentence in sentences(passage.text)}
+        return not own.isdisjoint(sentences(candidate.text))
 
     async def _overruled(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
         """The contested candidates, ``count`` at most, that a larger model shows; without the small reader's scores."""
-        contested = sorted((c for c in pool if c.contested), key=lambda candidate: -candidate.energy)
+        contested = sorted((c for c in pool if c.contested), key=lambda candidate: candidate.order)
         shown = list[Candidate]()
         for candidate in contested[:count]:
-            read, _ = await self._read_again(candidate)
+            read = await self._read_again(candidate)
             if self._passes(read.contested):
-                scores = replace(read.scores, stance=None, non_toxicity=None, faithfulness_post=None)
+                scores = replace(read.scores, stance=None, non_toxicity=None, fit=None, faithfulness_post=None)
                 shown.append(replace(read, scores=with_total(scores, self.weights), is_heard=True))
         return shown
 
     def draft(self, rank: int, candidate: Candidate) -> Draft:
         """The candidate as a moderator is shown it."""
-        prepared = prepared_in(candidate.text, self.themes)
+        prepared = prepared_in(candidate.text, self.cards)
         of = {sentence: Origin.EVIDENCE for passage in self.brief.evidence for sentence in sentences(passage.text)}
         of |= {sentence: Origin.PREPARED for text in prepared for sentence in sentences(text)}
         return Draft(
@@ -254,7 +272,43 @@ class Assessor:
             origins=tuple(of.get(sentence, Origin.MODEL) for sentence in sentences(candidate.text)),
             prepared=tuple(prepared_id(self.brief.language, text) for text in prepared),
             read_by=candidate.read_by,
+            answers=self._answers(candidate),
+            language=self.brief.language,
+            writer=None if candidate.is_prepared else self.writer.model,
+            reasons=tuple(self._reasons(candidate)),
+            unscored=unscored(
+                candidate.scores, self.brief, self.readers, asks_judge=bool(self.model.budget.profile.verdicts)
+            ),
         )
+
+    def _answers(self, candidate: Candidate) -> str | None:
+        """The gist of the stereotype that a draft answers, where that is known."""
+        card = candidate.card or next(iter(self.cards), None)
+        return Sentence(card.stereotype.gist["en"]) if card and not card.stereotype.is_general else None
+
+    def _reasons(self, candidate: Candidate) -> Iterator[str]:
+        """Why a moderator is shown a draft: who wrote it against what, what it rests on, what was read in it."""
+        answers, scores = self._answers(candidate), candidate.scores
+        if not candidate.is_prepared:
+            yield sentence("The model wrote it for this post.")
+        elif answers:
+            yield sentence("It was prepared for posts that say: {what}.", what=answers)
+        else:
+            yield sentence("It was prepared for any post about this group: say something about this one.")
+        if candidate.card and candidate.card.caution:
+            yield sentence("A note on its card: {caution}", caution=candidate.card.caution)
+        sources = {p.id: p.source.publisher for p in self.brief.evidence}
+        carried = (r.evidence_id for r in candidate.receipts if r.verdict is Verdict.SUPPORTED and r.evidence_id)
+        if found := list(dict.fromkeys(sources[one] for one in carried if one in sources)):
+            yield sentence("Its fact is in the evidence ({publishers}).", publishers=", ".join(found))
+        if scores.faithfulness_claim is not None and argues(scores):
+            yield sentence("It carries the counter-claim.")
+        if scores.fit is not None and scores.stance is not None:
+            yield sentence(
+                "The reader of drafts: {opposes} likely to oppose the post, {fit} fit to be posted.",
+                opposes=f"{scores.stance:.0%}",
+                fit=f"{scores.fit:.0%}",
+            )
 
     async def _drift_fault(self, candidate: Candidate) -> str | None:
         """Find a rewrite that says something else, as a small model's sometimes does."""
@@ -271,6 +325,11 @@ class Assessor:
         if fault:
             self.faults[fault] += 1
         return not fault
+
+
+def argues(scores: Scores) -> bool:
+    """Whether a draft carries the counter-claim, as far as that is known."""
+    return scores.faithfulness_claim is None or scores.faithfulness_claim >= _CARRIES
 
 
 def _cautions(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Stage 2: counter-claims, and the vote that picks one (F2RL, section 3.1).
 
-Owns how claims are written, which are dropped before the vote (those that the reader of drafts refuses, or that
-overstate), and how the vote is read from one-token log-probabilities with rotated order.
+Owns how claims are written, which are dropped before the vote (those that overstate, and those that the reader of
+drafts refuses or doubts, also because they would fit any post), and how the vote is read from one-token
+log-probabilities with rotated order.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from string import ascii_uppercase
 import numpy as np
 from numpy.typing import NDArray
 
+from core.cards.bank import Card
 from core.errors import ModelUnavailable
 from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
@@ -25,10 +27,10 @@ from core.scoring.readers.readers import Readers
 from core.stages.outcomes import Noted
 from core.wording.giveaways.giveaways import leak_in, speaks_as_tool, wordings_of
 from core.wording.language import name_of
-from core.wording.prepared.bank import Theme
 from core.wording.text import sentences, words
 
 _LEAST_SHARE = 0.001
+_MOST_PREPARED = 3
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 
 
@@ -46,13 +48,27 @@ def fault_of(claim: str, language: str | None) -> str | None:
 
 
 async def propose_claims(
-    post: FlaggedPost, language: str, themes: Sequence[Theme], model: MeteredModel, readers: Readers, count: int
+    post: FlaggedPost,
+    language: str,
+    cards: Sequence[Card],
+    model: MeteredModel,
+    readers: Readers,
+    count: int,
+    *,
+    asks_model: bool = True,
 ) -> Noted[list[str]]:
-    """At most ``count`` claims, the prepared one of the closest theme among them, and what was lost on the way."""
-    prepared = [theme.claim for theme in themes[:2] if theme.claim]
+    """At most ``count`` claims, the arguments of the cards first, and what was lost on the way.
+
+    Args:
+        cards: what answers the post, the likeliest first. Those for any post about the group count only where there
+            are no others: a claim that aims at nothing loses.
+        asks_model: whether the model writes some, too.
+    """
+    aimed = [card for card in cards if not card.stereotype.is_general] or list(cards)
+    prepared = list(dict.fromkeys(card.claim for card in aimed if card.claim))[:_MOST_PREPARED]
     degraded = list[str]()
     try:
-        written = await _write(post, language, model, max(1, count - len(prepared)))
+        written = await _write(post, language, model, max(1, count - len(prepared))) if asks_model else []
     except ModelUnavailable as err:
         written = []
         degraded.append(sentence("claims: the model wrote none ({why}); prepared claims are used", why=err.message))
@@ -81,7 +97,7 @@ def _standing(claims: Sequence[str], post: str, language: str, readers: Readers)
     faults = {claim: fault_of(claim, language) for claim in claims}
     plain = [claim for claim, fault in faults.items() if fault is None]
     for claim, read in zip(plain, read_drafts(readers.drafts, post, plain, language), strict=True):
-        faults[claim] = read.fault if read else None
+        faults[claim] = (read.fault or read.doubt) if read else None
     standing = [claim for claim, fault in faults.items() if fault is None]
     return Noted(standing, [fault for fault in faults.values() if fault])
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeVar
 
+from core.cards.bank import load_cards
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
@@ -26,7 +27,6 @@ from core.stages.drafting import tidy
 from core.stages.judge_formats import Judge, Rubric
 from core.stages.outcomes import Search
 from core.wording.language import name_of
-from core.wording.prepared.bank import load_themes
 from core.wording.targets.slurs import is_slur
 from core.wording.text import words
 
@@ -49,8 +49,7 @@ def word_list(brief: Brief) -> list[str]:
 
     Slurs of the post are left out; the paper keeps them.
     """
-    themes = load_themes(brief.language)
-    texts = [text for theme in themes for own in theme.replies.values() for text in own]
+    texts = [text for card in load_cards(brief.language) for own in card.replies.values() for text in own]
     found = {word for text in [*texts, brief.post.text] for word in words(text)}
     return sorted(word for word in found if not is_slur(word))
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from core.cards.bank import Card
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
@@ -21,9 +22,9 @@ from core.models import Brief, Intent, ReadBy, Receipt, Scores, Verdict
 from core.ports import Generation
 from core.scoring.gates import MAX_SENTENCES
 from core.scoring.readers.readers import DraftSigns
+from core.stages.evidence import far_from
 from core.stages.outcomes import Noted
 from core.wording.language import detect, name_of
-from core.wording.prepared.bank import Theme
 from core.wording.text import join, sentences
 
 DESCRIPTIONS = {
@@ -34,6 +35,8 @@ DESCRIPTIONS = {
     Intent.POSITIVE: "positive: it says something good about the people attacked",
 }
 _OPENINGS = 2
+_EXAMPLES = 2
+_MAX_TOKENS = 90
 _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
 
@@ -41,12 +44,13 @@ _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 class Candidate:
     """A draft during the search.
 
-    ``is_prepared``: it was put together from prepared sentences and evidence; the model may have summarised a long
-    passage. ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is
-    warned of before any receipt (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a
-    language that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the
-    small reader would refuse it, while a larger model has still to be asked; ``is_heard``: that model was asked.
-    ``read_by``: whose word this is.
+    ``is_prepared``: it was put together from prepared sentences of a ``card`` and evidence; the model may have
+    summarised a long passage. It ``stands_in`` where a larger model writes: only until that one's drafts pass.
+    ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of
+    before any receipt (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language
+    that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader
+    would refuse it, while a larger model has still to be asked; ``is_heard``: that model was asked. ``read_by``: whose
+    word this is.
     """
 
     text: str
@@ -62,6 +66,8 @@ class Candidate:
     contested: str = ""
     is_heard: bool = False
     read_by: ReadBy = ReadBy.RULES
+    card: Card | None = field(default=None, compare=False)
+    stands_in: bool = False
 
     @property
     def is_unsupported(self) -> bool:
@@ -69,9 +75,19 @@ class Candidate:
         return any(receipt.verdict is not Verdict.SUPPORTED for receipt in self.receipts)
 
     @property
-    def last(self) -> int:
-        """What sends a draft down the list before any score: a fact without evidence, and each doubt about it."""
-        return self.is_unsupported + len(self.doubts) + bool(self.doubt)
+    def is_doubted(self) -> bool:
+        """Whether a moderator is warned of it, or it states a fact without evidence."""
+        return bool(self.doubts or self.doubt) or self.is_unsupported
+
+    @property
+    def last(self) -> tuple[bool, int]:
+        """What sends a draft down the list before any score: that it only stands in, and each doubt about it."""
+        return self.stands_in, self.is_unsupported + len(self.doubts) + bool(self.doubt)
+
+    @property
+    def order(self) -> tuple[bool, int, float]:
+        """By this candidates are sorted, the best first."""
+        return *self.last, -self.energy
 
     @property
     def energy(self) -> float:
@@ -79,37 +95,57 @@ class Candidate:
         return self.scores.total or 0.0
 
 
-def compose(brief: Brief, theme: Theme, intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
-    """Drafts from prepared sentences and evidence for a theme, two for each intent, without any model.
+def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
+    """Drafts from prepared replies and evidence, without any model: at most two replies of each card for each intent.
 
-    Informative drafts join a claim and a passage, one for each of the first two passages in the draft's language. The
-    others are whole replies. A reply of one sentence gets the theme's claim as a second one, unless it is a question,
-    which should stay open.
+    A reply stands as it was written. For the informative intent a card's argument with the fact that it rests on comes
+    instead, where there is one; a card for any post about the group takes the first passage that bears on the post. The
+    community's own replies for an intent leave no room for others.
     """
-    facts = [p.summary for p in brief.evidence[:2] if detect(p.summary, brief.language) == brief.language]
     found: dict[str, Candidate] = {}
     for intent in intents:
-        for opening in _openings(theme, intent, chance):
-            for text in _texts(intent, opening, theme.claim, facts):
+        for card in _first_choice(cards, intent, brief):
+            for text in _texts(card, intent, brief, chance):
                 if len(sentences(text)) <= MAX_SENTENCES:
-                    found.setdefault(text, Candidate(text, intent, is_prepared=True))
+                    found.setdefault(text, Candidate(text, intent, is_prepared=True, card=card))
     return list(found.values())
 
 
-def _openings(theme: Theme, intent: Intent, chance: random.Random) -> list[str]:
-    """Two replies of a theme, the community's own first."""
-    own, others = theme.own.get(intent, ()), theme.replies[intent]
+def _first_choice(cards: Sequence[Card], intent: Intent, brief: Brief) -> Sequence[Card]:
+    """Where the community has replies of its own, the cards that hold them; else those that a fact carries, if any."""
+    own = [card for card in cards if card.own.get(intent)]
+    if own or intent is not Intent.INFORMATIVE:
+        return own or cards
+    return [card for card in cards if _sourced(card, brief)] or cards
+
+
+def _texts(card: Card, intent: Intent, brief: Brief, chance: random.Random) -> list[str]:
+    sourced = _sourced(card, brief) if intent is Intent.INFORMATIVE and not card.own.get(intent) else ""
+    return [sourced] if sourced else _openings(card, intent, chance)
+
+
+def _sourced(card: Card, brief: Brief) -> str:
+    """The card's argument with the fact that carries it; "" without one, or where both are too long for a reply."""
+    fact = _fact_for(card, brief) if card.claim and card.is_translated else ""
+    text = join([card.claim, fact])
+    return text if fact and len(sentences(text)) <= MAX_SENTENCES else ""
+
+
+def _openings(card: Card, intent: Intent, chance: random.Random) -> list[str]:
+    """Two replies of a card, the community's own first."""
+    own, others = card.own.get(intent, ()), card.replies[intent]
     mine = chance.sample(own, min(_OPENINGS, len(own)))
     return [*mine, *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
 
 
-def _texts(intent: Intent, opening: str, claim: str, facts: Sequence[str]) -> list[str]:
-    if intent is Intent.INFORMATIVE:
-        starts = [text for text in (claim, opening) if text]
-        return [join([start, fact]) for start, fact in zip(starts, facts, strict=False)] or [join(starts)]
-    if intent is Intent.QUESTIONING or len(sentences(opening)) > 1:
-        return [opening]
-    return [join([opening, claim])]
+def _fact_for(card: Card, brief: Brief) -> str:
+    """The words of the passage that carries a card's argument, in the draft's language; "" where there is none."""
+    far = far_from(brief.evidence)
+    for passage in brief.evidence:
+        bears = passage.id not in far if card.stereotype.is_general else passage.id == card.fact
+        if bears and detect(passage.summary, brief.language) == brief.language:
+            return passage.summary
+    return ""
 
 
 def weakest(intents: Sequence[Intent], candidates: Sequence[Candidate]) -> list[Intent]:
@@ -126,13 +162,28 @@ async def write(
     style: str,
     temperature: float,
     exemplars: Sequence[str],
+    cards: Sequence[Card] = (),
+    each: int = 1,
     variant: int = 0,
 ) -> Noted[list[Candidate]]:
-    """One draft by the model for each intent, all asked for at once, without duplicates, and why some are missing."""
+    """Drafts by the model, ``each`` for every intent, all asked for at once, and why some are missing.
+
+    Args:
+        exemplars: replies that the community approved.
+        cards: the arguments that answer the post; their replies show the model what fits.
+    """
     seeds = [list(Intent).index(intent) + variant * len(Intent) for intent in intents]
     answers = await asyncio.gather(
         *(
-            _write_one(brief, intent, model, style, temperature, exemplars, seed)
+            _write_for(
+                brief,
+                intent,
+                model,
+                style=style,
+                exemplars=exemplars,
+                fitting=_fitting(cards, intent),
+                how=Generation(max_tokens=_MAX_TOKENS, temperature=temperature, n=each, seed=seed),
+            )
             for intent, seed in zip(intents, seeds, strict=True)
         ),
         return_exceptions=True,
@@ -144,7 +195,8 @@ async def write(
         elif isinstance(answer, BaseException):
             raise answer
         else:
-            drafts.setdefault(answer, Candidate(answer, intent, is_prepared=False))
+            for text in answer:
+                drafts.setdefault(text, Candidate(text, intent, is_prepared=False))
     wrote = len(intents) - len(lost)
     if not lost:
         return Noted(list(drafts.values()), [])
@@ -154,27 +206,53 @@ async def write(
     return Noted(list(drafts.values()), [note])
 
 
-async def _write_one(
+async def write_at_once(
+    brief: Brief, knowledge: Sequence[str], model: MeteredModel, *, style: str, temperature: float, count: int
+) -> Noted[list[str]]:
+    """``count`` replies from one prompt with all knowledge, without duplicates, and why there are none."""
+    prompt = load_prompt("one_call").fill(
+        post=quoted(brief.post.text),
+        knowledge="\n".join(f"- {text}" for text in knowledge) or "- none",
+        style=style,
+        language=name_of(brief.language),
+    )
+    how = Generation(max_tokens=_MAX_TOKENS, temperature=temperature, n=count, seed=0)
+    try:
+        answer = await model.generate(prompt, how)
+    except ModelUnavailable as err:
+        return Noted([], [sentence("drafts: the model wrote none ({why})", why=err.message)])
+    return Noted([text for text in dict.fromkeys(map(tidy, answer.texts)) if text], [])
+
+
+def _fitting(cards: Sequence[Card], intent: Intent) -> list[str]:
+    """A prepared reply of each of the first cards."""
+    replies = ([*card.own.get(intent, ()), *card.replies[intent]] for card in cards if not card.stereotype.is_general)
+    return [texts[0] for texts in replies if texts][:_EXAMPLES]
+
+
+async def _write_for(
     brief: Brief,
     intent: Intent,
     model: MeteredModel,
+    *,
     style: str,
-    temperature: float,
     exemplars: Sequence[str],
-    seed: int,
-) -> str:
+    fitting: Sequence[str],
+    how: Generation,
+) -> list[str]:
     passage = brief.evidence[0].summary if brief.evidence else "none"
     prompt = load_prompt("draft").fill(
         exemplars="".join(f"\n- in this community's own voice: {text}" for text in exemplars[:3]),
         post=quoted(brief.post.text),
+        gist=brief.reading.implied_meaning or "see the post",
         claim=brief.claim,
         evidence=passage,
+        fitting="".join(f"\nA reply of this kind that fits, to be said in other words: {text}" for text in fitting),
         intent=DESCRIPTIONS[intent],
         style=style,
         language=name_of(brief.language),
     )
-    how = Generation(max_tokens=64, temperature=temperature, seed=seed)
-    return tidy((await model.generate(prompt, how)).texts[0])
+    return [tidy(text) for text in (await model.generate(prompt, how)).texts]
 
 
 def tidy(answer: str) -> str:

@@ -71,14 +71,22 @@ ANY_SOURCES: Final = Sources()
 
 
 async def find_evidence(
-    queries: Sequence[str], reading: Reading, claim: str, source: EvidenceSource, wanted: Sources = ANY_SOURCES
+    queries: Sequence[str],
+    reading: Reading,
+    claim: str,
+    source: EvidenceSource,
+    wanted: Sources = ANY_SOURCES,
+    named: Sequence[str] = (),
 ) -> Noted[list[Evidence]]:
     """At most three passages that bear on the claim, best first, and notes on what was dropped.
 
     If nothing by the preferred publishers bears on the claim, all publishers are searched and a note says so. A passage
     that speaks to a language model instead of to people is dropped: its author did not mean to inform.
+
+    Args:
+        named: the ids of facts that the arguments rest on, which come first.
     """
-    query = EvidenceQuery(tuple(queries), claim, reading.target_group, KEPT, since=wanted.since)
+    query = EvidenceQuery(tuple(queries), claim, reading.target_group, KEPT, since=wanted.since, named=tuple(named))
     try:
         found = await _by_preference(query, wanted.publishers, source)
     except IndexUnavailable as err:

@@ -19,15 +19,13 @@ from core.stages.judge_formats import HIGHEST, Comparison, Judge
 from core.stages.outcomes import Noted
 from core.stages.ranking import Tournament
 
-VERDICTS_EACH = 2
-"""The most verdicts for each candidate in an adaptive tournament; a round robin of n asks for n - 1."""
 _UNREADABLE = sentence("judge: a pair got no readable answer")
 
 
 def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[Candidate]:
     """The ``each`` best candidates of each intent by reward, those that evidence carries first."""
     best: dict[Intent, list[Candidate]] = {}
-    for candidate in sorted(candidates, key=lambda candidate: (candidate.last, -candidate.energy)):
+    for candidate in sorted(candidates, key=lambda candidate: candidate.order):
         best.setdefault(candidate.intent, []).append(candidate)
     return [candidate for found in best.values() for candidate in found[:each]]
 
@@ -35,7 +33,7 @@ def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[
 def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
     """The candidates that enter the tournament: the best of each intent first, then the others by reward."""
     first = best_of_each_intent(candidates)
-    rest = sorted((c for c in candidates if c not in first), key=lambda c: (c.last, -c.energy))
+    rest = sorted((c for c in candidates if c not in first), key=lambda c: c.order)
     return [*first, *rest][:count]
 
 
@@ -45,6 +43,8 @@ async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Not
     The profile says whether every pair is compared in both orders, as published, or only as many as settle the first
     places. A candidate without a comparison has no score.
     """
+    if not by.model.budget.profile.verdicts:
+        return Noted(list(candidates), [sentence("judge: the profile asks no judge; the rewards decide")])
     if len(candidates) < 2:
         alone = [sentence("judge: one draft alone cannot be compared")] if candidates else []
         return Noted(list(candidates), alone)
@@ -56,7 +56,7 @@ async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Not
 async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
     """Score each candidate by ten times its chance of being better than another one."""
     tournament = Tournament([candidate.energy for candidate in candidates])
-    limit = len(candidates) * VERDICTS_EACH
+    limit = len(candidates) * by.model.budget.profile.verdicts
     degraded: list[str] = []
     while len(tournament.asked) + len(tournament.unread) < limit and (pair := tournament.next_pair()):
         first, second = pair
@@ -119,21 +119,24 @@ def _with_judge(candidate: Candidate, score: float, spread: float | None) -> Can
 def ranked(
     candidates: Sequence[Candidate], *, far: frozenset[str] = frozenset(), by_judge_alone: bool = False
 ) -> list[Candidate]:
-    """Best first: drafts with an unsupported sentence come last, then by the mean of reward and judge.
+    """Best first: by what sends a draft down the list (``Candidate.last``), then by the mean of reward and judge.
 
-    A draft that rests on a passage of ``far``, which may be beside the point, comes after the others. The mean is used
-    because the verdicts of a small judge say little: where it is unsure the rewards decide. Only the rewards decide
-    where the judge did not score every candidate, since its marks are lower than the rewards. In the published
-    algorithm only the judge decides.
+    The first of all is one that nobody doubts, where there is one, even if it only stands in. A draft that rests on
+    a passage of ``far``, which may be beside the point, comes after the others. The mean is used because the
+    verdicts of a small judge say little: where it is unsure the rewards decide. Only the rewards decide where the
+    judge did not score every candidate, since its marks are lower than the rewards. In the published algorithm only
+    the judge decides.
     """
     all_judged = all(candidate.scores.judge is not None for candidate in candidates)
 
-    def order(candidate: Candidate) -> tuple[int, bool, float]:
+    def order(candidate: Candidate) -> tuple[bool, int, bool, float]:
         scores = candidate.scores
         judged = scores.judge if all_judged else None
         reward = None if by_judge_alone and judged is not None else scores.total
         marks = [mark for mark in (reward, judged) if mark is not None]
         is_far = any(receipt.evidence_id in far for receipt in candidate.receipts)
-        return candidate.last, is_far, -(fmean(marks) if marks else 0.0)
+        return *candidate.last, is_far, -(fmean(marks) if marks else 0.0)
 
-    return sorted(candidates, key=order)
+    found = sorted(candidates, key=order)
+    first = next((candidate for candidate in found if not candidate.is_doubted), None)
+    return [first, *(candidate for candidate in found if candidate is not first)] if first else found

@@ -91,6 +91,13 @@ class Norms(Part, Protocol):
         """The passages of these ids that can be used today, in this order. Raises ``IndexUnavailable``."""
         ...
 
+    def chosen(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+        """The passages that the query names, as far as its filters and what the post speaks of allow them.
+
+        Raises ``IndexUnavailable``.
+        """
+        ...
+
 
 def fuse_by_rank(rankings: Sequence[Sequence[int]]) -> dict[int, float]:
     """Reciprocal rank fusion: row to the sum of 1 / (60 + rank) over the rankings that hold it, rank from 1."""

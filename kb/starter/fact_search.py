@@ -82,6 +82,16 @@ class FactSearch:
         rows = {fact.id: row for row, fact in enumerate(self._facts)}
         return self._of_today((Hit(rows[name], None, None, 0.0), None, 1.0 - at / 10) for at, name in enumerate(ids))
 
+    def chosen(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+        """The facts that the query names, without those that its filters stop, and without accusations as above."""
+        allowed, rows = self._raised(wanted, query), {fact.id: row for row, fact in enumerate(self._facts)}
+        fit = [
+            name
+            for name in query.named
+            if name in rows and _is_wanted(self._facts[rows[name]], query) and self._says[rows[name]] <= allowed
+        ]
+        return self.named(fit)
+
     def _by_words(self, queries: Sequence[str], query: EvidenceQuery, allowed: frozenset[str]) -> list[Ranked]:
         found = [
             one
@@ -131,6 +141,7 @@ class FactSearch:
             scores=one.scores(near),
             target_group=fact.target_group,
             caution=fact.caution,
+            confirmed=fact.confirmed,
         )
 
 

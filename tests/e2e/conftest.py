@@ -220,7 +220,7 @@ def server() -> Iterator[ChatServer]:
     model = FakeModel(
         texts={
             "reading": json.dumps(READING),
-            "claims": "Everybody who lives here deserves respect and a fair chance.",
+            "claims": "Migrants pay rent, shop and taxes like anybody who lives here.",
             "queries": "employment of migrants\nnet fiscal contribution of migrants",
             "draft": lambda messages: "banana" if "banana" in messages[-1].content else REPLY,
             "rewrite": lambda messages: "banana" if "banana" in messages[-1].content else REPLY,

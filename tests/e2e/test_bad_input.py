@@ -39,7 +39,7 @@ def test_standard_input_that_is_none(antiphon: Antiphon):
 @pytest.mark.parametrize(
     ("option", "choices"),
     [
-        ("--profile", ("quick", "live", "standard", "thorough", "paper")),
+        ("--profile", ("quick", "live", "standard", "thorough", "paper", "one-call")),
         ("--intent", ("informative", "empathetic", "questioning", "denouncing", "positive")),
         ("--language", ("en", "es", "it", "eu")),
     ],

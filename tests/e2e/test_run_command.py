@@ -39,7 +39,7 @@ def test_moderator_approves_declines_and_edits(drafter: Antiphon):
 def test_moderator_argues_another_claim(drafter: Antiphon):
     """By its number or in words of one's own, with a word of warning; a slip of the finger changes nothing."""
     proposed, own = (
-        "Everybody who lives here deserves respect and a fair chance.",
+        "Migrants pay rent, shop and taxes like anybody who lives here.",
         "Newcomers always help their neighbours.",
     )
     with drafter.at_terminal("run") as terminal:

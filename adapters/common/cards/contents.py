@@ -99,9 +99,11 @@ def _head(card: Card, reader: Reader) -> list[Segment]:
 def _gist(card: Card, reader: Reader) -> tuple[str, ...]:
     locale, markup = reader.locale, reader.markup
     label = markup.ours(f"**{gettext('Gist', locale)}:**")
-    if card.gist is None:
+    if card.gist is None and card.advice is None:
         return (f"{label} {gettext('Antiphon has not read this post yet.', locale)}",)
-    return tuple(f"{label} {markup.inert(card.gist, limit)}" for limit in _GIST)
+    if card.gist is None:
+        return (f"{label} {gettext('Antiphon recognises no stereotype in it: read the post itself.', locale)}",)
+    return tuple(f"{label} {reader.told(card.gist, limit)}" for limit in _GIST)
 
 
 def _body(card: Card, drafts: tuple[Draft, ...], reader: Reader, covers_all: bool) -> list[Segment]:
@@ -149,6 +151,9 @@ def _draft(card: Card, draft: Draft, reader: Reader, number: int) -> list[Segmen
         Segment(block, 10 + number, (f"{title}\n{markup.inert(draft.text)}", f"{title}\n{unseen}")),
         Segment(block, 20 + number, (f"{gettext('Scores:', locale)} {scores_in_words(draft, locale)}.", "")),
     ]
+    if draft.answers:
+        answers = gettext("Answers: {what}.", locale, what=reader.told(draft.answers, _WARNING))
+        segments.append(Segment(block, 15 + number, (answers, "")))
     label = gettext("Look at:", locale)
     warned = [f"{label} {reader.told(warning, _WARNING)}" for warning in draft.warnings]
     segments += [Segment(block, 30 + number, (warning, "")) for warning in warned]

@@ -47,7 +47,7 @@ def show_suggestion(
     """
     reading = suggestion.reading
     lines = [
-        ("Gist", reading.implied_meaning or "(not read)"),
+        ("Gist", reading.implied_meaning or "(no stereotype recognised: read the post)"),
         ("About", f"{reading.target_group or 'unknown'}; severity {reading.severity or '?'} of 5; {reading.language}"),
         ("Advice", f"{reading.recommended_action}: {reading.reason}"),
     ]
@@ -80,6 +80,10 @@ def show_draft(console: Console, draft: Draft, reviews: Mapping[str, ReviewOfPre
     body.append(f"\n\nOrigin: {origin_in_words(draft, reviews)}")
     if draft.read_by is not None:
         body.append(f"\nJudged by: {read_by_in_words(draft.read_by)}")
+    if draft.answers:
+        body.append(f"\nAnswers: {draft.answers}")
+    for reason in draft.reasons:
+        body.append(f"\nWhy: {reason}", style="dim")
     body.append(f"\n{scores_in_words(draft.scores)}", style="dim")
     for receipt in draft.receipts:
         body.append(f"\n{_receipt(receipt)}", style="green" if receipt.verdict is Verdict.SUPPORTED else "yellow")

@@ -22,6 +22,7 @@ READING_FIELDS = (
     "recommended_action",
     "reason",
     "read_by",
+    "stereotypes",
 )
 
 
@@ -51,6 +52,7 @@ def evidence_document(passage: Evidence) -> dict[str, Any]:
         "scores": passage.scores,
         "target_group": passage.target_group,
         "caution": passage.caution,
+        "confirmed": passage.confirmed,
     }
 
 
@@ -65,4 +67,9 @@ def _draft(draft: Draft) -> dict[str, Any]:
         "origins": list(draft.origins),
         "prepared": list(draft.prepared),
         "read_by": draft.read_by,
+        "answers": draft.answers,
+        "language": draft.language,
+        "writer": draft.writer,
+        "reasons": list(draft.reasons),
+        "unscored": dict(draft.unscored),
     }

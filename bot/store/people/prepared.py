@@ -1,6 +1,6 @@
 """Prepared replies in the database: what a community added, took out and reviewed.
 
-Owns the rows. The project's own replies are in ``core.wording.prepared``; here they are known by their ids. Works
+Owns the rows. The project's own replies are in ``core.cards``; here they are known by their ids. Works
 inside the caller's transaction and never commits.
 """
 
@@ -13,8 +13,8 @@ from sqlalchemy import delete, select, update
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
 from bot.store.schema import PreparedReplyRow
+from core.cards.bank import Changes, OwnReply, prepared_id
 from core.moderation.origins import ReviewOfPrepared
-from core.wording.prepared.bank import Changes, OwnReply, prepared_id
 
 
 async def rows_of(session: Session, community_id: str) -> dict[str, PreparedReplyRow]:
@@ -34,7 +34,7 @@ def own_reply(row: PreparedReplyRow) -> OwnReply | None:
     """The community's own reply that a row holds; ``None`` for one of the project's."""
     if row.text is None or row.language is None or row.target_group is None or row.intent is None:
         return None
-    return OwnReply(row.language, row.target_group, row.intent, row.text, row.theme)
+    return OwnReply(row.language, row.target_group, row.intent, row.text, row.stereotype)
 
 
 async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, ReviewOfPrepared]:
@@ -58,7 +58,7 @@ async def add(session: Session, community_id: str, reply: OwnReply) -> bool:
     row = _row(community_id, prepared_id(reply.language, reply.text)) | {
         "language": reply.language,
         "target_group": reply.target_group,
-        "theme": reply.theme,
+        "stereotype": reply.stereotype,
         "intent": reply.intent,
         "text": reply.text,
     }

@@ -96,7 +96,7 @@ class PreparedReplyRow(Base):
     id: Mapped[str] = mapped_column(primary_key=True)
     language: Mapped[str | None]
     target_group: Mapped[TargetGroup | None] = mapped_column(stored(TargetGroup, "prepared_target_group"))
-    theme: Mapped[str | None]
+    stereotype: Mapped[str | None]
     intent: Mapped[Intent | None] = mapped_column(stored(Intent, "prepared_intent"))
     text: Mapped[str | None]
     is_hidden: Mapped[bool] = mapped_column(default=False)

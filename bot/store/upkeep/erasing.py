@@ -192,6 +192,7 @@ def without_words(suggestion: Suggestion) -> Suggestion:
             recommended_action=reading.recommended_action,
             reason="",
             read_by=reading.read_by,
+            stereotypes=(),
         ),
         claims=tuple(Claim("", claim.votes) for claim in suggestion.claims),
         claim=None,
@@ -208,4 +209,4 @@ def _passage(passage: Evidence) -> Evidence:
 
 def _draft(draft: Draft) -> Draft:
     receipts = tuple(Receipt("", given.evidence_id, given.verdict, given.probability) for given in draft.receipts)
-    return replace(draft, text=ERASED, receipts=receipts, warnings=(), prepared=())
+    return replace(draft, text=ERASED, receipts=receipts, warnings=(), prepared=(), answers=None, reasons=())

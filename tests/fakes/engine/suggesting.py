@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.cards.bank import load_cards, prepared_sentences
+from core.cards.routing import Router
 from core.engine import Engine
 from core.llm.profiles import PAPER
 from core.models import Progress, Suggestion
 from core.ports import EvidenceSource
 from core.request import Request
+from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.readers import Readers
-from core.wording.prepared.bank import load_themes
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel, Text
@@ -26,12 +28,20 @@ PUBLISHED = replace(PAPER, rounds=1, proposals=3)
 
 
 async def suggest(
-    readers: Readers, knowledge: EvidenceSource, model: FakeModel, post: str = POST, **request: object
+    readers: Readers,
+    knowledge: EvidenceSource,
+    model: FakeModel,
+    post: str = POST,
+    router: Router | None = None,
+    pooling: Pooling | None = None,
+    **request: object,
 ) -> tuple[Suggestion, list[Progress]]:
-    """What the engine suggests for a post, and the progress that it told on the way."""
+    """What the engine suggests for a post, and the progress that it told on the way; with the shipped router."""
     seen: list[Progress] = []
     asked = replace(Request(post_of(post), PATIENT), **request)  # type: ignore[arg-type]
-    return await Engine(model, knowledge, readers).suggest(asked, seen.append), seen
+    by = Engine(model, knowledge, readers, pooling=pooling or shipped(), writer=pooling or shipped())
+    by.router = router or by.router
+    return await by.suggest(asked, seen.append), seen
 
 
 def hate_finding(**texts: Text) -> FakeModel:
@@ -47,10 +57,5 @@ def helpful(**texts: Text) -> FakeModel:
 
 def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
     """The prepared sentences, and those of the evidence."""
-    prepared = {
-        sentence
-        for theme in load_themes(language)
-        for text in [theme.claim, *(text for texts in theme.replies.values() for text in texts)]
-        for sentence in sentences(text)
-    }
+    prepared = set(prepared_sentences(load_cards(language)))
     return prepared | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}

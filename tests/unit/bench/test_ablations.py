@@ -16,7 +16,7 @@ from core.models import Suggestion
 from core.request import Request
 from core.scoring.rewards import WEIGHTS
 from tests.fakes.engine.bench import OUTCOME, bench_engine
-from tests.fakes.engine.brief import POST
+from tests.fakes.engine.brief import PATIENT, POST
 
 
 def test_every_stage_and_every_reward_can_be_left_out() -> None:
@@ -50,11 +50,11 @@ async def test_a_reward_that_is_left_out_does_not_count() -> None:
     [("no judge", {"judge"}), ("no claim guidance", {"claims", "vote"}), ("no annealing", {"rewrite"})],
 )
 async def test_what_is_left_out_costs_no_call(variant: str, kinds: set[str]) -> None:
-    """The engine as it is asks for all of it, and replies either way."""
+    """The engine as it is asks for all of it, in a profile with a judge and a loop, and replies either way."""
     asked = []
     for name in (ablations.AS_IS, variant):
         engine, model = bench_engine()
-        found = await ablations.variants(LIVE)[name](engine, Sample("1", POST))
+        found = await ablations.variants(PATIENT)[name](engine, Sample("1", POST))
         assert found.reply
         asked.append({kind for kind, _, _ in model.asked})
     assert kinds <= asked[0]

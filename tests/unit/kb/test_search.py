@@ -49,6 +49,9 @@ class Part:
     def named(self, ids: Sequence[str]) -> list[Ranked]:
         return [one for one in self._norms if one.evidence.id in ids]
 
+    def chosen(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+        return self.named(query.named)
+
 
 class Reranker:
     """Says how relevant each passage is by its text."""

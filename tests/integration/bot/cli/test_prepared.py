@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli.main import app
+from core.models import Intent
 from tests.fakes.desk.people import COMMUNITY_ID, SECRET
 from tests.fakes.machine.installation import flag_in
 
@@ -51,7 +52,7 @@ def test_a_reply_is_added_reviewed_and_removed(terminal: Terminal) -> None:
     added = terminal.run(*ADD, "--reason", "we say it so")
     assert (added.exit_code, added.stderr) == (0, "")
     [reply] = terminal.listed("--own")
-    assert (reply["text"], reply["is_own"], reply["reviewed_by"], reply["theme"]) == (TEXT, True, None, None)
+    assert (reply["text"], reply["is_own"], reply["reviewed_by"], reply["stereotype"]) == (TEXT, True, None, None)
     assert added.stdout == f"{reply['id']} is added in {COMMUNITY_ID}, not reviewed.\n"
     assert "own, migrants, positive; prepared reply, not reviewed" in terminal.run("list", COMMUNITY_ID).stdout
     assert terminal.run("role", "grant", COMMUNITY_ID, "17", "moderator", group="community").exit_code == 0
@@ -70,16 +71,26 @@ def test_a_reply_is_added_reviewed_and_removed(terminal: Terminal) -> None:
 
 def test_the_projects_replies_are_taken_out_and_in_again(terminal: Terminal) -> None:
     """They stay in the list, so that nobody must remember the id."""
-    first, *others = terminal.listed("--language", "eu", "--theme", "women-general")
-    assert (first["is_own"], first["is_removed"], len(others)) == (False, False, 14)
+    general = ("--language", "eu", "--stereotype", "women/any")
+    first, *others = terminal.listed(*general)
+    assert (first["is_own"], first["is_removed"], first["intent"]) == (False, False, None)
+    assert {one["intent"] for one in others} == {intent.value for intent in Intent}
     assert terminal.run("remove", COMMUNITY_ID, first["id"]).exit_code == 0
-    assert [one["is_removed"] for one in terminal.listed("--language", "eu", "--theme", "women-general")].count(
-        True
-    ) == 1
+    assert [one["is_removed"] for one in terminal.listed(*general)].count(True) == 1
     again = terminal.run("remove", COMMUNITY_ID, first["id"])
     assert (again.exit_code, "--undo" in again.stderr) == (2, True)
     assert terminal.run("remove", COMMUNITY_ID, first["id"], "--undo").exit_code == 0
     assert not any(one["is_removed"] for one in terminal.listed())
+
+
+def test_a_reply_to_one_stereotype_is_listed_under_it(terminal: Terminal) -> None:
+    """Whoever looks after a stereotype finds their own replies beside the project's."""
+    assert terminal.run(*ADD, "--stereotype", "migrants/jobs").exit_code == 0
+    own, *project = terminal.listed("--language", "en", "--stereotype", "migrants/jobs")
+    assert (own["text"], own["stereotype"], own["is_own"]) == (TEXT, "migrants/jobs", True)
+    assert project
+    assert not any(one["is_own"] for one in project)
+    assert "own, migrants/jobs, positive" in terminal.run("list", COMMUNITY_ID, "--own").stdout
 
 
 @pytest.mark.parametrize(
@@ -90,7 +101,7 @@ def test_the_projects_replies_are_taken_out_and_in_again(terminal: Terminal) -> 
         (("review", COMMUNITY_ID, "en-nothing", "--by", "17"), "has no prepared reply en-nothing"),
         (("remove", COMMUNITY_ID, "en-nothing"), "`antiphon prepared list`"),
         ((*ADD[:2], "Nine in ten work.", *ADD[3:]), "needs a source"),
-        ((*ADD, "--theme", "no-such"), "no theme no-such"),
+        ((*ADD, "--stereotype", "no/such"), "no stereotype no/such"),
     ],
 )
 def test_what_cannot_be_done_names_a_remedy(terminal: Terminal, words: tuple[str, ...], said: str) -> None:

@@ -17,12 +17,12 @@ from bot.store.engine.database import Database
 from bot.store.people.prepared import changes_of
 from bot.upkeep.chores.retention import Retention
 from bot.upkeep.erasure import Erasure
+from core.cards.bank import Changes, load_cards, prepared_id
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, Intent, Origin, TargetGroup
 from core.moderation.desk_ports import Casework
 from core.moderation.own_replies import checked_reply
 from core.moderation.roles import Person, Role
-from core.wording.prepared.bank import Changes, load_themes, prepared_id
 from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import approve, one_row, take
 from tests.fakes.desk.people import (
@@ -41,7 +41,7 @@ from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
 OWN = checked_reply("We are glad of our neighbours.", "en", TargetGroup.MIGRANTS, Intent.POSITIVE)
-CLAIM = load_themes("en")[0].claim
+CLAIM = load_cards("en")[0].claim
 CLAIM_ID = prepared_id("en", CLAIM)
 ANE = replace(MODERATOR, name="Ane Etxebarria")
 
@@ -113,9 +113,17 @@ async def test_the_worker_gets_what_the_community_changed(replies: PreparedRepli
     assert await changes(database) == Changes()
     await replies.add(COMMUNITY_ID, OWN, MANAGER)
     await replies.remove(COMMUNITY_ID, CLAIM_ID, MANAGER)
-    await replies.review(COMMUNITY_ID, prepared_id("en", load_themes("en")[1].claim), ANE, MANAGER)
+    await replies.review(COMMUNITY_ID, prepared_id("en", load_cards("en")[1].claim), ANE, MANAGER)
     assert await changes(database) == Changes((OWN,), frozenset({CLAIM_ID}))
     assert await changes(database, "sample/elsewhere") == Changes()
+
+
+async def test_a_reply_for_one_stereotype_is_kept_for_it(replies: PreparedReplies, database: Database) -> None:
+    """The worker would otherwise answer every post about the group with it."""
+    own = replace(OWN, stereotype="migrants/jobs")
+    id_ = await replies.add(COMMUNITY_ID, own, MANAGER)
+    assert (await changes(database)).own == (own,)
+    assert (await found(replies, id_)).stereotype == "migrants/jobs"
 
 
 async def test_only_somebody_of_the_community_can_stand_for_a_reply(replies: PreparedReplies) -> None:

@@ -25,13 +25,13 @@ from bot.serving.running import connected
 from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import PostedReply, StoredSuggestion, posted_replies
 from bot.store.engine.database import Database
+from core.cards.bank import prepared_id
 from core.engine import Engine
 from core.models import Draft, FlaggedPost, Intent, Origin, TargetGroup, Wish
 from core.moderation.approval import CaseState
 from core.moderation.own_replies import checked_reply
 from core.ports import EvidenceSource
 from core.scoring.readers.readers import Readers
-from core.wording.prepared.bank import prepared_id
 from tests.fakes.desk.decisions import approve, drafted
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT

@@ -12,10 +12,10 @@ from bot.runtime.faults import installed
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
+from core.cards.bank import load_cards, prepared_sentences
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
 from core.moderation.desk_ports import Casework
-from core.wording.prepared.bank import load_themes, prepared_sentences
 from tests.fakes.desk.decisions import OWN_TEXT, propose, take
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR
 from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
@@ -81,7 +81,7 @@ async def test_a_draft_that_stayed_as_it_was_is_not_read_again(
 
 async def test_a_prepared_reply_is_not_read(front: Casework, in_review: Case, reader: FakeEditReader) -> None:
     """The reader is not asked about prepared drafts either."""
-    prepared = min(prepared_sentences(load_themes("en")))
+    prepared = min(prepared_sentences(load_cards("en")))
     assert REFUSED not in (await propose(front, in_review, prepared)).warnings
     assert reader.asked == []
 

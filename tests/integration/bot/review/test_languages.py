@@ -36,14 +36,14 @@ from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import BOLD, approve, card_of, propose, take
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, KEEPER, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.desk.workers import ToldEngine
-from tests.fakes.engine.brief import EXPLAINED, PATIENT
+from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import NEVER, SURELY
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.plain_markup import plain_reader
 from tests.fakes.ports.spoken import english_in, proposed, shown
 
-CAUTION = "England and Wales only."
+CAUTION = "Iran dissociated itself from the resolution of 2022."
 """What one of the shipped facts says to a moderator."""
 NAMED = f"{BOLD} Ask Arthur Wendell about it."
 UNREACHABLE = ModelUnavailable(
@@ -82,6 +82,7 @@ async def test_what_the_engine_lacked_is_said_in_the_communitys_language(
     front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """Each note, with the cause within it, after it was stored and read again; and why nobody should reply."""
+    post = replace(post, text=POST)
     await desk.intake.flag(post)
     found = await _lacking(post, readers, knowledge)
     threat = decide(Signals("en", 0.9, None, True, ()), {}, violent=True)

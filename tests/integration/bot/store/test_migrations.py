@@ -36,6 +36,12 @@ _COMMUNITY = text(
     "(id, platform, name, version, rules_version, is_posting, discloses, policy, created_at) "
     "VALUES (:id, 'p', :id, 3, 2, true, true, :policy, '2026-01-01 00:00:00')"
 )
+_OWN_REPLY = text(
+    "INSERT INTO prepared_replies "
+    "(community_id, id, language, target_group, theme, intent, text, is_hidden, reviewer, reviewed_at) "
+    "VALUES ('a', 'en-1', 'en', 'migrants', 'migrants-jobs', 'positive', 'We are neighbours.', false, 'Ana', "
+    "'2026-01-01 00:00:00')"
+)
 Rows = dict[str, list[dict[str, Any]]]
 
 
@@ -102,6 +108,20 @@ async def test_what_communities_set_survives_the_upgrade_that_drops_their_scores
     (first, *_) = await database.run("read", communities.all_communities)
     assert policy_of(first) == CommunityPolicy(tone="dry", keywords=("go home",))
     await database.close()
+
+
+async def test_a_communitys_own_replies_survive_the_upgrade_that_drops_their_themes(empty_place: Path | URL) -> None:
+    """The themes are gone: a reply that was for one answers any post about its group, and stays reviewed."""
+    engine = connected(empty_place)
+    async with engine.begin() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(migrate.config(sync), "0002"))
+        await connection.execute(_COMMUNITY, {"id": "a", "policy": "{}"})
+        await connection.execute(_OWN_REPLY)
+    await migrate.upgrade(engine)
+    (row,) = (await _all_rows(engine))["prepared_replies"]
+    assert "theme" not in row
+    assert (row["stereotype"], row["text"], row["reviewer"]) == (None, "We are neighbours.", "Ana")
+    await engine.dispose()
 
 
 @pytest.mark.parametrize("is_later", [False, True], ids=["the first step", "a later step"])

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import cycle, pairwise
 
+from core.cards.bank import Changes, cards_on, general_cards, load_cards, prepared_id
 from core.engine import Engine
+from core.llm.profiles import PROFILES
 from core.models import Intent, Origin, TargetGroup
 from core.ports import EvidenceSource
 from core.request import Request, Voice
+from core.scoring.readers.pooling import Pooling
 from core.scoring.readers.readers import Readers
 from core.stages.judge_formats import JudgeFormat
-from core.wording.prepared.bank import Changes, load_themes, matching_themes, prepared_id
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.router import router_to
 from tests.fakes.engine.suggesting import GOOD, NEVER, PUBLISHED, SURELY, helpful, suggest
 
 
@@ -46,9 +49,9 @@ async def test_a_prepared_text_from_the_model_is_no_second_draft(readers: Reader
 
 async def test_what_a_community_took_out_is_in_no_draft(readers: Readers, knowledge: EvidenceSource) -> None:
     """Without the claims the replies are left; without any prepared text, what the model wrote and what it says so."""
-    themes = [theme for theme in load_themes("en") if theme.target_group is TargetGroup.MIGRANTS]
-    claims = frozenset(prepared_id("en", theme.claim) for theme in themes)
-    every = frozenset(prepared_id("en", text) for theme in themes for _, text in theme.texts)
+    cards = [card for card in load_cards("en") if card.target_group is TargetGroup.MIGRANTS]
+    claims = frozenset(prepared_id("en", card.claim) for card in cards)
+    every = frozenset(prepared_id("en", text) for card in cards for _, text in card.texts)
     fewer, _ = await suggest(readers, knowledge, helpful(draft=GOOD), prepared=Changes(hidden=claims))
     used = {id_ for draft in fewer.drafts for id_ in draft.prepared}
     assert used
@@ -76,7 +79,7 @@ async def test_instructions_in_a_post_are_text(readers: Readers, knowledge: Evid
 
 
 async def test_a_disguised_name_is_read_as_what_it_hides(readers: Readers, knowledge: EvidenceSource) -> None:
-    """The model, the themes and the search get the plain name; the suggestion shows the post as it was written."""
+    """The model, the router and the search get the plain name; the suggestion shows the post as it was written."""
     written = "Minorities vote to strip wealth and power from us, and they are organised to do this by the J*ws."
     plain = written.replace("J*ws", "Jews")
     model = helpful()
@@ -121,6 +124,17 @@ async def test_a_claim_that_a_moderator_chose_is_argued_without_a_vote(
     assert all(chosen in messages[-1].content for kind, messages, _ in model.asked if kind == "draft")
 
 
+async def test_a_chosen_claim_that_nothing_argues_is_said(readers: Readers, knowledge: EvidenceSource) -> None:
+    """A moderator who chose it would think that the drafts argue it."""
+    suggestion, _ = await suggest(readers, knowledge, helpful(), claim="Our choir rehearses on Thursdays at seven.")
+    assert "claims: no draft argues the claim that was chosen" in suggestion.degraded
+    carried = cards_on("migrants/benefits", "en")[0].claim
+    suggestion, _ = await suggest(
+        readers, knowledge, helpful(draft=carried), claim=carried, router=router_to("migrants/benefits")
+    )
+    assert "claims: no draft argues the claim that was chosen" not in suggestion.degraded
+
+
 async def test_a_judge_of_its_own_compares_in_its_own_format(readers: Readers, knowledge: EvidenceSource) -> None:
     """One server writes, another one ranks; neither is asked for the other's work, and one budget counts both."""
     writer, judge = helpful(), FakeModel(texts={"judgelm": "9 4"})
@@ -137,7 +151,7 @@ async def test_the_paper_profile_shows_what_the_published_search_wrote(
     readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """Its answers pass the same gates, every pair is compared in both orders, and the judge alone decides."""
-    claims = [theme.claim for theme in load_themes("en")]
+    claims = [card.claim for card in load_cards("en") if card.target_group is TargetGroup.MIGRANTS]
     _, refused = readers.drafts.limits
     read = readers.drafts.read(POST, claims, "en")
     opposing = [claim for claim, signs in zip(claims, read, strict=True) if signs.unfit < refused / 2]
@@ -154,10 +168,65 @@ async def test_the_paper_profile_shows_what_the_published_search_wrote(
     assert marks == sorted(marks, reverse=True)
 
 
-async def test_a_theme_that_was_said_already_gives_way_to_the_next(readers: Readers, knowledge: EvidenceSource) -> None:
-    """A community that has posted every prepared reply of one theme is still offered prepared drafts."""
-    first, second, *_ = matching_themes(POST, "en", TargetGroup.MIGRANTS, readers.embedder)
-    said = tuple(text for texts in first.replies.values() for text in texts)
-    suggestion, _ = await suggest(readers, knowledge, FakeModel(), recent=(*said, first.claim))
-    fresh = {sentence for texts in second.replies.values() for text in texts for sentence in sentences(text)}
+async def test_a_post_is_answered_by_the_cards_on_its_stereotype(readers: Readers, knowledge: EvidenceSource) -> None:
+    """Not by what fits any post: the claim, the gist, the first draft and the fact are about what this post says."""
+    suggestion, events = await suggest(readers, knowledge, helpful(), router=router_to("migrants/benefits"))
+    cards = cards_on("migrants/benefits", "en")
+    prepared = {prepared_id("en", text) for card in cards for _, text in card.texts}
+    assert suggestion.reading.stereotypes == ("migrants/benefits",)
+    assert suggestion.reading.implied_meaning == "It says that migrants live on benefits and pay nothing in."
+    assert suggestion.claims[0].text in {card.claim for card in cards}
+    assert suggestion.evidence[0].id in {card.fact for card in cards}
+    assert events[0].draft is not None
+    assert prepared.issuperset(events[0].draft.prepared)
+    for draft in suggestion.drafts:
+        assert draft.answers == "migrants live on benefits and pay nothing in"
+        assert draft.reasons
+        assert (draft.writer is None) is bool(draft.prepared)
+    assert any(draft.prepared for draft in suggestion.drafts)
+
+
+async def test_without_a_route_the_gist_is_absent_and_the_drafts_are_general(
+    readers: Readers, knowledge: EvidenceSource
+) -> None:
+    """The model's words on what a post means are not believed alone: they were wrong in half of the posts tried."""
+    suggestion, _ = await suggest(readers, knowledge, helpful(), router=router_to())
+    general = {prepared_id("en", text) for card in general_cards(TargetGroup.MIGRANTS, "en") for _, text in card.texts}
+    assert (suggestion.reading.stereotypes, suggestion.reading.implied_meaning) == ((), None)
+    used = {id_ for draft in suggestion.drafts for id_ in draft.prepared}
+    assert used
+    assert used <= general
+    assert {draft.answers for draft in suggestion.drafts} == {None}
+
+
+async def test_a_larger_writer_comes_before_what_was_prepared(lenient: Readers, knowledge: EvidenceSource) -> None:
+    """Prepared replies stand in only where nothing better passes; every intent is asked for at once."""
+    model = helpful(draft=lambda messages: f"{GOOD} Who would want less than {messages[-1].content.split()[-1]}")
+    pooling = Pooling("a larger model", is_larger=True)
+    suggestion, _ = await suggest(lenient, knowledge, model, router=router_to("migrants/benefits"), pooling=pooling)
+    assert model.calls["draft"] == len(Intent)
+    assert suggestion.drafts[0].writer == "a larger model"
+    prepared = [bool(draft.prepared) for draft in suggestion.drafts]
+    assert prepared == sorted(prepared)
+
+
+async def test_the_baseline_asks_the_model_once(lenient: Readers, knowledge: EvidenceSource) -> None:
+    """One prompt with the arguments and the facts; nothing is explained, searched for with the model or judged."""
+    model = helpful(one_call=GOOD)
+    profile = PROFILES["one-call"]
+    suggestion, _ = await suggest(lenient, knowledge, model, router=router_to("migrants/benefits"), profile=profile)
+    assert set(model.calls) <= {"one_call", "hateful", "violent", "personal"}
+    assert model.calls["one_call"] == 1
+    assert suggestion.drafts[0].text == GOOD
+    (asked,) = [messages for kind, messages, _ in model.asked if kind == "one_call"]
+    assert all(card.argument in asked[-1].content for card in cards_on("migrants/benefits", "en"))
+
+
+async def test_cards_that_were_said_already_give_way_to_the_next(readers: Readers, knowledge: EvidenceSource) -> None:
+    """A community that has posted every prepared reply on one stereotype is still offered prepared drafts."""
+    router = router_to("migrants/benefits", "migrants/burden")
+    first, second = (cards_on(name, "en") for name in ("migrants/benefits", "migrants/burden"))
+    said = tuple(text for card in first for _, text in card.texts)
+    suggestion, _ = await suggest(readers, knowledge, FakeModel(), recent=said, router=router)
+    fresh = {sentence for card in second for _, text in card.texts for sentence in sentences(text)}
     assert fresh & {sentence for draft in suggestion.drafts for sentence in sentences(draft.text)}

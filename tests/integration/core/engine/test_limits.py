@@ -20,6 +20,7 @@ from core.wording.text import numbers
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, passage, post_of
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel, Shares, kind_of
+from tests.fakes.engine.router import router_to
 from tests.fakes.engine.suggesting import SURELY
 
 AFTER_READING = ("claims", "vote", "queries", "summary", "draft", "rewrite", "quality", "entailment", "judge")
@@ -217,7 +218,8 @@ async def test_with_evidence_an_unsupported_fact_comes_last(lenient: Readers, kn
         shares={"hateful": SURELY, "quality": SURELY, "entailment": refuse},
     )
     request = Request(post_of(), PATIENT, Voice(intents=(Intent.POSITIVE,)))
-    *others, last = (await Engine(model, knowledge, lenient).suggest(request)).drafts
+    engine = Engine(model, knowledge, lenient, router=router_to())
+    *others, last = (await engine.suggest(request)).drafts
     assert last.text == FACT
     assert last.warnings == (f"No evidence carries this sentence: “{FACT}”",)
     assert others

@@ -23,15 +23,18 @@ FIELDS = {
     "post": {"text", "language"},
     "reading": {
         "target_group", "offensiveness", "speaker_intent", "power_dynamics", "implied_meaning", "emotional_reaction",
-        "cognitive_reaction", "severity", "recommended_action", "reason", "read_by",
+        "cognitive_reaction", "severity", "recommended_action", "reason", "read_by", "stereotypes",
     },
     "claims": {"text", "votes"},
-    "evidence": {"id", "text", "summary", "source", "scores", "target_group", "caution"},
+    "evidence": {"id", "text", "summary", "source", "scores", "target_group", "caution", "confirmed"},
     "evidence.source": {"publisher", "title", "year", "document", "url"},
-    "drafts": {"rank", "text", "intent", "scores", "receipts", "warnings", "origins", "prepared", "read_by"},
+    "drafts": {
+        "rank", "text", "intent", "scores", "receipts", "warnings", "origins", "prepared", "read_by", "answers",
+        "language", "writer", "reasons", "unscored",
+    },
     "drafts.scores": {
         "total", "stance", "argument_quality", "non_toxicity", "factuality", "faithfulness_post",
-        "faithfulness_claim", "faithfulness_evidence", "judge", "judge_spread",
+        "faithfulness_claim", "faithfulness_evidence", "judge", "judge_spread", "fit", "parts",
     },
     "drafts.receipts": {"sentence", "evidence_id", "verdict", "probability", "triplets"},
     "cost": {
@@ -108,7 +111,7 @@ async def test_what_is_shown_early_comes_with_its_sources_and_the_reading(
         assert event.reading is not None
     (read,) = [event for event in events if event.stage == "reading"]
     assert read.reading is not None
-    assert read.reading.implied_meaning == read.detail
+    assert (read.reading.implied_meaning or read.reading.reason) == read.detail
 
 
 async def test_only_a_better_draft_is_shown_as_the_best(readers: Readers, knowledge: EvidenceSource) -> None:

@@ -90,6 +90,7 @@ TAKES_NO_SENTENCE = {
 """What is called with a sentence itself, a pattern, a line for the log, or the name of a transaction or of a call."""
 NOT_ON_CARDS = {
     "\n- in this community's own voice: {}",
+    "\nA reply of this kind that fits, to be said in other words: {}",
     "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",
     "Make room or give the rights, or set {} to another place.",
     "Somebody decides about this case just now.",
@@ -110,6 +111,7 @@ NOT_ON_CARDS = {
     "positive: it says something good about the people attacked",
     "questioning: one open question that makes readers think and assumes nothing bad",
     "review board: {}",
+    "see the post",
     "sending again under the same key",
     "somebody looked: it does not stand there",
     "somebody looked: it stands there",

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import pytest
 
+from core.cards.bank import OwnReply
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
 from core.moderation.own_replies import MAX_CHARACTERS, checked_reply
-from core.wording.prepared.bank import OwnReply
 
 GOOD = "We are glad of our neighbours, wherever they were born."
 
 
-def checked(text: str, language: str = "en", intent: Intent = Intent.POSITIVE, theme: str | None = None) -> OwnReply:
+def checked(
+    text: str, language: str = "en", intent: Intent = Intent.POSITIVE, stereotype: str | None = None
+) -> OwnReply:
     """A reply about migrants."""
-    return checked_reply(text, language, TargetGroup.MIGRANTS, intent, theme)
+    return checked_reply(text, language, TargetGroup.MIGRANTS, intent, stereotype)
 
 
 def test_a_good_reply_is_kept_on_one_line() -> None:
     """As it will be posted."""
     assert checked(f"  {GOOD}\n") == OwnReply("en", TargetGroup.MIGRANTS, Intent.POSITIVE, GOOD)
-    assert checked(GOOD, theme="migrants-jobs").theme == "migrants-jobs"
+    for stereotype in ("migrants/jobs", "migrants/any"):
+        assert checked(GOOD, stereotype=stereotype).stereotype == stereotype
 
 
 @pytest.mark.parametrize(
@@ -56,14 +59,20 @@ def test_a_questioning_reply_asks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "theme", "why"),
+    ("language", "stereotype", "why"),
     [
         ("fr", None, "does not write 'fr'"),
-        ("en", "women-lead", "no theme women-lead about migrants in English"),
-        ("es", "migrants-jobs", "no theme migrants-jobs about migrants in Spanish"),
+        ("en", "women/vote", "no stereotype women/vote about migrants"),
+        ("es", "no/such", "no stereotype no/such about migrants"),
     ],
 )
-def test_it_must_be_for_something_that_is_answered(language: str, theme: str | None, why: str) -> None:
-    """A reply for a theme that is not there would never be used."""
+def test_it_must_be_for_something_that_is_answered(language: str, stereotype: str | None, why: str) -> None:
+    """A community would wait in vain for a reply to a stereotype that is not there, or to one of another group."""
     with pytest.raises(BadInput, match=why):
-        checked(GOOD, language, theme=theme)
+        checked(GOOD, language, stereotype=stereotype)
+
+
+def test_a_stereotype_may_be_answered_in_a_language_without_prepared_replies() -> None:
+    """A community whose language has no replies to a stereotype yet adds the first one."""
+    said = checked("Nos alegramos de tener vecinos de lejos.", "es", stereotype="migrants/jobs")
+    assert (said.language, said.stereotype) == ("es", "migrants/jobs")

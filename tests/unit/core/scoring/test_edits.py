@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from core.cards.bank import load_cards, prepared_sentences
 from core.errors import BadInput
 from core.models import Action, Origin, Suggestion
 from core.moderation.decline import DeclineReason, decline_reason
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import check_edit, checked_edit, read_edit, warnings_of
 from core.wording.language import NAMES
-from core.wording.prepared.bank import load_themes, prepared_sentences
 from tests.fakes.engine.brief import HARBOUR, passage, post_of
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.ports.edit_reader import FakeEditReader, read_as
@@ -86,14 +86,14 @@ def test_prepared_sentences_need_no_second_person(language: str) -> None:
     """What a moderator reads as a prepared reply needs nobody else."""
     made = suggestion()
     made = replace(made, reading=replace(made.reading, language=language))
-    bank = prepared_sentences(load_themes(language))
+    bank = prepared_sentences(load_cards(language))
     assert bank
     assert {text: reasons(text, made) for text in bank if reasons(text, made)} == {}
 
 
 def test_a_prepared_sentence_of_the_community_needs_none_either() -> None:
     """The draft says that it was prepared; the bank does not know it. In any other draft it is the model's."""
-    text = "Newcomers fish and sail."
+    text = "Most newcomers work in hospitals."
     made = suggestion_for(post_of(POST), (text,))
     assert warnings_of(check_edit(text, made))
     prepared = replace(made.drafts[0], origins=(Origin.PREPARED,))

@@ -10,7 +10,8 @@ import pytest
 from core.llm.profiles import QUICK
 from core.models import Receipt, Triplet, Verdict
 from core.ports import Inferred
-from core.scoring.receipts import factuality, is_factual, verify, warnings_of
+from core.scoring.grounding.factual import is_factual
+from core.scoring.receipts import factuality, verify, warnings_of
 from tests.fakes.engine.brief import HARBOUR, brief_of, metered, passage
 from tests.fakes.engine.embedder import FakeEmbedder
 from tests.fakes.engine.inference import FakeInference
@@ -41,10 +42,14 @@ def _model(entailment: Choice) -> FakeModel:
         ("Everyone deserves respect.", False),
         ("We should listen to each other.", False),
         ("Everyone of the 340 deserves respect.", True),
+        ("Migrants commit fewer crimes than the rest of us.", True),
+        ("Most Muslims here condemn terror.", True),
+        ("We all belong here.", False),
+        ("It hurts to read this about our neighbours.", False),
     ],
 )
-def test_a_number_makes_a_sentence_factual(sentence: str, states_a_fact: bool) -> None:
-    """Values and questions need no source; a figure always does, in whatever sentence it hides."""
+def test_what_could_be_looked_up_needs_a_source(sentence: str, states_a_fact: bool) -> None:
+    """Values and questions need none; a figure always does, and "us" or "here" make no appeal of a comparison."""
     assert is_factual(sentence) == states_a_fact
 
 
@@ -58,9 +63,9 @@ async def test_a_quoted_sentence_is_carried_by_its_passage() -> None:
 
 async def test_the_tail_of_a_sentence_is_no_quotation() -> None:
     """Without its head a passage can say the opposite."""
-    denial = passage("No study of the harbour shows that Lowlanders refuse work.")
+    denial = passage("No study of the harbour shows that most Lowlanders refuse work.")
     receipts, _ = await verify(
-        "Lowlanders refuse work.", brief_of(denial), frozenset(), metered(_model(NO)), FakeEmbedder()
+        "Most Lowlanders refuse work.", brief_of(denial), frozenset(), metered(_model(NO)), FakeEmbedder()
     )
     assert [(receipt.verdict, receipt.probability) for receipt in receipts] == [(Verdict.UNSUPPORTED, 0.25)]
 
@@ -129,7 +134,7 @@ async def test_a_number_leads_to_the_passage_that_holds_it() -> None:
 async def test_a_sentence_that_says_more_than_the_passage_is_unsupported() -> None:
     """A small model agrees to nearly everything: of what the passage does not speak, it is not asked."""
     model = _model(YES)
-    receipts = await _check("Newcomers enrich painting, music, cooking and football.", model)
+    receipts = await _check("Most newcomers have opened shops, choirs and football clubs in every town.", model)
     assert [(receipt.verdict, receipt.probability) for receipt in receipts] == [(Verdict.UNSUPPORTED, 0.0)]
     assert not model.asked
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,18 +14,24 @@ from core.errors import ScorerUnavailable
 from core.llm.profiles import QUICK
 from core.models import Brief, Scores
 from core.ports import Inferred
+from core.scoring.readers.readers import DraftSigns
 from core.scoring.rewards import (
     BUILT_IN,
     WEIGHTS,
     FaithfulnessScorer,
+    FaithfulnessToPostScorer,
+    FitScorer,
     InferredStanceScorer,
     NonToxicityScorer,
     Scorers,
+    SharedReading,
     StanceScorer,
     argument_quality,
     embedded_scorers,
     evaluate,
+    in_words,
     missing,
+    unscored,
     with_total,
 )
 from tests.fakes.engine.brief import CLAIM, HARBOUR, POST, brief_of, metered, passage
@@ -58,6 +65,13 @@ class _Own(_Constant):
 
 
 READERS = readers_saying(opposing=0.75)
+NUMBERS = tuple(field.name for field in fields(Scores) if field.name != "parts")
+
+
+def all_at(value: float, **others: float) -> Scores:
+    """Every reward that counts at one value, but for those that are named."""
+    scores: dict[str, Any] = dict.fromkeys(WEIGHTS, value) | others
+    return Scores(**scores)
 
 
 def test_the_weights_are_a_whole() -> None:
@@ -66,12 +80,24 @@ def test_the_weights_are_a_whole() -> None:
     assert all(hasattr(Scores(), name) for name in WEIGHTS)
 
 
+def test_a_fact_that_nobody_asked_for_is_not_rewarded() -> None:
+    """Closeness to the evidence is shown and counts for nothing; whether a reader would post a draft counts most."""
+    assert "faithfulness_evidence" not in WEIGHTS
+    assert max(WEIGHTS, key=lambda name: WEIGHTS[name]) == "fit"
+    assert with_total(Scores(stance=0.5, faithfulness_evidence=1.0)).total == 5
+
+
+def test_every_reward_has_words() -> None:
+    """A moderator reads no name of a field."""
+    assert [name for name in (*WEIGHTS, "faithfulness_evidence") if "_" in in_words(name)] == []
+
+
 def test_full_scores_give_the_weighted_sum() -> None:
     """All at 1 is 10, all at 0 is 0, and each part counts by its weight."""
-    assert with_total(Scores(**dict.fromkeys(WEIGHTS, 1.0))).total == 10
-    assert with_total(Scores(**dict.fromkeys(WEIGHTS, 0.0))).total == 0
+    assert with_total(all_at(1.0)).total == 10
+    assert with_total(all_at(0.0)).total == 0
     for name, weight in WEIGHTS.items():
-        alone = with_total(Scores(**dict.fromkeys(WEIGHTS, 0.0) | {name: 1.0}))
+        alone = with_total(all_at(0.0, **{name: 1.0}))
         assert alone.total == pytest.approx(10 * weight)
 
 
@@ -87,14 +113,15 @@ async def test_other_weights_weigh_otherwise() -> None:
 def test_missing_parts_are_left_out_of_the_sum() -> None:
     """The weights of what is known are scaled up: a part that nobody computed is neither 0 nor 1."""
     scores = with_total(Scores(non_toxicity=1.0, factuality=0.5))
-    assert scores.total == pytest.approx(10 * (0.2 * 1.0 + 0.15 * 0.5) / (0.2 + 0.15), abs=0.001)
-    assert (scores.stance, scores.argument_quality) == (None, None)
+    one, other = WEIGHTS["non_toxicity"], WEIGHTS["factuality"]
+    assert scores.total == pytest.approx(10 * (one * 1.0 + other * 0.5) / (one + other), abs=0.001)
+    assert (scores.stance, scores.argument_quality, scores.parts) == (None, None, 2)
     assert with_total(Scores(factuality=0.5)).total == 5
 
 
 def test_without_any_part_there_is_no_sum() -> None:
     """An old sum does not outlive its parts either; the judge is no part of it."""
-    assert with_total(Scores(total=9.0, judge=8.0)) == Scores(total=None, judge=8.0)
+    assert with_total(Scores(total=9.0, judge=8.0, parts=3)) == Scores(total=None, judge=8.0, parts=0)
 
 
 def test_what_no_draft_has_is_named() -> None:
@@ -105,21 +132,41 @@ def test_what_no_draft_has_is_named() -> None:
 
 
 async def test_evaluate_gives_each_text_its_own_scores() -> None:
-    """Scores stay with their text, F2RL's P(oppose) is the stance, and factuality is left to the receipts."""
+    """Scores stay with their text, one is not made of another, and factuality is left to the receipts."""
     own = [_Own("stance", (0.25, 0.5, 0.75)), _Own("non_toxicity", (1.0, 0.75, 0.5))]
     rows, _ = await evaluate(brief_of(), TEXTS, own)
     assert [row.stance for row in rows] == [0.25, 0.5, 0.75]
     assert [row.non_toxicity for row in rows] == [1.0, 0.75, 0.5]
-    assert [row.faithfulness_post for row in rows] == [0.25, 0.5, 0.75]
-    assert all(row.factuality is None and row.argument_quality is None for row in rows)
-    assert rows[0].total == pytest.approx(10 * (0.25 * 0.25 + 0.2 * 1.0 + 0.05 * 0.25) / 0.5)
+    assert all(row.faithfulness_post is row.factuality is row.argument_quality is None for row in rows)
+    one, other = WEIGHTS["stance"], WEIGHTS["non_toxicity"]
+    assert rows[0].total == pytest.approx(10 * (one * 0.25 + other * 1.0) / (one + other))
 
 
-async def test_the_reader_of_drafts_gives_stance_and_non_toxicity() -> None:
-    """How likely a draft opposes the post, and how unlikely it insults, stereotypes or calls for harm."""
-    rows, _ = await evaluate(brief_of(), TEXTS, [StanceScorer(READERS), NonToxicityScorer(READERS)])
+async def test_the_reader_of_drafts_gives_four_rewards() -> None:
+    """How likely a draft opposes the post, insults nobody, would be posted, and is about this very post."""
+    reading = SharedReading(READERS)
+    scorers = [kind(reading) for kind in (StanceScorer, NonToxicityScorer, FitScorer, FaithfulnessToPostScorer)]
+    rows, _ = await evaluate(brief_of(), TEXTS, scorers)
     assert [row.stance for row in rows] == [0.75] * 3
     assert [row.non_toxicity for row in rows] == [0.99] * 3
+    assert [row.fit for row in rows] == [0.75] * 3
+    assert [row.faithfulness_post for row in rows] == [0.99] * 3
+
+
+async def test_the_reader_reads_a_text_once_for_all_rewards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """People wait for it; other texts, or another post, are read anew."""
+    readers, asked = readers_saying(), list[tuple[str, Sequence[str]]]()
+    read = readers.drafts.read
+
+    def seen(post: str, drafts: Sequence[str], language: str | None = None) -> list[DraftSigns]:
+        asked.append((post, drafts))
+        return read(post, drafts, language)
+
+    monkeypatch.setattr(readers.drafts, "read", seen)
+    scorers = embedded_scorers(readers)
+    for brief, texts in ((brief_of(), TEXTS), (brief_of(), TEXTS[:1]), (brief_of(text="Go away."), TEXTS[:1])):
+        await evaluate(brief, texts, scorers)
+    assert asked == [(POST, TEXTS), (POST, TEXTS[:1]), ("Go away.", TEXTS[:1])]
 
 
 async def test_a_scorer_that_cannot_tell_adds_nothing() -> None:
@@ -199,6 +246,27 @@ async def test_an_unknown_language_has_no_score_of_the_reader(language: str | No
     brief = brief_of(passage(), language=language)
     scorers = embedded_scorers(READERS)
     assert await evaluate(brief, TEXTS, scorers) == ([Scores()] * 3, [])
+
+
+def test_each_score_that_is_missing_has_its_reason() -> None:
+    """A moderator who sees no number knows whether nobody asked, nobody could, or something broke."""
+    assert unscored(all_at(1.0, **dict.fromkeys(NUMBERS, 1.0)), brief_of(), READERS, asks_judge=True) == {}
+    said = unscored(Scores(), brief_of(claim=""), READERS, asks_judge=True)
+    assert set(said) == set(NUMBERS)
+    assert said["stance"] == said["fit"] == "it was not scored"
+    assert said["faithfulness_claim"] == "there is no claim"
+    assert said["faithfulness_evidence"] == "there is no evidence"
+    assert said["judge"] == "it was not compared"
+    assert unscored(Scores(), brief_of(), READERS, asks_judge=False)["judge"] == "the profile asks no judge"
+
+
+def test_in_a_language_that_no_reader_knows_that_is_the_reason() -> None:
+    """Whoever moderates in Basque must not think that something broke."""
+    said = unscored(Scores(), brief_of(passage(), language="eu"), READERS, asks_judge=False)
+    for name in ("stance", "non_toxicity", "fit", "faithfulness_post"):
+        assert said[name] == "the reader of drafts does not know the language"
+    for name in ("faithfulness_claim", "faithfulness_evidence"):
+        assert said[name] == "the embedding model does not know the language"
 
 
 async def test_argument_quality_is_the_share_of_yes() -> None:

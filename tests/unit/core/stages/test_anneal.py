@@ -12,23 +12,22 @@ import pytest
 
 from core.llm.budget import MeteredModel
 from core.llm.profiles import QUICK, Profile
-from core.models import Intent, Scores, TargetGroup
+from core.models import Intent, Scores
 from core.stages.anneal import SAMPLED_WORDS, anneal, pick, vocabulary
 from core.stages.assessing import Assessor
 from core.stages.drafting import Candidate
 from core.stages.outcomes import Search
-from core.wording.prepared.bank import Theme
-from tests.fakes.engine.brief import CLAIM, POST, brief_of, metered, passage
+from tests.fakes.engine.arguments import card_of
+from tests.fakes.engine.brief import POST, brief_of, metered, passage
 from tests.fakes.engine.model import FakeModel
 
 PROFILE = replace(QUICK, deadline_seconds=3600, rounds=3, proposals=2, samples=1, max_model_calls=100)
-THEME = Theme(
-    "migrants-welfare",
-    TargetGroup.MIGRANTS,
-    ("migrants live on welfare",),
-    CLAIM,
-    dict.fromkeys(Intent, ("Neighbours bake bread together.", "Migrants and neighbours share a table.")),
+CARD = card_of(
+    replies=dict.fromkeys(Intent, ("Neighbours bake bread together.", "Migrants and neighbours share a table."))
 )
+
+
+WORDS = ((1, "lantern"), (2, "bridge"), (3, "orchard"))
 
 
 def _candidate(text: str, total: float | None, intent: Intent = Intent.POSITIVE) -> Candidate:
@@ -60,7 +59,7 @@ async def _search(
     model: FakeModel | MeteredModel, assess: _Assess, profile: Profile = PROFILE, seed: int = 1
 ) -> tuple[list[Candidate], int, str]:
     under = model if isinstance(model, MeteredModel) else metered(model, profile)
-    search = await anneal([SECOND, FIRST], brief_of(passage()), [THEME], under, assess, random.Random(seed))
+    search = await anneal([SECOND, FIRST], brief_of(passage()), [CARD], under, assess, random.Random(seed))
     return search.found, search.rounds, search.stopped
 
 
@@ -99,10 +98,24 @@ def test_huge_and_missing_scores_can_be_drawn() -> None:
 
 def test_words_are_sampled_from_what_may_be_said() -> None:
     """The hints hold words of prepared sentences and evidence; of the post only what these use too."""
-    bag = vocabulary(brief_of(passage()), [THEME])
+    bag = vocabulary(brief_of(passage()), [CARD])
     assert {"neighbours", "bread", "harbour", "migrants"} <= set(bag)
     assert not {"welfare", "the", "and", "live"} & set(bag)
     assert bag == sorted(set(bag))
+
+
+def test_words_are_sampled_from_the_first_cards_only() -> None:
+    """The likeliest answers, not all that could be said of the group."""
+    others = [card_of(f"migrants/welfare-{n}", {Intent.POSITIVE: [f"We like a {word}."]}) for n, word in WORDS]
+    assert {"lantern", "bridge", "orchard"} & set(vocabulary(brief_of(), others)) == {"lantern", "bridge"}
+
+
+async def test_without_rounds_the_drafts_stay_as_they_were_written() -> None:
+    """Whoever waits for the live profile gets what there is, and no call is spent."""
+    model = _numbered()
+    pool, rounds, stopped = await _search(model, _Assess(9.5), replace(PROFILE, rounds=0))
+    assert (pool, rounds, stopped) == ([FIRST, SECOND], 0, "round limit")
+    assert not model.asked
 
 
 async def test_a_better_rewrite_comes_first() -> None:
@@ -171,7 +184,7 @@ async def test_the_rewriter_gets_post_draft_and_hints() -> None:
     """The sampled words steer the rewriter; the post stands in its quotation."""
     model = _numbered()
     await _search(model, _Assess(), replace(PROFILE, rounds=1))
-    bag = vocabulary(brief_of(passage()), [THEME])
+    bag = vocabulary(brief_of(passage()), [CARD])
     for _, messages, _ in model.asked:
         asked = messages[-1].content
         hints = asked.rsplit("Words that may help: ", 1)[1].split(", ")
@@ -221,7 +234,7 @@ async def test_a_model_that_is_gone_leaves_the_pool_as_it_was() -> None:
 async def test_nothing_to_start_from_is_said() -> None:
     """An empty pool asks the model for nothing."""
     model = metered(FakeModel(), PROFILE)
-    assert await anneal([], brief_of(), [THEME], model, _Assess(), random.Random(1)) == Search(
+    assert await anneal([], brief_of(), [CARD], model, _Assess(), random.Random(1)) == Search(
         [], 0, "no draft passed the gates"
     )
     assert model.budget.model_calls == 0
@@ -235,5 +248,5 @@ async def test_each_round_shows_all_drafts_so_far_best_first() -> None:
         shown.append([candidate.energy for candidate in pool])
 
     model = metered(_numbered(), replace(PROFILE, rounds=2, proposals=1, samples=1, target_score=10.0))
-    await anneal([SECOND, FIRST], brief_of(), [THEME], model, _Assess(5.0, 8.0), random.Random(1), show)
+    await anneal([SECOND, FIRST], brief_of(), [CARD], model, _Assess(5.0, 8.0), random.Random(1), show)
     assert shown == [[6.0, 5.0, 4.0], [8.0, 6.0, 5.0, 4.0]]

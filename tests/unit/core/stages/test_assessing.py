@@ -7,17 +7,18 @@ from dataclasses import replace
 
 import pytest
 
+from core.cards.bank import Card, prepared_id
 from core.llm.profiles import QUICK
-from core.models import Brief, Intent, Origin, ReadBy, Verdict
+from core.models import Brief, Intent, Origin, ReadBy, Scores, Verdict
 from core.ports import Message
 from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import Readers
 from core.stages.assessing import Assessor
 from core.stages.drafting import Candidate
-from core.wording.prepared.bank import load_themes, prepared_id
 from core.wording.text import sentences
-from tests.fakes.engine.brief import HARBOUR, brief_of, metered, passage
+from tests.fakes.engine.arguments import card_of
+from tests.fakes.engine.brief import CLAIM, HARBOUR, brief_of, metered, passage
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
 
@@ -25,6 +26,12 @@ PARENT = "Our neighbours bake bread and sing in the choir."
 ALIKE = "Our neighbours sing in the choir and bake bread."
 ASTRAY = "Good weather makes happy cows."
 YES, NO = {"yes": 1.0, "no": 0.0}, {"yes": 0.0, "no": 1.0}
+REPLIES = {
+    Intent.DENOUNCING: ("Talk like this has no place here.",),
+    Intent.POSITIVE: ("Our street is glad of them. It says so, too.",),
+}
+CARD = card_of(replies=REPLIES)
+GENERAL = card_of("migrants/any-1", REPLIES)
 UNCARRIED = "In 2021, newcomers held 340 of the 900 jobs in the harbour office."
 
 
@@ -38,11 +45,13 @@ def _assessor(
     readers: Readers | None = None,
     pooling: Pooling = DEAF,
     most_calls: int = 40,
+    verdicts: int = 2,
 ) -> Assessor:
-    asked = metered(model or FakeModel(), replace(QUICK, extracts_triplets=False, max_model_calls=most_calls))
+    profile = replace(QUICK, extracts_triplets=False, max_model_calls=most_calls, verdicts=verdicts)
+    asked = metered(model or FakeModel(), profile)
     return Assessor(
         brief or brief_of(),
-        themes=(),
+        cards=(),
         allowed=tuple(Intent),
         max_characters=2000,
         recent=(),
@@ -50,6 +59,7 @@ def _assessor(
         readers=readers or readers_saying(),
         model=asked,
         larger=LargeReader(asked, pooling),
+        writer=pooling,
     )
 
 
@@ -106,12 +116,11 @@ async def test_a_draft_that_is_only_shown_asks_no_model() -> None:
 
 def test_a_draft_says_where_each_sentence_comes_from() -> None:
     """A moderator tells what was prepared from what the model wrote, and both from a source's own words."""
-    theme = load_themes("en")[0]
-    reply = theme.replies[Intent.DENOUNCING][0]
-    assessor = replace(_assessor(brief_of(passage())), themes=(theme,))
+    reply = REPLIES[Intent.DENOUNCING][0]
+    assessor = replace(_assessor(brief_of(passage())), cards=(CARD,))
     found = {
         text: assessor.draft(1, _candidate(text)).origins
-        for text in (f"{reply} {theme.claim}", f"{theme.claim} {HARBOUR}", f"{PARENT} {HARBOUR}", PARENT)
+        for text in (f"{reply} {CLAIM}", f"{CLAIM} {HARBOUR}", f"{PARENT} {HARBOUR}", PARENT)
     }
     assert list(found.values()) == [
         (Origin.PREPARED, Origin.PREPARED),
@@ -119,17 +128,38 @@ def test_a_draft_says_where_each_sentence_comes_from() -> None:
         (Origin.MODEL, Origin.EVIDENCE),
         (Origin.MODEL,),
     ]
-    assert assessor.draft(1, _candidate(f"{reply} {theme.claim}")).prepared == (
-        prepared_id("en", theme.claim),
-        prepared_id("en", reply),
-    )
+    ids = (prepared_id("en", CLAIM), prepared_id("en", reply))
+    assert assessor.draft(1, _candidate(f"{reply} {CLAIM}")).prepared == ids
 
 
 def test_half_a_prepared_reply_is_none() -> None:
     """Who reviewed a reply stands for all of it: a model that took one sentence out of it wrote another one."""
-    whole = next(text for _, text in load_themes("en")[0].texts if len(sentences(text)) == 2)
-    draft = replace(_assessor(), themes=load_themes("en")[:1]).draft(1, _candidate(sentences(whole)[0]))
+    whole = REPLIES[Intent.POSITIVE][0]
+    draft = replace(_assessor(), cards=(CARD,)).draft(1, _candidate(sentences(whole)[0]))
     assert (draft.origins, draft.prepared) == ((Origin.MODEL,), ())
+
+
+@pytest.mark.parametrize(
+    ("card", "is_prepared", "answers", "reason"),
+    [
+        (CARD, True, "migrants live on welfare", "It was prepared for posts that say: migrants live on welfare."),
+        (GENERAL, True, None, "It was prepared for any post about this group: say something about this one."),
+        (None, False, "migrants live on welfare", "The model wrote it for this post."),
+    ],
+    ids=["prepared", "general", "written"],
+)
+def test_a_draft_says_what_it_answers(card: Card | None, is_prepared: bool, answers: str | None, reason: str) -> None:
+    """A moderator sees at once whether it aims at this post, who wrote it, and in what language."""
+    assessor = replace(_assessor(), cards=(CARD, GENERAL))
+    draft = assessor.draft(1, replace(_candidate(PARENT, is_prepared=is_prepared), card=card))
+    assert (draft.answers, draft.language, draft.reasons[0]) == (answers, "en", reason)
+    assert draft.writer == (None if is_prepared else DEAF.model)
+
+
+def test_where_no_stereotype_is_known_a_draft_answers_none() -> None:
+    """No gist is better than a wrong one."""
+    assert replace(_assessor(), cards=(GENERAL,)).draft(1, _candidate(PARENT)).answers is None
+    assert _assessor().draft(1, _candidate(PARENT)).answers is None
 
 
 LARGE = Pooling("great-70b", is_fitted=True)
@@ -187,7 +217,7 @@ async def test_what_both_think_likely_is_shown_with_a_warning() -> None:
     entrant = (await _entrants(assessor, _candidate(OWN[0])))[0]
     assert entrant.warnings == ("Look twice: the language model thinks that it perhaps does not oppose the post.",)
     assert model.calls["fault"] == 4
-    assert entrant.last == 1
+    assert entrant.last == (False, 1)
 
 
 @pytest.mark.parametrize(("said", "stays"), [(FIT, True), (UNFIT, False)])
@@ -220,10 +250,36 @@ async def test_prepared_drafts_are_judged_by_rules_only() -> None:
     assert model.calls["fit"] == 0
 
 
-async def test_the_model_that_ships_is_not_asked_more_than_before() -> None:
-    """Its answer whether a draft is fit is its answer how good the draft is."""
-    model = FakeModel(shares={"quality": YES, "fit": {"yes": 0.9, "no": 0.1}})
-    assessor = _assessor(model=model, pooling=replace(LARGE, is_larger=False))
+@pytest.mark.parametrize(("is_larger", "verdicts", "asked"), [(False, 0, 0), (False, 2, 1), (True, 0, 1)])
+async def test_who_waits_does_not_wait_for_a_small_models_taste(is_larger: bool, verdicts: int, asked: int) -> None:
+    """In a profile without a judge, how good a draft is stays unknown unless a larger model can tell."""
+    model = FakeModel(shares={"quality": YES, "fit": FIT})
+    assessor = _assessor(model=model, pooling=replace(LARGE, is_larger=is_larger), verdicts=verdicts)
     entrant = (await _entrants(assessor, _candidate(OWN[0])))[0]
-    assert entrant.scores.argument_quality == pytest.approx(0.9)
-    assert model.calls == {"fit": 1}
+    assert model.calls["quality"] == asked
+    assert entrant.scores.argument_quality == (1.0 if asked else None)
+    assert ("argument_quality" in assessor.draft(1, entrant).unscored) is not bool(asked)
+
+
+async def test_a_prepared_draft_stands_in_until_a_larger_model_has_written() -> None:
+    """What a large model wrote for this very post comes first; the one that ships rarely writes better than people."""
+    texts = (_candidate(OWN[0], is_prepared=True), _candidate(OWN[1]))
+    for is_larger in (True, False):
+        assessor = _assessor(pooling=replace(LARGE, is_larger=is_larger))
+        passed = [replace(c, scores=Scores(total=5.0 - n)) for n, c in enumerate(await assessor.passing(texts))]
+        assert [c.stands_in for c in passed] == [is_larger, False]
+        first = min(passed, key=lambda candidate: candidate.order)
+        assert first.is_prepared is not is_larger
+
+
+async def test_a_draft_says_what_speaks_for_it() -> None:
+    """Who carries its fact, and what the reader saw: a moderator need not guess why it is shown."""
+    assessor = _assessor(brief_of(passage()))
+    shown = await assessor.finish(_candidate(HARBOUR, is_prepared=True), asks_model=False)
+    scored = replace(shown, scores=Scores(stance=0.991, fit=0.87, faithfulness_claim=0.6))
+    assert list(assessor.draft(1, scored).reasons)[1:] == [
+        "Its fact is in the evidence (Town hall).",
+        "It carries the counter-claim.",
+        "The reader of drafts: 99% likely to oppose the post, 87% fit to be posted.",
+    ]
+    assert len(assessor.draft(1, replace(scored, receipts=(), scores=Scores(fit=0.5, stance=None))).reasons) == 1

@@ -12,12 +12,14 @@ from core.models import Claim
 from core.ports import Message
 from core.scoring.readers.readers import Readers
 from core.stages.claims import fault_of, propose_claims, vote
-from core.wording.prepared.bank import load_themes
+from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import metered, post_of
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
 
-THEMES = [theme for theme in load_themes("en") if theme.id.startswith("migrants-")][:3]
+PREPARED = [f"Prepared claim {name} is kind." for name in ("one", "two", "three", "four")]
+CARDS = [card_of(f"migrants/welfare-{number}", claim=claim) for number, claim in enumerate(PREPARED, 1)]
+GENERAL = card_of("migrants/any-1", claim="Everybody belongs here.")
 CLAIMS = [f"Claim {name} is kind." for name in ("one", "two", "three", "four", "five")]
 STANDING = ("Newcomers nurse our parents and bake our bread.", "A warm street keeps its families for life.")
 
@@ -87,20 +89,44 @@ def test_harmless_phrases_stand(language: str, claim: str) -> None:
 
 
 async def test_prepared_claims_come_first_and_each_once() -> None:
-    """The closest themes' claims stand for certain; numbering goes, and a claim is not voted on twice."""
-    written = [f"1. {STANDING[0]}", f"- {STANDING[0]}", "", f"2) {STANDING[1]}", f"3. {THEMES[0].claim}"]
+    """What the first cards argue stands for certain; numbering goes, and a claim is not voted on twice."""
+    written = [f"1. {STANDING[0]}", f"- {STANDING[0]}", "", f"2) {STANDING[1]}", f"3. {PREPARED[0]}"]
     model = FakeModel(texts={"claims": "\n".join(written)})
-    claims, degraded = await propose_claims(post_of(), "en", THEMES, metered(model), readers_saying(), 5)
-    assert claims == [THEMES[0].claim, THEMES[1].claim, *STANDING]
+    claims, degraded = await propose_claims(post_of(), "en", CARDS, metered(model), readers_saying(), 6)
+    assert claims == [*PREPARED[:3], *STANDING]
     assert degraded == []
+
+
+async def test_a_general_argument_is_used_only_where_there_is_no_other() -> None:
+    """A claim that fits any post answers none; where nobody knows what the post says it is better than nothing."""
+    for cards, expected in (([CARDS[0], GENERAL], PREPARED[0]), ([GENERAL], GENERAL.claim)):
+        claims, _ = await propose_claims(post_of(), "en", cards, metered(FakeModel()), readers_saying(), 5)
+        assert claims == [expected]
+
+
+async def test_an_argument_without_words_in_the_language_is_argued_in_english() -> None:
+    """The model that writes in Basque still knows what to argue; what a community took out is argued no more."""
+    cards = [replace(CARDS[0], is_translated=False), replace(CARDS[1], claim="")]
+    claims, _ = await propose_claims(post_of(), "eu", cards, metered(FakeModel()), readers_saying(), 5)
+    assert claims == [CARDS[0].claim]
+
+
+async def test_a_model_that_is_not_wanted_is_not_asked() -> None:
+    """People wait: what the cards argue is enough for them, and nothing is said to be missing."""
+    model = FakeModel(texts={"claims": STANDING[0]})
+    claims, degraded = await propose_claims(
+        post_of(), "en", CARDS, metered(model), readers_saying(), 5, asks_model=False
+    )
+    assert (claims, degraded) == (PREPARED[:3], [])
+    assert not model.asked
 
 
 async def test_prepared_claims_are_not_held_to_the_lists() -> None:
     """The lists are for what a model writes; people checked the others."""
-    theme = replace(THEMES[0], claim="Every child deserves any help and only kindness.")
-    assert fault_of(theme.claim, "en") == "overstates"
-    claims, _ = await propose_claims(post_of(), "en", [theme], metered(FakeModel()), readers_saying(), 3)
-    assert claims == [theme.claim]
+    card = card_of(claim="Every child deserves any help and only kindness.")
+    assert fault_of(card.claim, "en") == "overstates"
+    claims, _ = await propose_claims(post_of(), "en", [card], metered(FakeModel()), readers_saying(), 3)
+    assert claims == [card.claim]
 
 
 async def test_lost_claims_are_counted() -> None:
@@ -138,14 +164,15 @@ async def test_the_reader_is_not_asked_in_a_language_that_they_do_not_know() -> 
 async def test_no_more_claims_than_asked_for() -> None:
     """The profile says how many claims are voted on."""
     model = FakeModel(texts={"claims": "\n".join(STANDING)})
-    claims, _ = await propose_claims(post_of(), "en", THEMES, metered(model), readers_saying(), 3)
-    assert claims == [THEMES[0].claim, THEMES[1].claim, STANDING[0]]
+    for count, expected in ((4, [*PREPARED[:3], STANDING[0]]), (2, PREPARED[:2])):
+        claims, _ = await propose_claims(post_of(), "en", CARDS, metered(model), readers_saying(), count)
+        assert claims == expected
 
 
 async def test_without_a_model_the_prepared_claims_are_used() -> None:
     """A model that is down costs its own claims only, and the reason is told."""
-    claims, degraded = await propose_claims(post_of(), "en", THEMES, metered(FakeModel(down=True)), readers_saying(), 5)
-    assert claims == [THEMES[0].claim, THEMES[1].claim]
+    claims, degraded = await propose_claims(post_of(), "en", CARDS, metered(FakeModel(down=True)), readers_saying(), 5)
+    assert claims == PREPARED[:3]
     assert degraded == ["claims: the model wrote none (The fake model is down.); prepared claims are used"]
 
 

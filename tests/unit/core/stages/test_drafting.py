@@ -1,4 +1,4 @@
-"""The drafts that the search starts from: prepared sentences put together, and what the model wrote, tidied."""
+"""The drafts that the search starts from: prepared replies and facts, and what the model wrote, tidied."""
 
 from __future__ import annotations
 
@@ -7,105 +7,121 @@ from dataclasses import replace
 
 import pytest
 
+from core.cards.bank import Card
 from core.llm.profiles import QUICK
-from core.models import Intent, Receipt, Scores, TargetGroup, Verdict
-from core.stages.drafting import Candidate, compose, tidy, write
-from core.wording.prepared.bank import Theme
+from core.models import Evidence, Intent, Receipt, Scores, Verdict
+from core.stages.drafting import Candidate, compose, tidy, weakest, write, write_at_once
+from core.stages.evidence import NEAR
+from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, HARBOUR, POST, brief_of, metered, passage
 from tests.fakes.engine.model import FakeModel
 
 SCHOOL = "The night school has 60 pupils."
-THEME = Theme(
-    "migrants-welfare",
-    TargetGroup.MIGRANTS,
-    ("migrants live on welfare",),
-    CLAIM,
-    {
-        Intent.INFORMATIVE: ("Taxes come off every wage.", "Newcomers raise families here."),
-        Intent.EMPATHETIC: ("It hurts to read this about a neighbour.",),
-        Intent.QUESTIONING: ("Whom of them have you met?",),
-        Intent.DENOUNCING: ("Talk like this has no place here. We look out for one another.",),
-        Intent.POSITIVE: ("One is glad of such neighbours. They bake. They sing.",),
-    },
-)
+REPLIES = {
+    Intent.INFORMATIVE: ("Taxes come off every wage.", "Newcomers raise families here."),
+    Intent.EMPATHETIC: ("It hurts to read this about a neighbour.",),
+    Intent.QUESTIONING: ("Whom of them have you met?",),
+    Intent.DENOUNCING: ("Talk like this has no place here. We look out for one another.",),
+    Intent.POSITIVE: ("One is glad of such neighbours. They bake. They sing.",),
+}
+CARD = card_of(replies=REPLIES, fact="migrants-001")
+GENERAL = card_of("migrants/any-1", REPLIES)
+OTHER = card_of("migrants/welfare-2", {Intent.EMPATHETIC: ("Nobody should read that about home.",)}, claim="We pay in.")
 
 
-def _texts(intent: Intent, *facts: str) -> set[str]:
-    brief = brief_of(*(passage(fact) for fact in facts))
-    return {c.text for c in compose(brief, THEME, [intent], random.Random(1))}
+def _texts(intent: Intent, *facts: Evidence, card: Card = CARD) -> set[str]:
+    return {c.text for c in compose(brief_of(*facts), [card], [intent], random.Random(1))}
 
 
-def test_an_informative_draft_joins_a_prepared_sentence_and_a_fact() -> None:
-    """The figure is the evidence's own, word for word; claim and opening never stand with the same one."""
-    drafts = _texts(Intent.INFORMATIVE, HARBOUR, SCHOOL)
-    openings = THEME.replies[Intent.INFORMATIVE]
-    assert drafts == {f"{CLAIM} {HARBOUR}", *(f"{opening} {SCHOOL}" for opening in openings)}
+@pytest.mark.parametrize("intent", [Intent.EMPATHETIC, Intent.QUESTIONING, Intent.DENOUNCING])
+def test_a_prepared_reply_stands_as_it_was_written(intent: Intent) -> None:
+    """Who reviewed it stands for these very words: nothing is put before or after them."""
+    assert _texts(intent, passage()) == set(REPLIES[intent])
 
 
-def test_without_evidence_an_informative_draft_holds_prepared_sentences_only() -> None:
-    """No evidence, no figure."""
-    assert _texts(Intent.INFORMATIVE) == {f"{CLAIM} {opening}" for opening in THEME.replies[Intent.INFORMATIVE]}
+def test_an_argument_is_joined_with_the_fact_that_it_rests_on() -> None:
+    """The figure is the evidence's own, word for word; the replies without a fact give way to it."""
+    drafts = _texts(Intent.INFORMATIVE, passage(SCHOOL, "migrants-002"), passage(HARBOUR, "migrants-001"))
+    assert drafts == {f"{CLAIM} {HARBOUR}"}
+
+
+def test_an_argument_takes_no_other_fact() -> None:
+    """A true fact beside the point is what a reader mocks; without its own the argument is no draft."""
+    drafts = _texts(Intent.INFORMATIVE, passage(SCHOOL, "migrants-002"))
+    assert drafts == set(REPLIES[Intent.INFORMATIVE])
+    assert _texts(Intent.INFORMATIVE) == drafts
+    assert _texts(Intent.INFORMATIVE, passage(), card=replace(CARD, fact=None, no_fact="none exists")) == drafts
+
+
+def test_a_general_card_takes_a_fact_that_bears_on_the_post() -> None:
+    """It rests on none of its own; one that may be beside the point is passed over."""
+    far = replace(passage(SCHOOL, "migrants-002"), scores={"claim": NEAR - 0.1})
+    near = replace(passage(HARBOUR, "migrants-003"), scores={"claim": NEAR})
+    assert f"{CLAIM} {HARBOUR}" in _texts(Intent.INFORMATIVE, far, near, card=GENERAL)
+    assert _texts(Intent.INFORMATIVE, far, card=GENERAL) == set(REPLIES[Intent.INFORMATIVE])
 
 
 def test_a_fact_in_another_language_is_not_joined() -> None:
     """A reply is in one language; the moderator still sees the evidence beside it."""
-    drafts = compose(brief_of(passage(), language="it"), THEME, [Intent.INFORMATIVE], random.Random(1))
+    drafts = compose(brief_of(passage(), language="it"), [CARD, GENERAL], [Intent.INFORMATIVE], random.Random(1))
     assert drafts
     assert not any(HARBOUR in draft.text for draft in drafts)
 
 
-@pytest.mark.parametrize(
-    ("intent", "text"),
-    [
-        (Intent.EMPATHETIC, f"It hurts to read this about a neighbour. {CLAIM}"),
-        (Intent.QUESTIONING, "Whom of them have you met?"),
-        (Intent.DENOUNCING, "Talk like this has no place here. We look out for one another."),
-    ],
-)
-def test_the_other_intents(intent: Intent, text: str) -> None:
-    """A sentence alone gets the claim; a question stays open, and a whole reply is left as it is."""
-    assert _texts(intent, HARBOUR) == {text}
-
-
 def test_what_is_too_long_is_not_composed() -> None:
     """A draft has two sentences at most."""
-    assert not _texts(Intent.POSITIVE, HARBOUR)
-    assert not _texts(Intent.INFORMATIVE, f"{HARBOUR} {SCHOOL}")
+    assert not _texts(Intent.POSITIVE)
+    assert _texts(Intent.INFORMATIVE, passage(f"{HARBOUR} {SCHOOL}")) == set(REPLIES[Intent.INFORMATIVE])
 
 
 def test_composed_drafts_are_prepared_and_unscored() -> None:
-    """What was prepared is marked so, and no text comes twice."""
-    drafts = compose(brief_of(passage()), THEME, list(Intent), random.Random(1))
+    """What was prepared is marked so, with the card that it is of, and no text comes twice."""
+    drafts = compose(brief_of(passage()), [CARD, OTHER, GENERAL], list(Intent), random.Random(1))
     assert len(drafts) == len({draft.text for draft in drafts})
-    assert drafts
     assert all(draft.is_prepared and draft.scores == Scores() for draft in drafts)
+    cards = [draft.card.id for draft in drafts if draft.card]
+    assert list(dict.fromkeys(cards)) == [CARD.id, OTHER.id]
+    assert len(cards) == len(drafts)
+
+
+def test_two_replies_of_each_card_are_taken() -> None:
+    """However many there are, a card leaves room for the next one."""
+    rich = card_of(replies={Intent.EMPATHETIC: [f"We like reply {n}." for n in range(20)]})
+    drafts = compose(brief_of(), [rich, OTHER], [Intent.EMPATHETIC], random.Random(1))
+    assert [draft.card for draft in drafts] == [rich, rich, OTHER]
 
 
 def test_a_communitys_own_replies_come_before_the_projects() -> None:
     """They were written for this very place; of the project's as many are taken as there is room for."""
     mine = ("Come to the harbour with us. We will show you around.", "We like our neighbours. We say it, too.")
-    theme = replace(THEME, own={Intent.DENOUNCING: mine})
-    drafts = compose(brief_of(), theme, [Intent.DENOUNCING], random.Random(1))
+    card = replace(CARD, own={Intent.DENOUNCING: mine})
+    drafts = compose(brief_of(), [card], [Intent.DENOUNCING], random.Random(1))
     assert {draft.text for draft in drafts} == set(mine)
-    theme = replace(THEME, own={Intent.DENOUNCING: mine[:1]})
-    drafts = compose(brief_of(), theme, [Intent.DENOUNCING], random.Random(1))
-    assert [draft.text for draft in drafts] == [mine[0], *THEME.replies[Intent.DENOUNCING]]
+    card = replace(CARD, own={Intent.DENOUNCING: mine[:1]})
+    drafts = compose(brief_of(), [card], [Intent.DENOUNCING], random.Random(1))
+    assert [draft.text for draft in drafts] == [mine[0], *REPLIES[Intent.DENOUNCING]]
 
 
 def test_without_a_claim_the_replies_stand_alone() -> None:
-    """A community may take a claim out."""
-    theme, facts = replace(THEME, claim=""), brief_of(passage(HARBOUR), passage(SCHOOL, "migrants-002"))
-    found = {draft.text for draft in compose(facts, theme, [Intent.INFORMATIVE, Intent.EMPATHETIC], random.Random(1))}
-    openings = THEME.replies[Intent.INFORMATIVE]
-    assert found == {*THEME.replies[Intent.EMPATHETIC], *(f"{opening} {HARBOUR}" for opening in openings)}
+    """A community may take a claim out, and in some languages nobody wrote one: a fact alone argues nothing."""
+    assert _texts(Intent.INFORMATIVE, passage(), card=replace(CARD, claim="")) == set(REPLIES[Intent.INFORMATIVE])
 
 
 def test_the_same_seed_composes_the_same() -> None:
     """A suggestion can be repeated."""
-    rich = replace(THEME, replies=dict.fromkeys(Intent, tuple(f"We like reply {n}." for n in range(20))))
-    made = [compose(brief_of(), rich, list(Intent), random.Random(seed)) for seed in (3, 3, 4)]
+    rich = card_of(replies=dict.fromkeys(Intent, tuple(f"We like reply {n}." for n in range(20))))
+    made = [compose(brief_of(), [rich], list(Intent), random.Random(seed)) for seed in (3, 3, 4)]
     assert made[0] == made[1]
     assert made[0] != made[2]
+
+
+def test_the_weakest_intents_come_first() -> None:
+    """A small model has time for few drafts: it writes what a moderator has least of."""
+    drafts = [Candidate("x", Intent.POSITIVE, is_prepared=True, scores=Scores(total=total)) for total in (2.0, 7.0)] + [
+        Candidate("y", Intent.DENOUNCING, is_prepared=True, scores=Scores(total=5.0))
+    ]
+    wanted = [Intent.POSITIVE, Intent.DENOUNCING, Intent.EMPATHETIC]
+    assert weakest(wanted, drafts) == [Intent.EMPATHETIC, Intent.DENOUNCING, Intent.POSITIVE]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +160,37 @@ async def test_the_model_is_asked_once_for_each_intent() -> None:
         assert how is not None
         assert how.temperature == 0.25
     assert len({how.seed for _, _, how in model.asked if how}) == len(Intent)
+
+
+async def test_the_model_reads_what_the_post_says_and_what_fits() -> None:
+    """A small model aims better with an example: one reply of each of two cards, the community's own before all."""
+    model = FakeModel()
+    cards = [replace(CARD, own={Intent.EMPATHETIC: ("Our harbour is theirs, too.",)}), OTHER, replace(CARD, own={})]
+    brief = replace(brief_of(), reading=replace(brief_of().reading, implied_meaning="It says that they live on us."))
+    await write(brief, [Intent.EMPATHETIC], metered(model), style="", temperature=0, exemplars=[], cards=cards)
+    asked = model.asked[0][1][-1].content
+    assert "The post: It says that they live on us.\n" in asked
+    fitting = [line.partition("in other words: ")[2] for line in asked.splitlines() if "of this kind that fits" in line]
+    assert fitting == ["Our harbour is theirs, too.", *OTHER.replies[Intent.EMPATHETIC]]
+
+
+async def test_a_general_reply_is_no_example() -> None:
+    """A model that copies it would answer no post; without a gist it is told to read the post."""
+    model = FakeModel()
+    await write(brief_of(), [Intent.EMPATHETIC], metered(model), style="", temperature=0, exemplars=[], cards=[GENERAL])
+    asked = model.asked[0][1][-1].content
+    assert "of this kind that fits" not in asked
+    assert "The post: see the post\n" in asked
+
+
+async def test_several_drafts_of_an_intent_are_asked_for_in_one_request() -> None:
+    """A large model costs by the prompt: it writes some for each intent, and the same one counts once."""
+    model = FakeModel(texts={"draft": "We all belong here."})
+    drafts, _ = await write(
+        brief_of(), [Intent.POSITIVE], metered(model), style="", temperature=1, exemplars=[], each=3
+    )
+    assert [how.n for _, _, how in model.asked if how] == [3]
+    assert [draft.text for draft in drafts] == ["We all belong here."]
 
 
 async def test_another_variant_asks_under_other_seeds() -> None:
@@ -199,3 +246,24 @@ def test_a_candidate_without_a_full_receipt_is_unsupported() -> None:
     for verdict in Verdict:
         checked = replace(candidate, receipts=(Receipt("x", None, verdict, None),))
         assert checked.is_unsupported == (verdict is not Verdict.SUPPORTED)
+
+
+async def test_all_replies_can_be_asked_for_at_once() -> None:
+    """The baseline that all other work has to beat: one request, with all knowledge, and no reply twice or empty."""
+    model = FakeModel(texts={"one_call": "Reply: We all belong here. They work. They"})
+    replies, notes = await write_at_once(
+        brief_of(language="eu"), [HARBOUR, SCHOOL], metered(model), style="dry and calm", temperature=0.25, count=4
+    )
+    assert (replies, notes) == (["We all belong here. They work."], [])
+    [(_, messages, how)] = model.asked
+    told = "\n".join(message.content for message in messages)
+    assert all(part in told for part in (f"<post>{POST}</post>", HARBOUR, SCHOOL, "dry and calm", "Basque"))
+    assert how is not None
+    assert (how.n, how.temperature) == (4, 0.25)
+
+
+async def test_a_model_that_is_gone_writes_nothing_at_once() -> None:
+    """Why there is no reply is told; nothing is made up, and an empty answer is none."""
+    for model, said in ((FakeModel(down=True), "The fake model is down."), (FakeModel(), "")):
+        replies, notes = await write_at_once(brief_of(), [], metered(model), style="", temperature=0, count=2)
+        assert (replies, list(notes)) == ([], [f"drafts: the model wrote none ({said})"] if said else [])

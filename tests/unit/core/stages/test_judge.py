@@ -111,6 +111,21 @@ async def test_at_most_two_verdicts_for_each_candidate() -> None:
     assert by.model.budget.judge_calls == 12
 
 
+async def test_a_profile_without_verdicts_asks_no_judge() -> None:
+    """Whoever waits is shown what the rewards say, and is told that nobody compared."""
+    fake = FakeModel(shares={"judge": _by_merit})
+    judged = await judge(THREE, BRIEF, _judge(fake, replace(QUICK, verdicts=0)))
+    assert judged == (THREE, ["judge: the profile asks no judge; the rewards decide"])
+    assert not fake.asked
+
+
+async def test_the_profile_says_how_many_verdicts_there_are() -> None:
+    """A judge that never decides is asked that often for each candidate, and no oftener."""
+    by = _judge(FakeModel(), replace(PATIENT, verdicts=1))
+    await judge(SIX, BRIEF, by)
+    assert by.model.budget.judge_calls == 6
+
+
 async def test_the_orders_disagreement_is_reported() -> None:
     """A judge that always says A contradicts itself completely; one that knows its mind does not."""
     torn, _ = await judge(THREE, BRIEF, _judge(FakeModel(shares={"judge": _first})))
@@ -188,6 +203,21 @@ def test_unsupported_drafts_come_last() -> None:
         _candidate("no facts", 2.0, judge=2.0),
     ]
     assert _texts(ranked(drafts)) == ["no facts", "carried", "wrong", "unchecked"]
+
+
+def test_prepared_drafts_that_stand_in_come_after_what_a_larger_model_wrote() -> None:
+    """Whatever their rewards: they were written for many posts. Only the first place is for what nobody doubts."""
+    drafts = [
+        replace(_candidate("stands in", 9.0, judge=9.0), stands_in=True),
+        _candidate("written", 3.0, judge=3.0),
+        _candidate("unsourced", 10.0, judge=10.0, receipts=UNSUPPORTED),
+        replace(_candidate("doubted", 10.0, judge=10.0), doubt="Look twice."),
+    ]
+    assert set(_texts(ranked(drafts))[1:3]) == {"unsourced", "doubted"}
+    assert (_texts(ranked(drafts))[0], _texts(ranked(drafts))[3]) == ("written", "stands in")
+    assert _texts(ranked([drafts[0], drafts[3]])) == ["stands in", "doubted"]
+    assert _texts(best_of_each_intent(drafts)) == ["written"]
+    assert _texts(seeded(drafts, 4))[0] == "written"
 
 
 def test_a_draft_whose_fact_may_be_beside_the_point_does_not_lead() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core.cards.bank import LANGUAGES
 from core.wording import language
 from core.wording.language import NAMES, detect, name_of
-from core.wording.prepared.bank import LANGUAGES
 
 
 @pytest.mark.parametrize(

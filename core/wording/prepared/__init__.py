@@ -1,1 +1,0 @@
-"""Replies that the project prepared in advance; README.md says how."""
