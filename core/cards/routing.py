@@ -7,9 +7,9 @@ language on labelled posts (``python -m training.routing``); in a language witho
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +30,6 @@ WEIGHTS: Final = Path(str(resources.files("core.cards"))) / "routing.safetensors
 MOST: Final = 2
 """A post may put forward two stereotypes."""
 MOST_WORDS: Final = 200
-_REMEMBERED: Final = 256
 _NEVER: Final = (1.0, 1.0)
 
 
@@ -51,7 +50,7 @@ class Router:
 
     def __init__(self, classifier: TextClassifier) -> None:
         self._classifier = classifier
-        self._of = lru_cache(_REMEMBERED)(self._guesses)
+        self._last: tuple[bytes, NDArray[np.float32]] | None = None
 
     def route(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
         """The stereotypes that the post surely enough puts forward, the likeliest first; two at most.
@@ -78,25 +77,28 @@ class Router:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        return list(self._of(text, language, group, violent))
-
-    def _guesses(self, text: str, language: str | None, group: TargetGroup, is_violent: bool) -> tuple[Route, ...]:
         about, known = self._classifier.about, load_stereotypes()
         fitted = about["calibration"].get(language)
         if fitted is None:
-            return ()
+            return []
         of_group = (known[name] for name in about["outputs"] if name in known and known[name].target_group is group)
-        names = [one.id for one in of_group if is_violent or not one.is_violent]
+        names = [one.id for one in of_group if violent or not one.is_violent]
         if not names:
-            return ()
+            return []
         places = {name: at for at, name in enumerate(about["outputs"])}
         none = f"{names[0].split('/')[0]}/{NONE}"
-        shown = " ".join(readable(text, language).split()[:MOST_WORDS])
-        logits = self._classifier.logits([(shown,)])[0]
+        logits = self._logits(" ".join(readable(text, language).split()[:MOST_WORDS]))
         shares = shares_among(logits[[places[name] for name in (*names, none)]])[:-1]
         chances = _probability(_odds(shares) * fitted[0] + fitted[1])
         found = [Route(known[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
-        return tuple(sorted(found, key=lambda one: -one.probability))
+        return sorted(found, key=lambda one: -one.probability)
+
+    def _logits(self, shown: str) -> NDArray[np.float32]:
+        """The outputs for a text; those of the last one are kept by a digest, since each stage asks for the same."""
+        digest, last = hashlib.blake2b(shown.encode()).digest(), self._last
+        if last is None or last[0] != digest:
+            self._last = last = (digest, self._classifier.logits([(shown,)])[0])
+        return last[1]
 
 
 def shipped_router(embedder: Embedder, read: Vectors) -> Router:

@@ -27,13 +27,11 @@ def test_each_label_names_a_stereotype_of_its_group() -> None:
     known, written = load_stereotypes(), {row.id for row in posts()}
     found = rows("routing/labels.jsonl")
     assert len(found) > 6000
-    for row in found:
-        assert row["post"] in written
-        labels = row["labels"]
-        assert isinstance(labels, list)
-        for label in labels:
-            assert 1 <= len(label) <= 2
-            assert all(one == NONE or known[one].target_group == row["target_group"] for one in label), row["post"]
+    assert [row["post"] for row in found if row["post"] not in written] == []
+    labels = [(row, label) for row in found for label in row["labels"]]  # type: ignore[attr-defined]
+    assert [label for _, label in labels if not 1 <= len(label) <= 2] == []
+    named = [(row, one) for row, label in labels for one in label if one != NONE]
+    assert [one for row, one in named if known[one].target_group != row["target_group"]] == []
 
 
 def test_each_wording_is_one_stereotypes() -> None:
