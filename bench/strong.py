@@ -29,7 +29,7 @@ from core.models import FlaggedPost, PostRef, Suggestion
 from core.request import Request
 from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.readers import Readers
-from core.stages.drafting import tidy
+from core.stages.search.drafting import tidy
 
 _SAYS: Final = 2
 """Drafts for each intent: a good one and a planted one."""

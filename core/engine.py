@@ -9,10 +9,9 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby
 from typing import TypeVar
 
 from core.cards.bank import LANGUAGES, Card, cards_on, changed, general_cards
@@ -26,7 +25,6 @@ from core.models import (
     Draft,
     Evidence,
     FlaggedPost,
-    Intent,
     Progress,
     Reading,
     Suggestion,
@@ -34,29 +32,27 @@ from core.models import (
 )
 from core.ports import EvidenceSource, LanguageModel
 from core.request import Request
-from core.scoring.gates import intent_fault
 from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import BUILT_IN, Scorers, in_words, missing
-from core.stages.anneal import anneal
 from core.stages.assessing import MAX_DRAFTS, Assessor, argues
+from core.stages.candidates import Candidate
 from core.stages.claims import propose_claims, vote
-from core.stages.codeofconduct import search, word_list
-from core.stages.drafting import Candidate, compose, weakest, write, write_at_once
 from core.stages.evidence import far_from, find_evidence, summarise, write_queries
+from core.stages.gist import with_gist
 from core.stages.judge import judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
-from core.stages.outcomes import Noted, Search
-from core.stages.reading import decide, read_post, with_gist
+from core.stages.outcomes import Noted
+from core.stages.reading import decide, read_post
+from core.stages.search.drafting import compose
+from core.stages.search.run import DraftSearch
 from core.stages.signals import Signals, check_text, read_signals
 from core.wording.targets.groups import undisguised
-from core.wording.text import join
 
 MOST_CHARACTERS_BESIDE = 1_000
 """The longest post whose claims are written beside its reading."""
 _TRIED_FIRST = 4
-_WRITTEN_AT_ONCE = 2
 OnProgress = Callable[[Progress], None]
 T = TypeVar("T")
 
@@ -167,7 +163,7 @@ class _Run:
         try:
             async with asyncio.TaskGroup() as group:
                 early = group.create_task(self._early_claims(likely))
-                reading = await self._with_gist(await self._read())
+                reading = await self._read()
                 self._report("reading", reading.implied_meaning or reading.reason, reading)
                 if not self.request.wants_drafts(reading, signals):
                     early.cancel()
@@ -178,18 +174,16 @@ class _Run:
         await self._first_draft(reading)
         argument = await self._argue(self._writable(reading), early.result())
         assessor = self._assessor(argument.brief, argument.cards)
-        if self.request.profile.is_published_loop:
-            search = await self._search_as_published(assessor)
-        else:
-            search = await self._draft(assessor)
+        search = await self._search(assessor).run()
         drafts = await self._rank(search.found, assessor)
         return self._suggestion(reading, argument, drafts, rounds=search.rounds, stopped=search.stopped)
 
     async def _read(self) -> Reading:
         """The reading, without the model in the profile that asks it only once."""
         if self.request.profile.is_one_call:
-            return decide(self.signals, {})
-        return self._noting(await read_post(self.open_post, self.signals, self.model, self.larger))
+            return await self._with_gist(decide(self.signals, {}))
+        reading = self._noting(await read_post(self.open_post, self.signals, self.model, self.larger))
+        return await self._with_gist(reading, self.larger)
 
     def _noting(self, noted: Noted[T]) -> T:
         """What a stage found; its notes are kept for the suggestion."""
@@ -209,8 +203,9 @@ class _Run:
         start = compose(assessor.brief, cards, self.request.voice.intents, self.chance)
         await self._show(await assessor.best(start[:_TRIED_FIRST]), assessor)
 
-    async def _with_gist(self, reading: Reading) -> Reading:
-        return await asyncio.to_thread(with_gist, reading, self.open_post.text, self.engine.router, self.signals)
+    async def _with_gist(self, reading: Reading, larger: LargeReader | None = None) -> Reading:
+        found = await with_gist(reading, self.open_post.text, self.engine.router, self.signals, larger)
+        return self._noting(found)
 
     def _cards(self, reading: Reading) -> list[Card]:
         """What answers the post: the cards on its stereotypes, and last those for any post about the group.
@@ -310,89 +305,17 @@ class _Run:
             writer=self.engine.writer,
         )
 
-    async def _prepared(self, assessor: Assessor) -> list[Candidate]:
-        """Prepared drafts of the first stereotype that still has some: a community may have posted all of one."""
-        for _, cards in groupby(assessor.cards, key=lambda card: card.stereotype.id):
-            found = await assessor.best(compose(assessor.brief, [*cards], self.request.voice.intents, self.chance))
-            if found:
-                return found
-        return []
-
-    async def _draft(self, assessor: Assessor) -> Search[Candidate]:
-        """Stage 4: drafts for each intent, then the annealing loop."""
-        start = await self._prepared(assessor)
-        await self._show(start, assessor)
-        if self.request.profile.is_one_call:
-            return Search(await self._in_one_call(assessor) or start, 0, sentence("one call"))
-        async for written in self._written(weakest(self.request.voice.intents, start), assessor):
-            known = {candidate.text for candidate in start}
-            start += await assessor.best([candidate for candidate in written if candidate.text not in known])
-            await self._show(start, assessor)
-        self._report("drafts", f"{len(start)} drafts pass the gates")
-        show = partial(self._show, assessor=assessor)
-        search = await anneal(start, assessor.brief, assessor.cards, self.model, assessor, self.chance, show)
-        self._report("anneal", f"{search.rounds} rounds, {len(search.found)} drafts, {search.stopped}")
-        return search
-
-    async def _written(self, intents: Sequence[Intent], assessor: Assessor) -> AsyncIterator[list[Candidate]]:
-        """What the model writes: a larger one for all intents at once, the one that ships as long as there is time."""
-        profile, is_larger = self.request.profile, self.engine.writer.is_larger
-        wanted = list(intents) if is_larger else intents[: profile.written]
-        at_once = len(wanted) if is_larger else _WRITTEN_AT_ONCE
-        for start in range(0, len(wanted), max(at_once, 1)):
-            if start and not self.budget.is_time_to_write:
-                return
-            yield self._noting(
-                await write(
-                    assessor.brief,
-                    wanted[start : start + at_once],
-                    self.model,
-                    style=self.request.voice.style,
-                    temperature=profile.temperature,
-                    exemplars=self.request.exemplars,
-                    cards=assessor.cards,
-                    each=profile.drafts_each if is_larger else 1,
-                    variant=self.request.variant,
-                )
-            )
-
-    async def _in_one_call(self, assessor: Assessor) -> list[Candidate]:
-        """Drafts of the baseline: the best that pass the gates, as the model wrote them in one answer."""
-        brief, profile = assessor.brief, self.request.profile
-        knowledge = [*(card.argument for card in assessor.cards), *(passage.summary for passage in brief.evidence)]
-        style, temperature, count = self.request.voice.style, profile.temperature, profile.drafts_each
-        written = self._noting(
-            await write_at_once(brief, knowledge, self.model, style=style, temperature=temperature, count=count)
+    def _search(self, assessor: Assessor) -> DraftSearch:
+        return DraftSearch(
+            assessor,
+            style=self.request.voice.style,
+            exemplars=self.request.exemplars,
+            variant=self.request.variant,
+            judge=self.judge,
+            chance=self.chance,
+            show=partial(self._show, assessor=assessor),
+            report=self._report,
         )
-        drafts = [Candidate(text, await self._intent_of(text, brief), is_prepared=False) for text in written]
-        return await assessor.passing([one for one in drafts if one.intent in self.request.voice.intents])
-
-    async def _search_as_published(self, assessor: Assessor) -> Search[Candidate]:
-        """Stage 4 of the ``paper`` profile: the best answers that pass the gates, as many as the judge compares."""
-        brief = assessor.brief
-        background = join(passage.summary for passage in brief.evidence) or brief.claim
-        bag = word_list(brief)
-        found = await search(background, brief, bag, self.model, self.judge, self.chance)
-        self._report("anneal", f"{found.rounds} rounds, {len(found.found)} drafts, {found.stopped}")
-        texts = [answer.text for answer in found.found]
-        candidates = [Candidate(text, await self._intent_of(text, brief), False) for text in texts]
-        allowed = [candidate for candidate in candidates if candidate.intent in self.request.voice.intents]
-        pool = (await assessor.passing(allowed))[: self.request.profile.judge_candidates]
-        if not pool:
-            self.degraded.append(
-                sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
-            )
-            pool = await self._prepared(assessor)
-        await self._show(pool, assessor)
-        return Search(pool, found.rounds, found.stopped)
-
-    async def _intent_of(self, text: str, brief: Brief) -> Intent:
-        """The intent that the reader of drafts gives a text, among the possible ones."""
-        reader = self.engine.readers.drafts
-        if not reader.knows(brief.language):
-            return Intent.INFORMATIVE
-        shares = (await asyncio.to_thread(reader.read, brief.post.text, [text], brief.language))[0].intents
-        return max((intent for intent in shares if not intent_fault(text, intent)), key=lambda intent: shares[intent])
 
     async def _rank(self, pool: Sequence[Candidate], assessor: Assessor) -> list[Draft]:
         """Stage 5: the judge's tournament among the best, and at most four drafts."""

@@ -42,6 +42,7 @@ from core.scoring.readers.pooling import Pooling, Question, Weights, log_odds, s
 from core.scoring.readers.readers import Readers
 from training.corpus import drafts, posts
 from training.fitting import limits
+from training.routing import RIGHT, SAID, labelled, limit
 from training.sampling import SEED, Asked, Kept, Sample
 
 FILE: Final = Path("core/scoring/readers/pooling.toml")
@@ -154,6 +155,16 @@ def pooled_limits(asked: Sequence[Asked], pooling: Pooling, *, is_alone: bool) -
     return list(limits(chances, np.array([one.label for one in mine])))
 
 
+def stereotype_limits(asked: Sequence[Sequence[Asked]], pooling: Pooling) -> list[float]:
+    """From which pooled probability of the likeliest stereotype it is answered, and told as the gist."""
+    firsts = [
+        max((pooling.pooled(Question.STEREOTYPE, one.small, one.large) or 0.0, one.label) for one in of_post)
+        for of_post in asked
+    ]
+    chances, right = np.array([chance for chance, _ in firsts]), np.array([label for _, label in firsts])
+    return [limit(chances, right, wanted) for wanted in (RIGHT, SAID)]
+
+
 def written(file: Path, model: str, table: Mapping[str, Any]) -> None:
     """Put one model's weights into the file; those of the others stay as they are."""
     kept = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -207,6 +218,10 @@ async def _measured(name: str, chat: ChatModel, options: argparse.Namespace) -> 
     candidates = [row for row in drafts() if row.split == "dev"] if options.drafts else []
     if candidates:
         asked |= await sample.of_drafts(candidates, options.drafts)
+    routed = [one for one in labelled() if one.split == "dev"]
+    of_posts = [] if is_shipped else await sample.of_stereotypes(routed, options.posts)
+    if of_posts:
+        asked[Question.STEREOTYPE] = [one for of_post in of_posts for one in of_post]
     await chat.close()
     table: dict[str, Any] = {"posts": options.posts, "drafts": options.drafts if candidates else 0, "seed": SEED}
     weights = {}
@@ -220,6 +235,8 @@ async def _measured(name: str, chat: ChatModel, options: argparse.Namespace) -> 
         for key, is_alone in (("limits", False), ("alone_limits", True)):
             if found := pooled_limits(asked[Question.UNFIT], pooling, is_alone=is_alone):
                 table[key] = found
+    if of_posts:
+        table["stereotype_limits"] = stereotype_limits(of_posts, pooling)
     written(options.out, name, table)
     sys.stdout.write(f"{by.model.budget.model_calls} questions; {options.out} is written.\n")
 

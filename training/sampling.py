@@ -6,6 +6,7 @@ Owns the sample, drawn by a seed, with the rarer questions put about fewer texts
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import random
 import sys
@@ -18,13 +19,16 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from core.cards.routing import shipped_router
 from core.models import TargetGroup
 from core.scoring.readers.asking import FAULTS, PROMPTS, LargeReader, fault_share
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from core.scoring.readers.pooling import Question
 from core.scoring.readers.readers import DraftSigns, PostSigns, Readers
+from core.stages.gist import PROPOSED
 from core.wording.targets.groups import undisguised
 from training.corpus import DraftRow, PostRow, draft_targets, post_targets
+from training.routing import Labelled
 
 SEED: Final = 7
 AT_ONCE: Final = 8
@@ -155,6 +159,26 @@ class Sample:
                     label = _is_so(targets[row.id][POST_OUTPUTS.index(group)])
                     asked.append(Asked(label, small, shares[group], 1.0))
         self._tell(Question.GROUP, asked)
+        return asked
+
+    async def of_stereotypes(self, rows: Sequence[Labelled], most: int) -> list[list[Asked]]:
+        """Of each post what the router proposes; of languages that it does not know nothing."""
+        picked, asked = _chance(Question.STEREOTYPE).sample(rows, min(most, len(rows))), list[list[Asked]]()
+        router = shipped_router(self.readers.embedder, self.readers.posts.vectors)
+        for row in picked:
+            routes = router.guesses(row.text, row.language, row.group, violent=True)[:PROPOSED]
+            gists = [one.stereotype.gist["en"] for one in routes]
+            text = undisguised(row.text, row.language)
+            key = hashlib.sha256("\n".join([text, *gists]).encode()).hexdigest()
+            shares = await self.kept.of(Question.STEREOTYPE, key, partial(self.by.stereotypes, text, gists))
+            if shares:
+                asked.append(
+                    [
+                        Asked(one.stereotype.id in row.seen, one.probability, share, 1.0)
+                        for one, share in zip(routes, shares, strict=True)
+                    ]
+                )
+        self._tell(Question.STEREOTYPE, [one for of_post in asked for one in of_post])
         return asked
 
     async def of_drafts(self, rows: Sequence[DraftRow], most: int) -> dict[Question, list[Asked]]:

@@ -14,7 +14,7 @@ from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.models import Intent
 from core.ports import Answer, Generation, Message
-from core.stages.drafting import DESCRIPTIONS, tidy
+from core.stages.search.drafting import DESCRIPTIONS, tidy
 
 _COST = 1
 """Tokens of an answer: they only show that the writer answers at all."""

@@ -53,26 +53,22 @@ class Router:
         self._last: tuple[bytes, NDArray[np.float32]] | None = None
 
     def route(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
-        """The stereotypes that the post surely enough puts forward, the likeliest first; two at most.
+        """The stereotypes that the post surely enough puts forward; two at most, otherwise as ``guesses``."""
+        least, _ = self.limits(language)
+        found = self.guesses(text, language, group, violent=violent)[:MOST]
+        return [one for one in found if one.probability >= least]
+
+    def limits(self, language: str | None) -> tuple[float, float]:
+        """The probabilities from which a stereotype is answered, and told as the gist of a post."""
+        least, told = self._classifier.about["limits"].get(language, _NEVER)
+        return least, told
+
+    def guesses(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
+        """Every stereotype about the group with its probability, the likeliest first; none in unknown languages.
 
         Args:
             violent: whether calls for violence are among them: nobody is told that lives are precious who only said
                 something mild.
-
-        Raises:
-            IndexUnavailable: the weights are missing or damaged.
-        """
-        least, _ = self._classifier.about["limits"].get(language, _NEVER)
-        found = self.guesses(text, language, group, violent=violent)[:MOST]
-        return [one for one in found if one.probability >= least]
-
-    def is_told(self, route: Route, language: str | None) -> bool:
-        """Whether a stereotype is sure enough to be told as the gist of a post."""
-        _, least = self._classifier.about["limits"].get(language, _NEVER)
-        return bool(route.probability >= least)
-
-    def guesses(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
-        """Every stereotype about the group with its probability, the likeliest first; none in unknown languages.
 
         Raises:
             IndexUnavailable: the weights are missing or damaged.

@@ -49,8 +49,8 @@ class Profile:
             queries.
         extracts_triplets: whether facts are checked triplet by triplet (F2RL, section 3.3); otherwise sentence by
             sentence.
-        is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 (``core.stages.codeofconduct``)
-            or the reduced loop of ``core.stages.anneal``.
+        is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 (``core.stages.search.codeofconduct``)
+            or the reduced loop of ``core.stages.search.anneal``.
         is_one_call: whether the model is asked for replies once, for ``drafts_each`` of them, with all knowledge in the
             prompt: the baseline that all other work has to beat.
         is_round_robin: whether the judge compares every pair in both orders; otherwise as few as settle the first

@@ -36,7 +36,7 @@ from core.scoring.readers.pooling import Pooling, Question, read_by, shipped
 from core.scoring.readers.readers import Readers
 from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, unscored, with_total
-from core.stages.drafting import Candidate
+from core.stages.candidates import Candidate
 from core.stages.judge import best_of_each_intent, seeded
 from core.wording.text import sentences, words
 

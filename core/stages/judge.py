@@ -14,7 +14,7 @@ from statistics import fmean
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.models import Brief, Intent
-from core.stages.drafting import Candidate
+from core.stages.candidates import Candidate
 from core.stages.judge_formats import HIGHEST, Comparison, Judge
 from core.stages.outcomes import Noted
 from core.stages.ranking import Tournament

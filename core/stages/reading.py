@@ -13,10 +13,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.cards.bank import Stereotype
-from core.cards.routing import Router
 from core.errors import BadAnswer, BudgetExhausted, ModelUnavailable
-from core.i18n.sentences import Sentence, listed, sentence
+from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Action, FlaggedPost, Reading, TargetGroup
@@ -40,10 +38,6 @@ _MAX_WORDS_CHARACTERS = 90
 _NOT_HATEFUL = 0.18
 _SURELY_HATEFUL = 0.6
 _VIOLENT = 0.6
-_MAY_BE_MEANT = 0.1
-_FITS = 0.1
-"""The least share of a group, and the least product of it and of the likeliest stereotype's probability."""
-_CALLS_FOR_VIOLENCE = 5
 _PERHAPS = 0.02
 """From here on a larger model is asked about a threat, or about one person, that the small reader thinks unlikely."""
 
@@ -199,59 +193,6 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False
         reason=reason,
         read_by=signals.read_by,
     )
-
-
-def with_gist(reading: Reading, text: str, router: Router, signals: Signals) -> Reading:
-    """The reading with the stereotypes that the post puts forward, and their gist instead of the model's words.
-
-    Where the reader of posts is not sure of the group, the stereotypes settle it: the group of the one that fits best.
-
-    What the model says the post means is believed only where it is routed to the stereotype that the post most likely
-    puts forward; then the gist is that one's. Otherwise there is none: no gist is better than a wrong one. A call for
-    violence is told only where the reading finds one, too. Blocking.
-
-    Raises:
-        IndexUnavailable: the router's weights are missing or damaged.
-    """
-    group = _settled(reading, text, router, signals)
-    is_guess = (
-        group is TargetGroup.OTHER and signals.target_group is None
-    )  # the model says so of whatever it cannot place
-    if group is None or is_guess or reading.recommended_action is Action.STAY_SILENT:
-        return replace(reading, implied_meaning=None)
-    reading = replace(reading, target_group=group)
-    is_violent = reading.severity == _CALLS_FOR_VIOLENCE
-    routes = router.route(text, reading.language, group, violent=is_violent)
-    found = [one.stereotype for one in routes]
-    is_told = bool(routes) and router.is_told(routes[0], reading.language)
-    if not is_told and reading.implied_meaning:
-        likely = router.guesses(text, reading.language, group, violent=is_violent)
-        likeliest = [one.stereotype for one in likely[:1]]
-        meant = [one.stereotype for one in router.route(reading.implied_meaning, "en", group, violent=is_violent)]
-        is_told = bool(likeliest) and likeliest[0] in meant
-        found = likeliest if is_told and not found else found
-    return replace(
-        reading,
-        stereotypes=tuple(one.id for one in found),
-        implied_meaning=gist_in_words(found[0]) if is_told else None,
-    )
-
-
-def _settled(reading: Reading, text: str, router: Router, signals: Signals) -> TargetGroup | None:
-    if signals.target_group is not None or signals.signs is None:
-        return reading.target_group
-    fits = dict[TargetGroup, float]()
-    for group, share in signals.signs.groups.items():
-        if share >= _MAY_BE_MEANT and group is not TargetGroup.OTHER:
-            first = router.guesses(text, reading.language, group)[:1]
-            fits[group] = share * sum(one.probability for one in first)
-    best = max(fits, key=lambda group: fits[group], default=None)
-    return best if best is not None and fits[best] >= _FITS else reading.target_group
-
-
-def gist_in_words(stereotype: Stereotype) -> str:
-    """What a post claims, in a sentence."""
-    return sentence("It says that {what}.", what=Sentence(stereotype.gist["en"]))
 
 
 def is_debatable(reading: Reading, signals: Signals) -> bool:

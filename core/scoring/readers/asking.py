@@ -6,7 +6,7 @@ worth a call is decided by the stages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 from types import MappingProxyType
@@ -66,6 +66,17 @@ class LargeReader:
         """How likely a post attacks each group, which sums to 1; ``None`` for an answer that cannot be read."""
         shares = await self.model.choose(load_prompt("group").fill(post=quoted(text)), tuple(_GROUPS))
         return None if shares is None else {group: shares[letter] for letter, group in _GROUPS.items()}
+
+    async def stereotypes(self, text: str, gists: Sequence[str]) -> list[float] | None:
+        """The share of each thing that a post may say, at most eleven; what is missing to 1 is for none of them.
+
+        ``None`` for an answer that cannot be read.
+        """
+        letters = ascii_uppercase[: len(gists) + 1]
+        said = [f"{letter}: that {gist}" for letter, gist in zip(letters, gists, strict=False)]
+        options = "\n".join([*said, f"{letters[-1]}: none of these"])
+        shares = await self.model.choose(load_prompt("stereotype").fill(post=quoted(text), options=options), letters)
+        return None if shares is None else [shares[letter] for letter in letters[:-1]]
 
     async def unfit(self, post: str, draft: str) -> float | None:
         """The probability that it would not post a draft as it is; ``None`` for an answer that cannot be read."""

@@ -32,6 +32,7 @@ class Question(StrEnum):
     PERSON = "person"
     IMPLIED = "implied"
     GROUP = "group"
+    STEREOTYPE = "stereotype"
     UNFIT = "unfit"
     FAULT = "fault"
 
@@ -64,6 +65,7 @@ class Pooling:
         limits: the probabilities of being unfit from which a draft is shown with a warning, and refused, where both
             read it; ``None`` for those of the small reader.
         alone_limits: the same where the language model alone read it.
+        stereotype_limits: the pooled probabilities from which a stereotype is answered, and told as the gist.
     """
 
     model: str = ""
@@ -72,6 +74,7 @@ class Pooling:
     weights: Mapping[Question, Weights] = field(default_factory=lambda: MappingProxyType({}))
     limits: tuple[float, float] | None = None
     alone_limits: tuple[float, float] = (0.5, 0.8)
+    stereotype_limits: tuple[float, float] = (0.5, 0.8)
 
     def of(self, question: Question) -> Weights:
         """The weights for a question."""
@@ -123,7 +126,7 @@ def pooling_of(model: str) -> Pooling:
     if found is None:
         return Pooling(model, is_larger=is_larger)
     weights = {question: Weights(**found[question]) for question in Question if question in found}
-    limits, alone = found.get("limits"), found.get("alone_limits")
+    limits, alone, stereotype = (found.get(key) for key in ("limits", "alone_limits", "stereotype_limits"))
     return Pooling(
         model,
         is_fitted=found.get("fitted", True),
@@ -131,6 +134,7 @@ def pooling_of(model: str) -> Pooling:
         weights=MappingProxyType(weights),
         limits=(limits[0], limits[1]) if limits else None,
         alone_limits=(alone[0], alone[1]) if alone else Pooling().alone_limits,
+        stereotype_limits=(stereotype[0], stereotype[1]) if stereotype else Pooling().stereotype_limits,
     )
 
 

@@ -14,7 +14,7 @@ from core.errors import ModelUnavailable
 from core.llm.prompting import load_prompt
 from core.models import Intent
 from core.ports import Generation
-from core.stages.drafting import DESCRIPTIONS
+from core.stages.search.drafting import DESCRIPTIONS
 
 POSTS = [
     {"id": "1", "post": "Women should never have been given the vote.", "target_group": "women"},

@@ -15,7 +15,7 @@ from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import Readers
 from core.stages.assessing import Assessor
-from core.stages.drafting import Candidate
+from core.stages.candidates import Candidate
 from core.wording.text import sentences
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, HARBOUR, brief_of, metered, passage

@@ -2,72 +2,128 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core.cards.routing import Router
+from core.llm.budget import Budget, MeteredModel
+from core.llm.profiles import LIVE
 from core.models import Action, Reading, TargetGroup
-from core.stages.reading import with_gist
+from core.ports import Message
+from core.scoring.readers.asking import LargeReader
+from core.scoring.readers.pooling import Pooling, shipped
+from core.stages.gist import with_gist
+from core.stages.outcomes import Noted
 from core.stages.signals import Signals
 from tests.fakes.engine.brief import reading_of
+from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.router import FakeRouting, router_to
 
+LARGE = Pooling("great-70b", is_fitted=True)
+UNSURE = Router(FakeRouting({"women/vote": 0.0, "women/office": -0.5}, limit=0.3, told=0.9))
 SIGNALS = Signals("en", 0.9, TargetGroup.MIGRANTS, calls_for_violence=False, notes=(), is_sure=True)
 
 
-def gisted(router: Router, meaning: str | None = None, **signs: object) -> Reading:
-    """The reading of a post on women, with its gist."""
-    signals = replace(SIGNALS, target_group=TargetGroup.WOMEN, **signs)  # type: ignore[arg-type]
+def the_one_that_says(words: str) -> Callable[[Sequence[Message], Sequence[str]], dict[str, float]]:
+    """Nearly all of the choice for the option with these words, which must be there."""
+
+    def choose(messages: Sequence[Message], options: Sequence[str]) -> dict[str, float]:
+        lines = messages[-1].content.splitlines()
+        letter = next(line.partition(":")[0] for line in lines if line.partition(": ")[2] == words)
+        return {option: 0.95 if option == letter else 0.05 / (len(options) - 1) for option in options}
+
+    return choose
+
+
+async def gisted(router: Router, larger: LargeReader | None = None, meaning: str | None = None) -> Noted[Reading]:
+    """The reading of a post on women with its gist, and notes."""
+    signals = replace(SIGNALS, target_group=TargetGroup.WOMEN)
     reading = replace(reading_of(group=TargetGroup.WOMEN), implied_meaning=meaning)
-    return with_gist(reading, "Women should never have been given the vote.", router, signals)
+    return await with_gist(reading, "Women should never have been given the vote.", router, signals, larger)
 
 
-def test_the_gist_comes_from_the_stereotype() -> None:
+def asking(model: FakeModel, pooling: Pooling = LARGE) -> LargeReader:
+    """A language model that chooses among what the router proposes."""
+    return LargeReader(MeteredModel(model, Budget(LIVE)), pooling)
+
+
+async def test_the_gist_comes_from_the_stereotype() -> None:
     """Not from the model, whose words were wrong in half of the posts tried."""
-    found = gisted(router_to("women/vote"), "It claims that young people are not welcome")
+    found, _ = await gisted(router_to("women/vote"), meaning="It claims that young people are not welcome")
     assert found.stereotypes == ("women/vote",)
     assert found.implied_meaning == "It says that women should not have the vote."
 
 
-def test_no_gist_is_better_than_a_wrong_one() -> None:
+async def test_no_gist_is_better_than_a_wrong_one() -> None:
     """Group and severity are told alone; what may answer the post is looked for all the same."""
-    assert gisted(router_to(), "It claims that women are weak").implied_meaning is None
-    unsure = Router(FakeRouting({"women/vote": 0.0, "women/office": -0.5}, limit=0.3, told=0.9))
-    assert (gisted(unsure).stereotypes, gisted(unsure).implied_meaning) == (("women/vote", "women/office"), None)
-
-
-def test_the_models_words_count_where_they_are_routed_to_the_same() -> None:
-    """Two that agree are surer than one."""
-    unsure = Router(FakeRouting({"women/vote": 0.0, "women/office": -0.5}, limit=0.3, told=0.9))
-    assert gisted(unsure, "It claims that women should not vote").implied_meaning is not None
-    post = with_gist(
-        replace(reading_of(), recommended_action=Action.STAY_SILENT), "Nice bread.", router_to("migrants/jobs"), SIGNALS
-    )
+    assert (await gisted(router_to(), meaning="It claims that women are weak")).value.implied_meaning is None
+    found, _ = await gisted(UNSURE)
+    assert (found.stereotypes, found.implied_meaning) == (("women/vote", "women/office"), None)
+    silent = replace(reading_of(), recommended_action=Action.STAY_SILENT)
+    post, _ = await with_gist(silent, "Nice bread.", router_to("migrants/jobs"), SIGNALS)
     assert (post.stereotypes, post.implied_meaning) == ((), None)
 
 
-def test_a_stereotype_settles_a_group_that_the_reader_is_not_sure_of() -> None:
+async def test_the_models_words_count_where_they_are_routed_to_the_same() -> None:
+    """Two that agree are surer than one."""
+    found, _ = await gisted(UNSURE, meaning="It claims that women should not vote")
+    assert found.implied_meaning == "It says that women should not have the vote."
+
+
+async def test_a_larger_model_chooses_among_what_the_router_proposes() -> None:
+    """It understands a post that the small encoder does not; both together are believed."""
+    model = FakeModel(shares={"stereotype": the_one_that_says("that women are unfit to lead or hold office")})
+    found, notes = await gisted(UNSURE, asking(model))
+    assert (found.stereotypes, notes) == (("women/office",), [])
+    assert found.implied_meaning == "It says that women are unfit to lead or hold office."
+
+
+async def test_a_larger_model_may_say_that_none_fits() -> None:
+    """The taxonomy lacks something, or the router is wrong."""
+    model = FakeModel(shares={"stereotype": the_one_that_says("none of these")})
+    found, notes = await gisted(UNSURE, asking(model))
+    assert (found.stereotypes, found.implied_meaning, notes) == ((), None, [])
+
+
+async def test_where_a_larger_model_says_nothing_the_router_is_believed() -> None:
+    """And the moderator reads why."""
+    for model in (FakeModel(shares={"stereotype": None}), FakeModel(down={"stereotype"})):
+        found, notes = await gisted(router_to("women/vote"), asking(model))
+        assert (found.stereotypes, len(notes)) == (("women/vote",), 1)
+
+
+async def test_the_model_that_ships_is_not_asked() -> None:
+    """It takes two seconds, and adds nothing where the router is sure enough to be heard."""
+    model = FakeModel()
+    await gisted(UNSURE, asking(model, shipped()))
+    assert model.calls["stereotype"] == 0
+
+
+async def test_a_stereotype_settles_a_group_that_the_reader_is_not_sure_of() -> None:
     """A reply that stands up for people in general answers nobody."""
     read = readers_saying(group=TargetGroup.MIGRANTS, sure=0.3).posts.read(["x"], "en")[0]
     signals = replace(SIGNALS, target_group=None, signs=read)
     reading = reading_of(group=TargetGroup.OTHER)
-    found = with_gist(reading, "They eat our bread.", router_to("migrants/benefits"), signals)
+    found, _ = await with_gist(reading, "They eat our bread.", router_to("migrants/benefits"), signals)
     assert (found.target_group, found.stereotypes) == (TargetGroup.MIGRANTS, ("migrants/benefits",))
     sure = replace(signals, target_group=TargetGroup.OTHER)
-    assert with_gist(reading, "They eat our bread.", router_to("migrants/benefits"), sure).target_group == "other"
+    kept, _ = await with_gist(reading, "They eat our bread.", router_to("migrants/benefits"), sure)
+    assert kept.target_group is TargetGroup.OTHER
 
 
-def test_a_call_for_violence_is_told_only_where_the_reading_finds_one() -> None:
+async def test_a_call_for_violence_is_told_only_where_the_reading_finds_one() -> None:
     """Nobody is told that lives are precious who only said something mild."""
     post, router = "They should feel what it is like.", router_to("migrants/violence")
-    mild = with_gist(reading_of(), post, router, SIGNALS)
+    mild, _ = await with_gist(reading_of(), post, router, SIGNALS)
     assert (mild.stereotypes, mild.implied_meaning) == ((), None)
-    assert with_gist(replace(reading_of(), severity=5), post, router, SIGNALS).stereotypes == ("migrants/violence",)
+    grave, _ = await with_gist(replace(reading_of(), severity=5), post, router, SIGNALS)
+    assert grave.stereotypes == ("migrants/violence",)
 
 
-def test_nobody_is_answered_about_a_group_that_was_only_guessed() -> None:
+async def test_nobody_is_answered_about_a_group_that_was_only_guessed() -> None:
     """A reply about Roma people under a post that is not about them harms both."""
     reading = reading_of(group=TargetGroup.OTHER)
     unsure = replace(SIGNALS, target_group=None, signs=None)
-    found = with_gist(reading, "They all lie.", router_to("other/roma-thieves"), unsure)
+    found, _ = await with_gist(reading, "They all lie.", router_to("other/roma-thieves"), unsure)
     assert (found.stereotypes, found.implied_meaning) == ((), None)

@@ -11,7 +11,7 @@ import pytest
 from core.llm.profiles import QUICK, Profile
 from core.models import Intent, Receipt, Scores, Verdict
 from core.ports import Message
-from core.stages.drafting import Candidate
+from core.stages.candidates import Candidate
 from core.stages.judge import best_of_each_intent, judge, ranked, seeded
 from core.stages.judge_formats import Judge
 from tests.fakes.engine.brief import PATIENT, brief_of, metered

@@ -19,8 +19,9 @@ from core.llm.prompting import load_prompt, quoted
 from core.models import Brief
 from core.ports import Generation
 from core.stages.assessing import Assessor
-from core.stages.drafting import Candidate, tidy
+from core.stages.candidates import Candidate
 from core.stages.outcomes import Search
+from core.stages.search.drafting import tidy
 from core.wording.language import name_of
 from core.wording.targets.slurs import is_slur
 from core.wording.text import content_stems, words
@@ -61,7 +62,7 @@ def vocabulary(brief: Brief, cards: Sequence[Card]) -> list[str]:
 
     A word of the post is taken only if the prepared sentences or the evidence use it too: the others may be insults.
     """
-    own = [text for card in cards[:2] for texts in card.replies.values() for text in texts]
+    own = [text for card in cards[:2] for _, text in card.texts]
     good = [word for text in [*own, *(p.summary for p in brief.evidence)] for word in words(text)]
     shared = set(words(brief.post.text)) & set(good)
     kept = {word for word in [*good, *shared] if content_stems(word, brief.language) and not is_slur(word)}

@@ -13,10 +13,10 @@ import pytest
 from core.llm.budget import MeteredModel
 from core.llm.profiles import QUICK, Profile
 from core.models import Intent, Scores
-from core.stages.anneal import SAMPLED_WORDS, anneal, pick, vocabulary
 from core.stages.assessing import Assessor
-from core.stages.drafting import Candidate
+from core.stages.candidates import Candidate
 from core.stages.outcomes import Search
+from core.stages.search.anneal import SAMPLED_WORDS, anneal, pick, vocabulary
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import POST, brief_of, metered, passage
 from tests.fakes.engine.model import FakeModel
@@ -164,7 +164,7 @@ async def test_the_temperature_starts_at_t0_and_rises(monkeypatch: pytest.Monkey
         seen.append(temperature)
         return pick(candidates, temperature, count, chance)
 
-    monkeypatch.setattr("core.stages.anneal.pick", spy)
+    monkeypatch.setattr("core.stages.search.anneal.pick", spy)
     await _search(_numbered(), _Assess(), replace(PROFILE, t0=1.5, t_step=0.25))
     assert seen == [1.5, 1.75, 2.0]
 

@@ -22,10 +22,10 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief
 from core.ports import Generation
-from core.stages.anneal import weights_of
-from core.stages.drafting import tidy
 from core.stages.judge_formats import Judge, Rubric
 from core.stages.outcomes import Search
+from core.stages.search.anneal import weights_of
+from core.stages.search.drafting import tidy
 from core.wording.language import name_of
 from core.wording.targets.slurs import is_slur
 from core.wording.text import words

@@ -1,0 +1,64 @@
+"""A draft on its way through the search: its text, what is known and doubted of it, and what it is sorted by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.cards.bank import Card
+from core.models import Intent, ReadBy, Receipt, Scores, Verdict
+from core.scoring.readers.readers import DraftSigns
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A draft during the search.
+
+    ``is_prepared``: it was put together from prepared sentences of a ``card`` and evidence; the model may have
+    summarised a long passage. It ``stands_in`` where a larger model writes: only until that one's drafts pass.
+    ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of
+    before any receipt (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language
+    that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader
+    would refuse it, while a larger model has still to be asked; ``is_heard``: that model was asked. ``read_by``: whose
+    word this is.
+    """
+
+    text: str
+    intent: Intent
+    is_prepared: bool
+    scores: Scores = field(default_factory=Scores)
+    receipts: tuple[Receipt, ...] = ()
+    warnings: tuple[str, ...] = ()
+    rewrites: str = ""
+    doubts: tuple[str, ...] = ()
+    signs: DraftSigns | None = None
+    doubt: str = ""
+    contested: str = ""
+    is_heard: bool = False
+    read_by: ReadBy = ReadBy.RULES
+    card: Card | None = field(default=None, compare=False)
+    stands_in: bool = False
+
+    @property
+    def is_unsupported(self) -> bool:
+        """Whether one of its sentences states a fact without known evidence: such drafts come last."""
+        return any(receipt.verdict is not Verdict.SUPPORTED for receipt in self.receipts)
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether a moderator is warned of it, or it states a fact without evidence."""
+        return bool(self.doubts or self.doubt) or self.is_unsupported
+
+    @property
+    def last(self) -> tuple[bool, int]:
+        """What sends a draft down the list before any score: that it only stands in, and each doubt about it."""
+        return self.stands_in, self.is_unsupported + len(self.doubts) + bool(self.doubt)
+
+    @property
+    def order(self) -> tuple[bool, int, float]:
+        """By this candidates are sorted, the best first."""
+        return *self.last, -self.energy
+
+    @property
+    def energy(self) -> float:
+        """E of CODEOFCONDUCT (section 3): the weighted reward on the 0-10 scale, 0 where nothing could be scored."""
+        return self.scores.total or 0.0

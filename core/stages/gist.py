@@ -1,0 +1,112 @@
+"""Stage 1, second half: which stereotypes a post puts forward, about whom, and whether they may be told as its gist.
+
+Owns what the router is asked, and when a larger language model chooses among what it proposes. No gist is better than a
+wrong one: where neither is sure, group and severity are told alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from core.cards.bank import Stereotype
+from core.cards.routing import MOST, Route, Router
+from core.errors import ModelUnavailable
+from core.i18n.sentences import Sentence, sentence
+from core.models import Action, Reading, TargetGroup
+from core.scoring.readers.asking import LargeReader
+from core.scoring.readers.pooling import Pooling, Question
+from core.stages.outcomes import Noted
+from core.stages.signals import Signals
+
+PROPOSED: Final = 8
+"""How many stereotypes a model chooses among: the router has one that a reader sees among its first eight in nine posts
+of ten."""
+_MAY_BE_MEANT: Final = 0.1
+_FITS: Final = 0.1
+"""The least share of a group, and the least product of it and of the likeliest stereotype's probability."""
+_CALLS_FOR_VIOLENCE: Final = 5
+_NOT_NAMED: Final = 0.01
+
+
+async def with_gist(
+    reading: Reading, text: str, router: Router, signals: Signals, larger: LargeReader | None = None
+) -> Noted[Reading]:
+    """The reading with the stereotypes that the post puts forward and their gist, or without, and notes on why.
+
+    Where the reader of posts is not sure of the group, the stereotypes settle it: the group of the one that fits best.
+    A call for violence is told only where the reading finds one, too. What a model says in its own words that the post
+    means counts only where these words are routed to the likeliest stereotype of the post itself.
+
+    Args:
+        larger: a language model that chooses among what the router proposes, if it is larger than the one that ships:
+            that one adds nothing where the router is sure enough to be heard (``docs/measured.md``).
+
+    Raises:
+        IndexUnavailable: the router's weights are missing or damaged.
+    """
+    group = await asyncio.to_thread(_settled, reading, text, router, signals)
+    # What a model cannot place it calls "other".
+    is_guess = group is TargetGroup.OTHER and signals.target_group is None
+    if group is None or is_guess or reading.recommended_action is Action.STAY_SILENT:
+        return Noted(replace(reading, implied_meaning=None), [])
+    is_violent = reading.severity == _CALLS_FOR_VIOLENCE
+    routes = await asyncio.to_thread(router.guesses, text, reading.language, group, violent=is_violent)
+    limits, notes = router.limits(reading.language), list[str]()
+    if larger is not None and routes and _is_worth_asking(larger.pooling):
+        chosen = await _chosen(text, routes[:PROPOSED], larger)
+        notes += chosen.notes
+        if chosen.value:
+            routes, limits = chosen.value, larger.pooling.stereotype_limits
+    least, told = limits
+    found = [one for one in routes[:MOST] if one.probability >= least]
+    is_told = bool(found) and found[0].probability >= told
+    if not is_told and reading.implied_meaning:
+        meant = await asyncio.to_thread(router.route, reading.implied_meaning, "en", group, violent=is_violent)
+        is_told = bool(routes) and routes[0].stereotype in [one.stereotype for one in meant]
+        found = found or routes[:is_told]
+    settled = replace(
+        reading,
+        target_group=group,
+        stereotypes=tuple(one.stereotype.id for one in found),
+        implied_meaning=gist_in_words(found[0].stereotype) if is_told else None,
+    )
+    return Noted(settled, notes)
+
+
+def _is_worth_asking(pooling: Pooling) -> bool:
+    return pooling.is_larger and pooling.counts(Question.STEREOTYPE, is_alone=False)
+
+
+async def _chosen(text: str, routes: Sequence[Route], larger: LargeReader) -> Noted[list[Route]]:
+    """What the router proposes with the probabilities of both, the likeliest first; nothing without an answer."""
+    try:
+        shares = await larger.stereotypes(text, [one.stereotype.gist["en"] for one in routes])
+    except ModelUnavailable as err:
+        return Noted([], [sentence("reading: what the post says was not asked ({why})", why=err.message)])
+    if shares is None:
+        return Noted([], [sentence("reading: the model did not say what the post says")])
+    pooled = [
+        replace(one, probability=larger.pooling.pooled(Question.STEREOTYPE, one.probability, share) or 0.0)
+        for one, share in zip(routes, shares, strict=True)
+    ]
+    return Noted(sorted(pooled, key=lambda one: -one.probability), [])
+
+
+def _settled(reading: Reading, text: str, router: Router, signals: Signals) -> TargetGroup | None:
+    if signals.target_group is not None or signals.signs is None:
+        return reading.target_group
+    fits = dict[TargetGroup, float]()
+    for group, share in signals.signs.groups.items():
+        if share >= _MAY_BE_MEANT and group is not TargetGroup.OTHER:
+            first = router.guesses(text, reading.language, group)[:1]
+            fits[group] = share * sum(one.probability for one in first)
+    best = max(fits, key=lambda group: fits[group], default=None)
+    return best if best is not None and fits[best] >= _FITS else reading.target_group
+
+
+def gist_in_words(stereotype: Stereotype) -> str:
+    """What a post claims, in a sentence."""
+    return sentence("It says that {what}.", what=Sentence(stereotype.gist["en"]))

@@ -1,0 +1,1 @@
+"""Stage 4: the drafts, from prepared sentences and from the model, and the search that improves them."""

@@ -1,0 +1,156 @@
+"""Stage 4 as a whole: where its drafts come from in each kind of profile, and which are shown meanwhile.
+
+Owns the order: prepared drafts at once, then what the model writes, then the loop that improves them. The ``one-call``
+profile asks the model once instead, and ``paper`` searches as published.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeVar
+
+from core.i18n.sentences import sentence
+from core.llm.profiles import Profile
+from core.models import Intent
+from core.scoring.gates import intent_fault
+from core.stages.assessing import Assessor
+from core.stages.candidates import Candidate
+from core.stages.judge_formats import Judge
+from core.stages.outcomes import Noted, Search
+from core.stages.search.anneal import anneal
+from core.stages.search.codeofconduct import search, word_list
+from core.stages.search.drafting import compose, weakest, write, write_at_once
+from core.wording.text import join
+
+_WRITTEN_AT_ONCE = 2
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSearch:
+    """The search for drafts of one suggestion.
+
+    Attributes:
+        assessor: which candidates pass, and how good they are; it knows the brief, the cards, the model and who writes.
+        style: how the community speaks.
+        exemplars: replies that it approved, the closest to the post first.
+        variant: how often the post was drafted before.
+        judge: asked within the published search.
+        chance: makes the search repeatable.
+        show: called with the candidates so far, whenever there are better ones.
+        report: called with the name of a step and what came of it.
+    """
+
+    assessor: Assessor
+    style: str
+    exemplars: Sequence[str]
+    variant: int
+    judge: Judge
+    chance: random.Random
+    show: Callable[[Sequence[Candidate]], Awaitable[None]]
+    report: Callable[[str, str], None]
+
+    @property
+    def _profile(self) -> Profile:
+        return self.assessor.model.budget.profile
+
+    async def run(self) -> Search[Candidate]:
+        """The drafts that pass the gates, in no order, and how the search ended."""
+        if self._profile.is_published_loop:
+            return await self._as_published()
+        brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
+        start = await self._prepared()
+        await self.show(start)
+        if self._profile.is_one_call:
+            return Search(await self._in_one_call() or start, 0, sentence("one call"))
+        async for written in self._written(weakest(self.assessor.allowed, start)):
+            known = {candidate.text for candidate in start}
+            start += await self.assessor.best([candidate for candidate in written if candidate.text not in known])
+            await self.show(start)
+        self.report("drafts", f"{len(start)} drafts pass the gates")
+        found = await anneal(start, brief, cards, model, self.assessor, self.chance, self.show)
+        self._report_search(found)
+        return found
+
+    async def _prepared(self) -> list[Candidate]:
+        """Prepared drafts of the first stereotype that still has some: a community may have posted all of one."""
+        brief, intents = self.assessor.brief, self.assessor.allowed
+        for _, cards in groupby(self.assessor.cards, key=lambda card: card.stereotype.id):
+            found = await self.assessor.best(compose(brief, [*cards], intents, self.chance))
+            if found:
+                return found
+        return []
+
+    async def _written(self, intents: Sequence[Intent]) -> AsyncIterator[list[Candidate]]:
+        """What the model writes: a larger one for all intents at once, the one that ships as long as there is time."""
+        profile, is_larger = self._profile, self.assessor.writer.is_larger
+        wanted = list(intents) if is_larger else intents[: profile.written]
+        at_once = len(wanted) if is_larger else _WRITTEN_AT_ONCE
+        for start in range(0, len(wanted), max(at_once, 1)):
+            if start and not self.assessor.model.budget.is_time_to_write:
+                return
+            written = await write(
+                self.assessor.brief,
+                wanted[start : start + at_once],
+                self.assessor.model,
+                style=self.style,
+                temperature=profile.temperature,
+                exemplars=self.exemplars,
+                cards=self.assessor.cards,
+                each=profile.drafts_each if is_larger else 1,
+                variant=self.variant,
+            )
+            yield self._noting(written)
+
+    async def _in_one_call(self) -> list[Candidate]:
+        """Drafts of the baseline: the best that pass the gates, as the model wrote them in one answer."""
+        brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
+        knowledge = [*(card.argument for card in cards), *(passage.summary for passage in brief.evidence)]
+        written = await write_at_once(
+            brief,
+            knowledge,
+            model,
+            style=self.style,
+            temperature=self._profile.temperature,
+            count=self._profile.drafts_each,
+        )
+        return await self._passing(self._noting(written))
+
+    async def _as_published(self) -> Search[Candidate]:
+        """The best answers of the published search that pass the gates, as many as the judge compares."""
+        brief = self.assessor.brief
+        background = join(passage.summary for passage in brief.evidence) or brief.claim
+        found = await search(background, brief, word_list(brief), self.assessor.model, self.judge, self.chance)
+        self._report_search(found)
+        pool = (await self._passing([answer.text for answer in found.found]))[: self._profile.judge_candidates]
+        if not pool:
+            self.assessor.notes.append(
+                sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
+            )
+            pool = await self._prepared()
+        await self.show(pool)
+        return Search(pool, found.rounds, found.stopped)
+
+    async def _passing(self, texts: Sequence[str]) -> list[Candidate]:
+        """The texts that pass the gates and have an intent that the community wants."""
+        drafts = [Candidate(text, await self._intent_of(text), is_prepared=False) for text in texts]
+        return await self.assessor.passing([one for one in drafts if one.intent in self.assessor.allowed])
+
+    async def _intent_of(self, text: str) -> Intent:
+        """The intent that the reader of drafts gives a text, among the possible ones."""
+        reader, brief = self.assessor.readers.drafts, self.assessor.brief
+        if not reader.knows(brief.language):
+            return Intent.INFORMATIVE
+        shares = (await asyncio.to_thread(reader.read, brief.post.text, [text], brief.language))[0].intents
+        return max((intent for intent in shares if not intent_fault(text, intent)), key=lambda intent: shares[intent])
+
+    def _report_search(self, found: Search[T]) -> None:
+        self.report("anneal", f"{found.rounds} rounds, {len(found.found)} drafts, {found.stopped}")
+
+    def _noting(self, noted: Noted[list[T]]) -> list[T]:
+        self.assessor.notes += noted.notes
+        return noted.value
