@@ -258,7 +258,7 @@ class Draft:
     ``None`` where it answers any post about the group. ``read_by``: who told whether the draft is fit to be shown;
     ``None`` in suggestions that older versions stored. ``language`` is an ISO 639-1 code; ``writer`` the model
     that wrote it, ``None`` where it was put together from prepared sentences and evidence. ``reasons`` say why it is
-    shown, and ``unscored`` why it lacks a score, by the score's name.
+    shown, and whether it is hard to read; ``unscored`` why it lacks a score, by the score's name.
     """
 
     rank: int

@@ -38,6 +38,7 @@ from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, unscored, with_total
 from core.stages.candidates import Candidate
 from core.stages.judge import best_of_each_intent, seeded
+from core.wording.reading_level.reading_level import hard_to_read
 from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
@@ -287,7 +288,10 @@ class Assessor:
         return Sentence(card.stereotype.gist["en"]) if card and not card.stereotype.is_general else None
 
     def _reasons(self, candidate: Candidate) -> Iterator[str]:
-        """Why a moderator is shown a draft: who wrote it against what, what it rests on, what was read in it."""
+        """Why a moderator is shown a draft: who wrote it against what, what it rests on, what was read in it.
+
+        That it is hard to read is only told: it moves no draft up or down.
+        """
         answers, scores = self._answers(candidate), candidate.scores
         if not candidate.is_prepared:
             yield sentence("The model wrote it for this post.")
@@ -309,6 +313,8 @@ class Assessor:
                 opposes=f"{scores.stance:.0%}",
                 fit=f"{scores.fit:.0%}",
             )
+        if hard := hard_to_read(candidate.text, self.brief.language):
+            yield hard
 
     async def _drift_fault(self, candidate: Candidate) -> str | None:
         """Find a rewrite that says something else, as a small model's sometimes does."""

@@ -32,6 +32,7 @@ from core.models import Intent, TargetGroup
 from core.scoring.gates import MAX_SENTENCES, GateContext, doubts_of, fault_of, intent_fault
 from core.scoring.grounding.grounding import NAME, unsupported
 from core.wording.language import NAMES, detect
+from core.wording.reading_level.reading_level import hard_to_read
 from core.wording.text import clean, sentences
 from tests.fakes.engine.brief import brief_of
 
@@ -224,6 +225,12 @@ def test_the_texts_are_in_their_language(language: str) -> None:
     for id_ in load_stereotypes():
         told = " ".join(text for card in cards_on(id_, language) for _, text in card.texts)
         assert not told or detect(told, language) == language, id_
+
+
+def test_what_the_project_prepared_in_english_is_plain() -> None:
+    """Whoever reads along in a channel understands a reply: US grade 9 at most. Facts are not ours to reword."""
+    hard = {text: said for _, _, text in texts_of("en") if (said := hard_to_read(text, "en"))}
+    assert hard == {}
 
 
 def test_no_text_stands_twice() -> None:

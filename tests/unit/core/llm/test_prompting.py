@@ -128,6 +128,13 @@ def test_exemplars_leave_the_kept_beginning_of_a_draft_as_it_is() -> None:
     assert len(kept) > 900
 
 
+@pytest.mark.parametrize("name", ["draft", "one_call", "rewrite"])
+def test_whoever_writes_a_reply_is_asked_to_write_plainly(name: str) -> None:
+    """Those who read along in a channel left school early or late."""
+    filled = load_prompt(name).fill(**dict.fromkeys(blanks(name), "something"))
+    assert "plain" in filled[0].content
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_filled_prompt_begins_with_its_beginning(name: str) -> None:
     """Or the model would read it again for every post."""

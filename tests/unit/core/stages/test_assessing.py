@@ -156,6 +156,20 @@ def test_a_draft_says_what_it_answers(card: Card | None, is_prepared: bool, answ
     assert draft.writer == (None if is_prepared else DEAF.model)
 
 
+async def test_that_a_draft_is_hard_to_read_is_told_and_moves_nothing() -> None:
+    """A good writer's long word costs a glance of the moderator, no place in the list."""
+    hard = "Our neighbours demonstrate extraordinary hospitality and continuous determination."
+    assessor = _assessor(model=FakeModel(shares={"quality": YES}), pooling=LARGE)
+    both = [await assessor.finish(_candidate(text), asks_model=False) for text in (hard, PARENT)]
+    drafts = [assessor.draft(1, candidate) for candidate in both]
+    assert [[why for why in draft.reasons if "hard to read" in why] for draft in drafts] == [
+        ["It is hard to read: US grade 25.9 (aim: 9 at most)."],
+        [],
+    ]
+    assert both[0].last == both[1].last
+    assert [(draft.warnings, draft.scores.total) for draft in drafts] == [((), both[1].scores.total)] * 2
+
+
 def test_where_no_stereotype_is_known_a_draft_answers_none() -> None:
     """No gist is better than a wrong one."""
     assert replace(_assessor(), cards=(GENERAL,)).draft(1, _candidate(PARENT)).answers is None
