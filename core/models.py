@@ -255,7 +255,8 @@ class Draft:
 
     ``origins`` says of each sentence, in order, where it comes from. ``prepared`` holds the ids of the prepared replies
     in the draft (``core.cards.bank.prepared_id``). ``answers`` is the gist of the stereotype that the draft answers;
-    ``None`` where it answers any post about the group. ``read_by``: who told whether the draft is fit to be shown;
+    ``None`` where it answers any post about the group; ``caution`` is what its card says that a moderator should know
+    before they use it. ``read_by``: who told whether the draft is fit to be shown;
     ``None`` in suggestions that older versions stored. ``language`` is an ISO 639-1 code; ``writer`` the model
     that wrote it, ``None`` where it was put together from prepared sentences and evidence. ``reasons`` say why it is
     shown, and whether it is hard to read; ``unscored`` why it lacks a score, by the score's name.
@@ -271,6 +272,7 @@ class Draft:
     prepared: tuple[str, ...] = ()
     read_by: ReadBy | None = None
     answers: Said | None = None
+    caution: Said | None = None
     language: str | None = None
     writer: str | None = None
     reasons: tuple[Said, ...] = ()

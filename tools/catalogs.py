@@ -26,7 +26,7 @@ _LAYERS: Final = ("adapters", "bot", "core", "kb")
 _SHOWN_DATA: Final = (("kb/starter/facts.jsonl", "caution"), ("kb/starter/gaps.jsonl", "why"))
 """The data files with sentences that moderators read: how a fact could mislead, and why there is none."""
 _CARDS: Final = "core/cards/data"
-"""The files whose stereotypes moderators read, as the gist of a post."""
+"""The files whose stereotypes moderators read, as the gist of a post, and the cautions of their cards."""
 _CALLS: Final = frozenset({"gettext", "locale_str", "sentence"})
 _WIDTH: Final = 120
 _HEAD: Final = """# Antiphon's sentences in {language}; under the licence of the code.
@@ -58,9 +58,10 @@ def collected(root: Path = ROOT) -> dict[str, set[str]]:
         for said in _rows(root / place, field):
             found.setdefault(said, set()).add(place)
     for file in sorted((root / _CARDS).glob("*.jsonl")):
-        for gist in _rows(file, "gist"):
-            if gist:
-                found.setdefault(gist["en"], set()).add(f"{_CARDS}/{file.name}")
+        gists = [gist["en"] for gist in _rows(file, "gist")]
+        cautions = [card["caution"] for cards in _rows(file, "cards") for card in cards if card["caution"]]
+        for said in (*gists, *cautions):
+            found.setdefault(said, set()).add(f"{_CARDS}/{file.name}")
     return found
 
 

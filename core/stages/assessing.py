@@ -274,6 +274,7 @@ class Assessor:
             prepared=tuple(prepared_id(self.brief.language, text) for text in prepared),
             read_by=candidate.read_by,
             answers=self._answers(candidate),
+            caution=Sentence(candidate.card.caution) if candidate.card and candidate.card.caution else None,
             language=self.brief.language,
             writer=None if candidate.is_prepared else self.writer.model,
             reasons=tuple(self._reasons(candidate)),
@@ -299,8 +300,6 @@ class Assessor:
             yield sentence("It was prepared for posts that say: {what}.", what=answers)
         else:
             yield sentence("It was prepared for any post about this group: say something about this one.")
-        if candidate.card and candidate.card.caution:
-            yield sentence("A note on its card: {caution}", caution=candidate.card.caution)
         sources = {p.id: p.source.publisher for p in self.brief.evidence}
         carried = (r.evidence_id for r in candidate.receipts if r.verdict is Verdict.SUPPORTED and r.evidence_id)
         if found := list(dict.fromkeys(sources[one] for one in carried if one in sources)):

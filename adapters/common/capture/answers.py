@@ -124,6 +124,9 @@ def _draft(card: Card, draft: Draft, reader: Reader) -> str:
         gettext("Look at: {warning}", locale, warning=_on_a_line(translated(said, locale), markup))
         for said in draft.warnings
     ]
+    if draft.caution:
+        said = translated(draft.caution, locale)
+        lines.append(f"{gettext('Before you use it:', locale)} {_on_a_line(said, markup)}")
     return "\n".join([_words(draft, reader), *map(markup.small, lines)])
 
 

@@ -29,7 +29,7 @@ from core.models import Draft
 from core.moderation.cards import Card
 from core.moderation.origins import origin_and_reader, read_by_in_words
 
-_REASON, _WARNING, _NOTE, _NAME, _ORIGIN = 240, 240, 240, 40, 160
+_REASON, _WARNING, _NOTE, _NAME, _ORIGIN, _CAUTION = 240, 240, 240, 40, 160, 500
 _FIRSTS: Final = "firsts"
 _GIST: Final = (400, 200)
 _COVERED: Final = (700, 450, 220)
@@ -157,6 +157,9 @@ def _draft(card: Card, draft: Draft, reader: Reader, number: int) -> list[Segmen
     label = gettext("Look at:", locale)
     warned = [f"{label} {reader.told(warning, _WARNING)}" for warning in draft.warnings]
     segments += [Segment(block, 30 + number, (warning, "")) for warning in warned]
+    if draft.caution:
+        caution = f"{gettext('Before you use it:', locale)} {reader.told(draft.caution, _CAUTION)}"
+        segments.append(Segment(block, 45 + number, (caution, "")))
     evidence = {passage.id: passage for passage in card.evidence}
     importance = 40 if number == 0 else 60 + number
     receipts = receipts_in_words(draft.receipts, evidence, reader)

@@ -84,6 +84,8 @@ def show_draft(console: Console, draft: Draft, reviews: Mapping[str, ReviewOfPre
         body.append(f"\nAnswers: {draft.answers}")
     for reason in draft.reasons:
         body.append(f"\nWhy: {reason}", style="dim")
+    if draft.caution:
+        body.append(f"\nBefore you use it: {draft.caution}", style="yellow")
     body.append(f"\n{scores_in_words(draft.scores)}", style="dim")
     for receipt in draft.receipts:
         body.append(f"\n{_receipt(receipt)}", style="green" if receipt.verdict is Verdict.SUPPORTED else "yellow")

@@ -68,6 +68,7 @@ def _draft(draft: Draft) -> dict[str, Any]:
         "prepared": list(draft.prepared),
         "read_by": draft.read_by,
         "answers": draft.answers,
+        "caution": draft.caution,
         "language": draft.language,
         "writer": draft.writer,
         "reasons": list(draft.reasons),

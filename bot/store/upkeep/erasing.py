@@ -209,4 +209,6 @@ def _passage(passage: Evidence) -> Evidence:
 
 def _draft(draft: Draft) -> Draft:
     receipts = tuple(Receipt("", given.evidence_id, given.verdict, given.probability) for given in draft.receipts)
-    return replace(draft, text=ERASED, receipts=receipts, warnings=(), prepared=(), answers=None, reasons=())
+    return replace(
+        draft, text=ERASED, receipts=receipts, warnings=(), prepared=(), answers=None, caution=None, reasons=()
+    )

@@ -51,6 +51,7 @@ def canary_suggestion(post: FlaggedPost) -> Suggestion:
             replace(
                 draft,
                 warnings=(f"It names {CANARY}.",),
+                caution=f"A card speaks of {CANARY}.",
                 receipts=tuple(replace(receipt, sentence=f"{CANARY} works.") for receipt in draft.receipts),
             )
             for draft in made.drafts

@@ -60,6 +60,7 @@ DRAFTS = (
         ("The second source covers some countries only.",),
         origins=(Origin.PREPARED, Origin.EVIDENCE),
         prepared=("en-5eed5eed00",),
+        caution="Do not suggest that those who do draw support are the bad ones.",
     ),
     Draft(
         2,

@@ -39,12 +39,15 @@ from tests.fakes.desk.workers import ToldEngine
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import NEVER, SURELY
+from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.plain_markup import plain_reader
 from tests.fakes.ports.spoken import english_in, proposed, shown
 
 CAUTION = "Iran dissociated itself from the resolution of 2022."
 """What one of the shipped facts says to a moderator."""
+CARDS_CAUTION = "Do not repeat the comparison with animals, plants or things."
+"""What one of the shipped cards says to a moderator."""
 NAMED = f"{BOLD} Ask Arthur Wendell about it."
 UNREACHABLE = ModelUnavailable(
     sentence("The language model at {address} cannot be reached.", address="http://127.0.0.1:9"),
@@ -94,6 +97,18 @@ async def test_what_the_engine_lacked_is_said_in_the_communitys_language(
     assert_spoken(
         lambda language: shown(card, language), *card.notes, card.advice_reason, *card.why_two, f"Caution: {CAUTION}"
     )
+
+
+async def test_the_caution_of_a_draft_is_said_in_the_communitys_language(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """After it was stored and read again: whoever reads Spanish reads it in Spanish."""
+    await desk.intake.flag(post)
+    found = suggestion_for(post, ("We all live here.",))
+    careful = replace(found, drafts=tuple(replace(draft, caution=CARDS_CAUTION) for draft in found.drafts))
+    card = await card_of(front, await queue.store(await take(queue), careful))
+    assert "Antes de usarlo: No repitas la comparación con animales, plantas o cosas." in shown(card, "es")
+    assert_spoken(lambda language: shown(card, language), f"Before you use it: {CARDS_CAUTION}")
 
 
 async def test_what_speaks_against_a_text_is_said_in_the_communitys_language(

@@ -36,6 +36,7 @@ from adapters.discord.review.layout import card_layout
 from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.languages import CommandTranslator
 from adapters.discord.speech.markup import reader_of
+from core.cards.bank import load_cards
 from core.i18n import catalogs as i18n
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
@@ -68,7 +69,7 @@ def fresh_catalogs() -> Iterator[None]:
 
 
 def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
-    """In pieces, inside an f-string, as a command's name, by a module's name, in the facts; no literal is told."""
+    """In pieces, inside an f-string, as a command's name, by a module's name, in facts and cards; no literal is."""
     source = tmp_path / "adapters" / "said.py"
     source.parent.mkdir()
     source.write_text(
@@ -82,7 +83,14 @@ def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
     gaps = tmp_path / "kb" / "starter" / "gaps.jsonl"
     gaps.parent.mkdir(parents=True)
     gaps.write_text('{"stereotype": "never shown", "why": "Nobody counts it."}\n')
-    assert set(collected(tmp_path)) == {"one piece", "inside", "name", "far", "Nobody counts it."}
+    cards = tmp_path / "core" / "cards" / "data" / "women.jsonl"
+    cards.parent.mkdir(parents=True)
+    cards.write_text(
+        '{"gist": {"en": "women cannot drive"}, "cards": [{"caution": "Be calm."}, {"caution": null}]}\n'
+        '{"gist": {}, "cards": [{"caution": "Be brief."}]}\n'
+    )
+    in_data = {"Nobody counts it.", "women cannot drive", "Be calm.", "Be brief."}
+    assert set(collected(tmp_path)) == {"one piece", "inside", "name", "far", *in_data}
     assert uncollectable(tmp_path) == ["adapters/said.py"]
 
 
@@ -100,6 +108,17 @@ def test_every_sentence_is_translated_and_nothing_is_left_over(language: str) ->
     assert [message.id for message in found if message.fuzzy] == []
     assert translated.keys() - SENTENCES.keys() == set()
     assert list(found.obsolete) == [], "Translations of sentences that are gone: take out what no new one needs."
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_every_caution_of_a_card_is_translated(language: str) -> None:
+    """Two cautions that differ do so in each language; none is only copied."""
+    cautions = {card.caution for card in load_cards("en") if card.caution}
+    found = translations(language)
+    told = {caution: found.get(caution, "") for caution in cautions}
+    assert len(cautions) > 400
+    assert [caution for caution, translation in told.items() if translation in ("", caution)] == []
+    assert len(set(told.values())) == len(cautions)
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

@@ -170,6 +170,16 @@ async def test_that_a_draft_is_hard_to_read_is_told_and_moves_nothing() -> None:
     assert [(draft.warnings, draft.scores.total) for draft in drafts] == [((), both[1].scores.total)] * 2
 
 
+def test_a_draft_takes_the_caution_of_its_card_along() -> None:
+    """A moderator reads it before they use the draft; it is no reason to show one, and no warning."""
+    careful = replace(CARD, caution="The figure is of 2011.")
+    assessor = replace(_assessor(), cards=(careful,))
+    draft = assessor.draft(1, replace(_candidate(PARENT, is_prepared=True), card=careful))
+    assert (draft.caution, draft.warnings) == ("The figure is of 2011.", ())
+    assert not any("2011" in reason for reason in draft.reasons)
+    assert assessor.draft(1, _candidate(PARENT)).caution is None
+
+
 def test_where_no_stereotype_is_known_a_draft_answers_none() -> None:
     """No gist is better than a wrong one."""
     assert replace(_assessor(), cards=(GENERAL,)).draft(1, _candidate(PARENT)).answers is None
