@@ -15,6 +15,7 @@ from functools import partial
 from typing import TypeVar
 
 from core.cards.bank import LANGUAGES, Card, cards_on, changed, general_cards
+from core.cards.own import with_own_cards, with_own_stereotypes
 from core.cards.routing import Router, shipped_router
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
@@ -204,8 +205,10 @@ class _Run:
         await self._show(await assessor.best(start[:_TRIED_FIRST]), assessor)
 
     async def _with_gist(self, reading: Reading, larger: LargeReader | None = None) -> Reading:
-        found = await with_gist(reading, self.open_post.text, self.engine.router, self.signals, larger)
-        return self._noting(found)
+        text, sure = self.open_post.text, self.signals.target_group
+        found = self._noting(await with_gist(reading, text, self.engine.router, self.signals, larger))
+        own, embedder = self.request.cards, self.engine.readers.embedder
+        return await asyncio.to_thread(with_own_stereotypes, found, text, own, embedder, (sure,) if sure else ())
 
     def _cards(self, reading: Reading) -> list[Card]:
         """What answers the post: the cards on its stereotypes, and last those for any post about the group.
@@ -215,6 +218,7 @@ class _Run:
         language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
         found = [card for name in reading.stereotypes for card in cards_on(name, language)]
         cards = changed([*found, *general_cards(group, language)], language, self.request.prepared)
+        cards = with_own_cards(cards, self.request.cards, reading.stereotypes, language)
         return sorted(cards, key=lambda card: self.request.claim not in {card.claim, card.argument})
 
     async def _evidence(

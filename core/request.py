@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.cards.bank import UNCHANGED, Changes
+from core.cards.own import OwnCard
 from core.llm.profiles import Profile
 from core.models import Action, FlaggedPost, Intent, Reading
 from core.stages.evidence import ANY_SOURCES, Sources
@@ -40,6 +41,7 @@ class Request:
         exemplars: approved replies of the community, the closest first; three are used at most (CoARL, Appendix D).
         variant: how often the post was drafted before; another number seeds another search.
         prepared: what the community changed of the prepared replies.
+        cards: the community's own cards that somebody accepted.
     """
 
     post: FlaggedPost
@@ -54,6 +56,7 @@ class Request:
     sources: Sources = ANY_SOURCES
     variant: int = 0
     prepared: Changes = UNCHANGED
+    cards: tuple[OwnCard, ...] = ()
 
     def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
         """Whether to draft a reply to a post with this reading."""

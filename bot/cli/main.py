@@ -43,7 +43,8 @@ from bot.cli.command import (
 from bot.cli.communities import community
 from bot.cli.database import db
 from bot.cli.kb.commands import kb
-from bot.cli.prepared import prepared
+from bot.cli.own.cards import cards
+from bot.cli.own.prepared import prepared
 from bot.cli.privacy import privacy
 from bot.cli.serve import add_to as add_serve
 from bot.cli.terminal.render import show_progress, show_suggestion
@@ -69,6 +70,7 @@ app = typer.Typer(
 app.add_typer(kb, name="kb")
 app.add_typer(community, name="community")
 app.add_typer(prepared, name="prepared")
+app.add_typer(cards, name="cards")
 app.add_typer(db, name="db")
 app.add_typer(privacy)
 add_checking(app)

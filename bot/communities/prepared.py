@@ -1,7 +1,7 @@
 """What people can do with prepared replies: add one of their own, take one out, and record a review.
 
 Owns these decisions. Each is one transaction with a line in the community's audit stream; none of them ends an
-approval. ``core.moderation.own_replies`` checks what a reply may say.
+approval. ``core.moderation.own.replies`` checks what a reply may say.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bot.communities.decisions import By, one_community, who_decides
+from bot.communities.standing import name_of_signer
 from bot.store.cases.cases import touch
 from bot.store.cases.suggestions import cases_with_prepared
 from bot.store.engine.database import Database, Session
@@ -25,7 +26,6 @@ from core.moderation.roles import OnCommunity, Person
 
 MAX_OWN = 500
 """How many replies of its own a community may have: all are read for each draft."""
-MAX_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +164,7 @@ async def _reviewer(session: Session, community: Community, reviewer: Person) ->
             f"{reviewer.name or reviewer.user} has no role in {community.id}, so they cannot stand for a reply there.",
             remedy="Name somebody who has one, or grant it first: antiphon community role grant.",
         )
-    name = " ".join(reviewer.name.split())
-    if not name:
-        known = await people.member(session, community.id, community.platform, person)
-        name = known.name if known else ""
-    if not name:
-        raise BadInput("A review needs the name of the person who stands for it.", remedy="Give it with --name.")
-    if len(name) > MAX_NAME:
-        raise BadInput(f"The name has {len(name)} characters; {MAX_NAME} at most are taken.", remedy="Shorten it.")
-    return person, name
+    return person, await name_of_signer(session, community, reviewer, person)
 
 
 def _nothing_to_do(id_: str, *, is_undone: bool) -> BadInput:

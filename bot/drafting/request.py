@@ -1,8 +1,9 @@
 """What the engine is asked about a case: the post, the voice of its community, and what was said before.
 
-Owns which of a community's rules, replies, prepared replies and earlier drafts go into a request, all read in one
-transaction. Owns also the order in which wishes count: what is asked for one draft, then what the community set, then
-the settings of the installation. Changes nothing, and takes no lease: the worker holds the case meanwhile.
+Owns what of a community goes into a request, all read in one transaction: its rules, replies, prepared replies and
+cards, and earlier drafts. Owns also the order in which wishes count: what is asked for one draft, then what the
+community set, then the settings of the installation. Changes nothing, and takes no lease: the worker holds the case
+meanwhile.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from bot.store.cases import suggestions
 from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import DraftedBefore, PostedReply
 from bot.store.engine.database import Database, Session
-from bot.store.people import communities, prepared
+from bot.store.people import communities, own_cards, prepared
 from bot.store.people.communities import policy_of
 from core.cards.bank import Changes
+from core.cards.own import OwnCard
 from core.engine import Engine, OnProgress
 from core.llm.profiles import Profile
 from core.models import FlaggedPost, Priority, Suggestion, Wish
@@ -40,6 +42,7 @@ class _Known:
     posted: tuple[PostedReply, ...]
     before: DraftedBefore
     prepared: Changes
+    cards: tuple[OwnCard, ...]
 
 
 class DraftingRequest:
@@ -90,6 +93,7 @@ class DraftingRequest:
             sources=Sources(known.policy.publishers, known.policy.evidence_since),
             variant=known.before.times,
             prepared=known.prepared,
+            cards=known.cards,
         )
 
 
@@ -101,6 +105,7 @@ async def _known(session: Session, case: Case) -> _Known:
         tuple(await suggestions.posted_replies(session, ref.platform, ref.community, MAX_REPLIES)),
         await suggestions.drafted_before(session, case.id),
         await prepared.changes_of(session, case.community_id),
+        await own_cards.accepted_cards(session, case.community_id),
     )
 
 

@@ -16,7 +16,7 @@ from sqlalchemy import delete, select, update
 from bot.store.cases.cases import DRAFT, Case, load, touch, transition
 from bot.store.cases.suggestions import cases_with_prepared
 from bot.store.engine.database import Database, Session
-from bot.store.people import communities, prepared
+from bot.store.people import communities, own_cards, prepared
 from bot.store.people.journal import write
 from bot.store.people.people import known_pseudonym, require_on_community
 from bot.store.schema import (
@@ -212,7 +212,8 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
         .values(held_by=None, held_until=None, unshown=CaseRow.unshown + 1)
         .execution_options(synchronize_session="fetch")
     )
-    for community_id, reply in await prepared.forget_reviewer(session, person):
+    reviewed = [*await prepared.forget_reviewer(session, person), *await own_cards.forget_person(session, person)]
+    for community_id, reply in reviewed:
         await touch(session, *await cases_with_prepared(session, community_id, reply))
     await session.execute(delete(PersonRow).where(PersonRow.id == person))
     await write(session, ERASURES, actor=actor, reason="a person was erased on request")

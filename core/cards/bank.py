@@ -12,22 +12,36 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
 from typing import Any, Final
 
+from core.i18n.sentences import Sentence, sentence
 from core.models import Intent, TargetGroup
 from core.wording.text import sentences
 
 LANGUAGES = ("en", "es", "it", "eu")
+OWN: Final = "own/"
+"""How the id of a stereotype begins that a community described itself."""
 _GENERAL: Final = "/any"
 _NO_REPLIES: Final[Mapping[Intent, tuple[str, ...]]] = MappingProxyType({})
 
 
+class CardVerdict(StrEnum):
+    """What a second person says of a card that a community wrote."""
+
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+
+
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What one reviewer of a card said: who, on which day (ISO 8601), and whether it was accepted or revised."""
+    """What one reviewer of a card said: who, on which day (ISO 8601), and the verdict.
+
+    Ours were accepted or revised; a community's own are accepted, or declined and then used nowhere.
+    """
 
     by: str
     on: str
@@ -54,13 +68,23 @@ class Stereotype:
         """Whether it only stands for the group: its card answers any post about the group."""
         return self.id.endswith(_GENERAL)
 
+    @property
+    def is_own(self) -> bool:
+        """Whether a community described it (``core.cards.own``)."""
+        return self.id.startswith(OWN)
+
+    @property
+    def told(self) -> str:
+        """The gist as moderators are told it: ours can be translated, a community's own stands in its words."""
+        return next(iter(self.gist.values())) if self.is_own else Sentence(self.gist["en"])
+
 
 @dataclass(frozen=True, slots=True)
 class Card:
     """One argument against a stereotype, with what carries it, in one language.
 
     Attributes:
-        argument: in one English sentence.
+        argument: in one English sentence; on a community's own card in the card's language.
         claim: the argument in the card's language, in English where nobody wrote it there; "" where the community
             removed it.
         fact: the id of the fact that the argument rests on; ``None`` where ``no_fact`` says why there is none.
@@ -124,6 +148,11 @@ class Changes:
 
 
 UNCHANGED: Final = Changes()
+
+
+def gist_in_words(stereotype: Stereotype) -> str:
+    """What a post claims, in a sentence."""
+    return sentence("It says that {what}.", what=stereotype.told)
 
 
 def prepared_id(language: str, text: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.cards.bank import Card, prepared_id, prepared_in, prepared_sentences
+from core.cards.own import in_need_of_source
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.budget import MeteredModel
@@ -88,6 +89,7 @@ class Assessor:
     def __post_init__(self) -> None:
         self._by = self.larger or LargeReader(self.model, shipped())
         self.prepared = prepared_sentences(self.cards)
+        self.without_receipt = self.prepared - in_need_of_source(self.cards, self.brief.language)
 
     async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, the best of each intent, enough of each to fill the list."""
@@ -209,7 +211,7 @@ class Assessor:
         if asks_model and not candidate.is_heard:
             candidate = await self._read_again(candidate)
         receipts, whole = await verify(
-            candidate.text, self.brief, self.prepared, model, self.readers.embedder, inference=self.inference
+            candidate.text, self.brief, self.without_receipt, model, self.readers.embedder, inference=self.inference
         )
         self.notes += whole
         quality = candidate.scores.argument_quality  # from a configured scorer, or an earlier call
@@ -286,7 +288,7 @@ class Assessor:
     def _answers(self, candidate: Candidate) -> str | None:
         """The gist of the stereotype that a draft answers, where that is known."""
         card = candidate.card or next(iter(self.cards), None)
-        return Sentence(card.stereotype.gist["en"]) if card and not card.stereotype.is_general else None
+        return card.stereotype.told if card and not card.stereotype.is_general else None
 
     def _reasons(self, candidate: Candidate) -> Iterator[str]:
         """Why a moderator is shown a draft: who wrote it against what, what it rests on, what was read in it.

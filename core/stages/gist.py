@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from core.cards.bank import Stereotype
+from core.cards.bank import gist_in_words
 from core.cards.routing import MOST, Route, Router
 from core.errors import ModelUnavailable
-from core.i18n.sentences import Sentence, sentence
+from core.i18n.sentences import sentence
 from core.models import Action, Reading, TargetGroup
 from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.pooling import Pooling, Question
@@ -105,8 +105,3 @@ def _settled(reading: Reading, text: str, router: Router, signals: Signals) -> T
             fits[group] = share * sum(one.probability for one in first)
     best = max(fits, key=lambda group: fits[group], default=None)
     return best if best is not None and fits[best] >= _FITS else reading.target_group
-
-
-def gist_in_words(stereotype: Stereotype) -> str:
-    """What a post claims, in a sentence."""
-    return sentence("It says that {what}.", what=Sentence(stereotype.gist["en"]))

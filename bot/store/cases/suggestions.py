@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from bot.store.cases.cases import Case
 from bot.store.cases.documents import suggestion_from_json
@@ -77,12 +77,12 @@ async def drafted_before(session: Session, case_id: str) -> DraftedBefore:
     return DraftedBefore(times, tuple(dict.fromkeys(texts)))
 
 
-async def cases_with_prepared(session: Session, community_id: str, prepared_id: str) -> list[str]:
-    """The cases of a community that have a suggestion with a draft made of this prepared reply."""
+async def cases_with_prepared(session: Session, community_id: str, *ids: str) -> list[str]:
+    """The cases of a community that have a suggestion with a draft made of one of these prepared replies."""
     query = (
         select(CaseRow.id)
         .join(SuggestionRow, SuggestionRow.case_id == CaseRow.id)
-        .where(CaseRow.community_id == community_id, SuggestionRow.document.contains(prepared_id))
+        .where(CaseRow.community_id == community_id, or_(*(SuggestionRow.document.contains(id_) for id_ in ids)))
     )
     return sorted(set(await session.scalars(query)))
 

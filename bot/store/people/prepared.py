@@ -12,6 +12,7 @@ from sqlalchemy import delete, select, update
 
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
+from bot.store.people import own_cards
 from bot.store.schema import PreparedReplyRow
 from core.cards.bank import Changes, OwnReply, prepared_id
 from core.moderation.origins import ReviewOfPrepared
@@ -38,12 +39,13 @@ def own_reply(row: PreparedReplyRow) -> OwnReply | None:
 
 
 async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, ReviewOfPrepared]:
-    """Who reviewed these replies in a community; replies without a review are left out."""
+    """Who reviewed these replies in a community, or the cards that they stand on; others are left out."""
     if not ids:
         return {}
     query = select(PreparedReplyRow).filter_by(community_id=community_id).where(PreparedReplyRow.id.in_(set(ids)))
     found = ((row.id, review_in(row)) for row in await session.scalars(query))
-    return {id_: review for id_, review in found if review is not None}
+    on_cards = await own_cards.reviews_of(session, community_id, ids)
+    return on_cards | {id_: review for id_, review in found if review is not None}
 
 
 def review_in(row: PreparedReplyRow) -> ReviewOfPrepared | None:

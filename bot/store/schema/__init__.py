@@ -21,7 +21,15 @@ from bot.store.schema.cases import (
     ReviewCardRow,
     SuggestionRow,
 )
-from bot.store.schema.people import CommunityRow, MembershipRow, PauseRow, PersonRow, PreparedReplyRow, WatchDayRow
+from bot.store.schema.people import (
+    CommunityRow,
+    MembershipRow,
+    OwnCardRow,
+    PauseRow,
+    PersonRow,
+    PreparedReplyRow,
+    WatchDayRow,
+)
 from bot.store.schema.sending import ApprovalRow, FirstApprovalRow, OutboxRow, OutboxState, OutcomeRow
 from bot.store.schema.work import DigestRow, JobRow, JobState, LeadershipRow, PlatformRow, PlatformState, TurnRow
 
@@ -47,6 +55,7 @@ __all__ = [
     "OutboxRow",
     "OutboxState",
     "OutcomeRow",
+    "OwnCardRow",
     "PauseRow",
     "PersonRow",
     "PlatformRow",

@@ -9,6 +9,7 @@ from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.store.schema.base import Base, stored
+from core.cards.bank import CardVerdict
 from core.models import Intent, TargetGroup
 from core.moderation.roles import Role
 
@@ -100,6 +101,29 @@ class PreparedReplyRow(Base):
     intent: Mapped[Intent | None] = mapped_column(stored(Intent, "prepared_intent"))
     text: Mapped[str | None]
     is_hidden: Mapped[bool] = mapped_column(default=False)
+    reviewed_by: Mapped[str | None]
+    reviewer: Mapped[str | None]
+    reviewed_at: Mapped[datetime | None]
+
+
+class OwnCardRow(Base):
+    """An argument card that a community wrote, and what became of it.
+
+    ``document`` is the card (``core.moderation.own.cards``), ``digest`` tells this version of it from another. Whoever
+    proposed this version, and whoever reviewed it, is there by pseudonym, or as the operator, and by the name that they
+    gave. It is used once its ``verdict`` is that it is accepted. The audit log says who decided.
+    """
+
+    __tablename__ = "own_cards"
+
+    community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"), primary_key=True)
+    id: Mapped[str] = mapped_column(primary_key=True)
+    document: Mapped[dict[str, Any]]
+    digest: Mapped[str]
+    proposed_by: Mapped[str | None]
+    proposer: Mapped[str | None]
+    proposed_at: Mapped[datetime]
+    verdict: Mapped[CardVerdict | None] = mapped_column(stored(CardVerdict, "card_verdict"))
     reviewed_by: Mapped[str | None]
     reviewer: Mapped[str | None]
     reviewed_at: Mapped[datetime | None]

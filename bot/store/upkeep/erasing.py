@@ -29,6 +29,7 @@ from bot.store.schema import (
     NoteRow,
     OutboxRow,
     OutcomeRow,
+    OwnCardRow,
     PersonRow,
     PreparedReplyRow,
     PreviewRow,
@@ -46,7 +47,7 @@ FORGOTTEN: Final = "erased-"
 """The reason in the last audit line of a case that is gone."""
 WORDS: Final = (
     "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
-    "persons", "prepared_replies",
+    "persons", "prepared_replies", "own_cards",
 )  # fmt: skip
 """The tables that hold words or names, and so must be cleaned after an erasure."""
 
@@ -141,11 +142,12 @@ def _without_turns(thread: list[dict[str, Any]], person: str) -> list[dict[str, 
 
 
 async def forget_unknown(session: Session, before: datetime) -> int:
-    """Delete the link to people first seen before ``before`` whom no case, role or review names any longer."""
+    """Delete the link to people first seen before ``before`` whom no case, role, card or review names any longer."""
     in_case = exists().where(or_(CaseRow.author == PersonRow.id, CaseRow.flagged_by == PersonRow.id))
     has_role = exists().where(MembershipRow.person_id == PersonRow.id)
     reviewed = exists().where(PreparedReplyRow.reviewed_by == PersonRow.id)
-    unknown = PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed
+    signed = exists().where(or_(OwnCardRow.proposed_by == PersonRow.id, OwnCardRow.reviewed_by == PersonRow.id))
+    unknown = PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed, ~signed
     old = set(await session.scalars(select(PersonRow.id).where(*unknown)))
     if old:
         async for thread in await session.stream_scalars(select(CaseRow.thread).where(CaseRow.erased_at.is_(None))):

@@ -21,7 +21,7 @@ from core.cards.bank import Changes, load_cards, prepared_id
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, Intent, Origin, TargetGroup
 from core.moderation.desk_ports import Casework
-from core.moderation.own_replies import checked_reply
+from core.moderation.own.replies import checked_reply
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import approve, one_row, take

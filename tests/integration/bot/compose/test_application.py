@@ -29,7 +29,7 @@ from core.cards.bank import prepared_id
 from core.engine import Engine
 from core.models import Draft, FlaggedPost, Intent, Origin, TargetGroup, Wish
 from core.moderation.approval import CaseState
-from core.moderation.own_replies import checked_reply
+from core.moderation.own.replies import checked_reply
 from core.ports import EvidenceSource
 from core.scoring.readers.readers import Readers
 from tests.fakes.desk.decisions import approve, drafted

@@ -96,7 +96,7 @@ async def test_what_communities_set_survives_the_upgrade_that_drops_their_scores
     before = await _all_rows(engine)
     await migrate.upgrade(engine)
     after = await _all_rows(engine)
-    assert after.pop("watch_days") == []
+    assert after.pop("watch_days") == after.pop("own_cards") == []
     after["communities"].sort(key=lambda row: row["id"])
     kept = {row["id"]: row.pop("policy") for row in after["communities"]}
     assert kept == {"a": {"tone": "dry", "keywords": ["go home"]}, "b": {"tone": "warm"}, "c": {}}
@@ -121,6 +121,22 @@ async def test_a_communitys_own_replies_survive_the_upgrade_that_drops_their_the
     (row,) = (await _all_rows(engine))["prepared_replies"]
     assert "theme" not in row
     assert (row["stereotype"], row["text"], row["reviewer"]) == (None, "We are neighbours.", "Ana")
+    await engine.dispose()
+
+
+async def test_the_upgrade_that_brings_own_cards_changes_nothing_else(empty_place: Path | URL) -> None:
+    """What communities prepared stays, and nobody has a card yet."""
+    engine = connected(empty_place)
+    async with engine.begin() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(migrate.config(sync), "0003"))
+        await connection.execute(_COMMUNITY, {"id": "a", "policy": "{}"})
+        await connection.execute(text(str(_OWN_REPLY).replace("theme", "stereotype")))
+    before = await _all_rows(engine)
+    await migrate.upgrade(engine)
+    after = await _all_rows(engine)
+    assert after.pop("own_cards") == []
+    assert after == before
+    assert before["prepared_replies"][0]["text"] == "We are neighbours."
     await engine.dispose()
 
 

@@ -20,7 +20,7 @@ from bot.compose.application import open_database
 from bot.compose.settings import Settings
 from core.models import Intent, TargetGroup
 from core.moderation.origins import prepared_in_words
-from core.moderation.own_replies import checked_reply
+from core.moderation.own.replies import checked_reply
 from core.moderation.roles import Person
 
 prepared = typer.Typer(

@@ -7,7 +7,7 @@ import pytest
 from core.cards.bank import OwnReply
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
-from core.moderation.own_replies import MAX_CHARACTERS, checked_reply
+from core.moderation.own.replies import MAX_CHARACTERS, checked_reply
 
 GOOD = "We are glad of our neighbours, wherever they were born."
 
@@ -37,7 +37,7 @@ def test_a_good_reply_is_kept_on_one_line() -> None:
         ("Ask @everyone about it.", "link or mention", "Leave links"),
         ("We are\u202e glad.", "nobody sees", "Remove them"),
         ("No retard lives here.", "slur or insult", "no draft may hold it"),
-        ("Nos alegramos de tener aquí a nuestros vecinos de lejos.", "does not read as English", "--language"),
+        ("Nos alegramos de tener aquí a nuestros vecinos de lejos.", "does not read as English", "Name the language"),
         ("Ask our neighbour Helen Garrow about it.", "names a person: Helen Garrow", "answer many posts"),
         ("Nine in ten of our neighbours work.", "needs a source", "come from the evidence"),
         ("Insulting your neighbours is a crime.", "needs a source: is a crime", "come from the evidence"),

@@ -1,7 +1,8 @@
 """What a community may add as a prepared reply of its own.
 
-Owns the checks, each with a remedy. One moderator can approve a prepared reply, and it gets no receipt, so it must pass
-the same rules as the project's own. Changes only the spaces.
+Owns the checks, each with a remedy; the texts of its cards pass the same (``core.moderation.own.cards``). One moderator
+can approve a prepared reply, and it gets no receipt, so it must pass the same rules as the project's own. Changes only
+the spaces.
 """
 
 from __future__ import annotations
@@ -44,27 +45,44 @@ def checked_reply(
     Raises:
         BadInput: it may not be added; the error says why and what to do.
     """
+    _check_place(language, target_group, stereotype)
+    return OwnReply(language, target_group, intent, checked_text(text, language, intent), stereotype)
+
+
+def checked_text(
+    text: str, language: str, intent: Intent | None = None, *, what: str = "reply", is_sourced: bool = False
+) -> str:
+    """A prepared text as it is stored, with single spaces.
+
+    Args:
+        intent: ``None`` for a text that serves none, such as an argument.
+        what: what the errors call it.
+        is_sourced: whether a fact is named that carries it, so that it may state something.
+
+    Raises:
+        BadInput: it may not be added; the error says why and what to do.
+    """
     check_text(text)
     said = " ".join(text.split())
-    _check_place(language, target_group, stereotype)
     check_sendable(said)
-    fault = form_fault(said, language, MAX_CHARACTERS) or _prepared_fault(said, language) or intent_fault(said, intent)
+    fault = form_fault(said, language, MAX_CHARACTERS) or _prepared_fault(said, language)
+    fault = fault or (intent_fault(said, intent) if intent else None)
     if fault:
-        raise BadInput(f"The reply cannot be added: {fault}.", remedy=_REMEDIES[fault])
+        raise BadInput(f"The {what} cannot be added: {fault}.", remedy=_REMEDIES[fault])
     if detect(said, language) not in {language, None}:
-        raise BadInput(f"The reply does not read as {name_of(language)}.", remedy="Name its language with --language.")
+        raise BadInput(f"The {what} does not read as {name_of(language)}.", remedy="Name the language that it is in.")
     named = people_named(said, language)
     if named:
         raise BadInput(
-            f"The reply names a person: {named[0]}.", remedy="Leave the name out: it will answer many posts."
+            f"The {what} names a person: {named[0]}.", remedy="Leave the name out: it will answer many posts."
         )
-    facts = checkable_in(said, language)
+    facts = () if is_sourced else checkable_in(said, language)
     if facts:
         raise BadInput(
-            f"The reply states something that needs a source: {', '.join(facts)}.",
-            remedy="Leave that out; facts come from the evidence, with their source.",
+            f"The {what} states something that needs a source: {', '.join(facts)}.",
+            remedy="Leave that out; facts come from the evidence, with their source. A card may name one.",
         )
-    return OwnReply(language, target_group, intent, said, stereotype)
+    return said
 
 
 def _prepared_fault(said: str, language: str) -> str | None:
@@ -76,9 +94,14 @@ def _prepared_fault(said: str, language: str) -> str | None:
     return sentence("slur or insult") if slurs_in(said, language) else None
 
 
-def _check_place(language: str, target_group: TargetGroup, stereotype: str | None) -> None:
+def check_language(language: str) -> None:
+    """Refuse a language that Antiphon does not write."""
     if language not in NAMES:
         raise BadInput(f"Antiphon does not write {language!r}.", remedy=f"Use one of {', '.join(NAMES)}.")
+
+
+def _check_place(language: str, target_group: TargetGroup, stereotype: str | None) -> None:
+    check_language(language)
     if stereotype is None:
         return
     known = [one.id for one in load_stereotypes().values() if one.target_group is target_group]

@@ -1,0 +1,1 @@
+"""``antiphon prepared`` and ``antiphon cards``: what a community adds of its own."""

@@ -1,0 +1,1 @@
+"""What a community adds of its own: prepared replies and argument cards, and how both are checked."""

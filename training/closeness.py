@@ -1,0 +1,78 @@
+"""Tells how often a post that is close to a few wordings puts their stereotype forward.
+
+    python -m training.closeness
+
+Each shipped stereotype in turn is taken for one that a community described with some of its English wordings, and that
+the taxonomy lacks. Each English post about its group is compared with these and with the wordings of the others. The
+limits of ``core.cards.closeness``, for a community's own stereotypes, were chosen on the development split; the posts
+of the test writers choose nothing.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.cards.bank import Stereotype, load_stereotypes
+from core.cards.closeness import AHEAD, CLOSE, vectors_of
+from core.llm.backends.embeddings import SentenceEmbedder
+from training.routing import Labelled, labelled
+
+_WORDINGS: Final = (3, 5, 8, 10)
+_DRAWS: Final = 4
+_AHEAD: Final = (-2.0, 0.0, AHEAD / 2, AHEAD)
+"""The first is without any comparison with other stereotypes."""
+Closeness = Mapping[str, NDArray[np.float32]]
+
+
+def compared(
+    posts: Sequence[Labelled], known: Sequence[Stereotype], close: Closeness, count: int
+) -> Iterator[tuple[float, float, bool]]:
+    """Of each stereotype and each post about its group: how near its wordings and the others' are; did a reader see it?
+
+    Args:
+        close: for each stereotype the cosines of the posts and its wordings.
+    """
+    chance = random.Random(1)  # noqa: S311 - repeatable, no secret
+    for one in [*known] * _DRAWS:
+        drawn = chance.sample(range(close[one.id].shape[1]), min(count, close[one.id].shape[1]))
+        rivals = [close[other.id] for other in known if other.target_group is one.target_group and other is not one]
+        near, rival = close[one.id][:, drawn].max(axis=1), np.concatenate(rivals, axis=1).max(axis=1)
+        for at, post in enumerate(posts):
+            if post.group is one.target_group:
+                yield float(near[at]), float(rival[at]), one.id in post.seen
+
+
+def table(split: str) -> list[str]:
+    """A line for each number of wordings and each limit."""
+    embedder = SentenceEmbedder()
+    known = [one for one in load_stereotypes().values() if not one.is_general]
+    posts = [one for one in labelled() if one.split == split and one.language == "en"]
+    read = vectors_of([post.text for post in posts], "en", embedder)
+    close = {one.id: read @ vectors_of(one.wordings["en"], "en", embedder).T for one in known}
+    lines = [f"{split}: {len(posts)} posts"]
+    for count in _WORDINGS:
+        near, rival, saw = np.array(list(compared(posts, known, close, count))).T
+        seen = saw > 0
+        for ahead in _AHEAD:
+            found = (near >= CLOSE) & (near >= rival + ahead)
+            right, share = seen[found].mean(), (seen & found).sum() / seen.sum()
+            lines.append(
+                f"  {count:2} wordings, {ahead:5.2f} ahead: {found.sum():4}, {right:.2f} right, {share:.3f} of all"
+            )
+    return lines
+
+
+def main() -> int:
+    """Print it for both splits."""
+    print(*table("dev"), *table("test"), sep="\n")  # noqa: T201
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
