@@ -20,6 +20,7 @@ from core.cards.routing import Router, shipped_router
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
 from core.models import (
+    Action,
     Brief,
     Claim,
     Cost,
@@ -44,6 +45,8 @@ from core.stages.evidence import far_from, find_evidence, summarise, write_queri
 from core.stages.gist import with_gist
 from core.stages.judge import judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
+from core.stages.kinds.notice import with_notice
+from core.stages.kinds.support import Supporter, led_by
 from core.stages.outcomes import Noted
 from core.stages.reading import decide, read_post
 from core.stages.search.drafting import compose
@@ -168,7 +171,8 @@ class _Run:
                 self._report("reading", reading.implied_meaning or reading.reason, reading)
                 if not self.request.wants_drafts(reading, signals):
                     early.cancel()
-                    return self._suggestion(reading, stopped=sentence("a reply is advised against"))
+                    support = await self._support(reading)
+                    return self._suggestion(reading, drafts=support, stopped=sentence("a reply is advised against"))
         except ExceptionGroup as failed:
             first = failed.exceptions[0]
             raise first from first.__cause__
@@ -176,7 +180,7 @@ class _Run:
         argument = await self._argue(self._writable(reading), early.result())
         assessor = self._assessor(argument.brief, argument.cards)
         search = await self._search(assessor).run()
-        drafts = await self._rank(search.found, assessor)
+        drafts = led_by(await self._support(reading), await self._rank(search.found, assessor), MAX_DRAFTS)
         return self._suggestion(reading, argument, drafts, rounds=search.rounds, stopped=search.stopped)
 
     async def _read(self) -> Reading:
@@ -336,7 +340,31 @@ class _Run:
         if self.request.claim and best and not any(argues(candidate.scores) for candidate in best):
             self.degraded.append(sentence("claims: no draft argues the claim that was chosen"))
         self._report("judge", f"{self.budget.judge_calls} comparisons")
-        return [assessor.draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
+        drafts = [assessor.draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
+        reading = assessor.brief.reading
+        notice = self.request.voice.notice_in(assessor.brief.language)
+        return self._noting(with_notice(drafts, best, reading, notice, self.engine.writer))
+
+    async def _support(self, reading: Reading) -> list[Draft]:
+        """Words of support for the person attacked, where the reading advises them."""
+        if reading.recommended_action is not Action.SUPPORT_TARGET:
+            return []
+        voice, engine = self.request.voice, self.engine
+        supporter = Supporter(
+            self.open_post,
+            reading,
+            voice.style,
+            voice.max_characters,
+            self.request.recent,
+            self.model,
+            engine.writer,
+            engine.readers,
+            self.scorers,
+            self.chance,
+        )
+        drafts = self._noting(await supporter.drafts())
+        self._report("support", f"{len(drafts)} words of support")
+        return drafts
 
     async def _show(self, candidates: Sequence[Candidate], assessor: Assessor) -> None:
         """Report the best so far that no reader contests, unless it is the one that was shown last."""

@@ -38,6 +38,14 @@ class Intent(StrEnum):
     POSITIVE = "positive"
 
 
+class Kind(StrEnum):
+    """What a draft is: a reply to the post, a word of support for the person attacked, or a notice on the rules."""
+
+    REPLY = "reply"
+    SUPPORT = "support"
+    NOTICE = "notice"
+
+
 class Action(StrEnum):
     """What a moderator is advised to do about a post."""
 
@@ -251,7 +259,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A reply that a moderator may approve; ``rank`` counts from 1.
+    """A text that a moderator may approve; ``rank`` counts from 1.
 
     ``origins`` says of each sentence, in order, where it comes from. ``prepared`` holds the ids of the prepared replies
     in the draft (``core.cards.bank.prepared_id``). ``answers`` is the gist of the stereotype that the draft answers;
@@ -259,7 +267,8 @@ class Draft:
     before they use it. ``read_by``: who told whether the draft is fit to be shown;
     ``None`` in suggestions that older versions stored. ``language`` is an ISO 639-1 code; ``writer`` the model
     that wrote it, ``None`` where it was put together from prepared sentences and evidence. ``reasons`` say why it is
-    shown, and whether it is hard to read; ``unscored`` why it lacks a score, by the score's name.
+    shown, and whether it is hard to read; ``unscored`` why it lacks a score, by the score's name. A draft of a ``kind``
+    that is no reply argues nothing: it has no receipts and no scores.
     """
 
     rank: int
@@ -277,6 +286,7 @@ class Draft:
     writer: str | None = None
     reasons: tuple[Said, ...] = ()
     unscored: dict[str, Said] = field(default_factory=dict, hash=False)
+    kind: Kind = Kind.REPLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +332,11 @@ class Suggestion:
     drafts: tuple[Draft, ...]
     cost: Cost
     degraded: tuple[Said, ...] = ()
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether a draft was made for this post. The notice on the rules, which fits any, is none."""
+        return any(draft.kind is not Kind.NOTICE for draft in self.drafts)
 
 
 @dataclass(frozen=True, slots=True)

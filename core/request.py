@@ -5,7 +5,8 @@ Owns what may be asked of the engine, and whether drafts are wanted for a post w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from core.cards.bank import UNCHANGED, Changes
 from core.cards.own import OwnCard
@@ -18,12 +19,21 @@ from core.stages.signals import Signals
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """How a community speaks: the language it expects, its style, the intents it allows, the platform's limit."""
+    """How a community speaks: the language it expects, its style, the intents it allows, the platform's limit.
+
+    ``notices`` are its notices on the rules, by language; a language without one gets no draft of that kind.
+    """
 
     language: str = "en"
     style: str = "warm, plain and brief"
     intents: tuple[Intent, ...] = tuple(Intent)
     max_characters: int = 2000
+    notices: Mapping[str, str] = field(default_factory=dict)
+
+    def notice_in(self, language: str) -> str:
+        """The notice in a language; "" where there is none, or it is too long for the platform."""
+        text = self.notices.get(language, "")
+        return text if len(text) <= self.max_characters else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,15 @@ from bot.cli.kb.output import print_document, run
 from bot.communities.decisions import CommunityDesk, CommunityView
 from bot.compose.application import open_database
 from bot.compose.settings import Settings
-from bot.store.people.communities import EVERYWHERE, Community
+from bot.store.people.communities import EVERYWHERE, Community, policy_of
+from core.cards.bank import LANGUAGES
+from core.cards.beside import project_notices
 from core.errors import BadInput
 from core.moderation.roles import Operator, Person, Role
 
-community = typer.Typer(help="Communities: roles, posting, disclosure, the kill switch.", no_args_is_help=True)
+community = typer.Typer(
+    help="Communities: roles, posting, disclosure, the notice on the rules, the kill switch.", no_args_is_help=True
+)
 role = typer.Typer(help="Roles in a community.", no_args_is_help=True)
 community.add_typer(role, name="role")
 
@@ -150,6 +154,50 @@ def disclosure(
         _tell(await desk.set_disclosure(place, is_on, operator(), reason))
 
     _do(config, work)
+
+
+@community.command()
+def notice(
+    place: Place,
+    text: Annotated[
+        str, typer.Argument(help="The notice, in one or two sentences; leave it out to see what is set.")
+    ] = "",
+    language: Annotated[
+        str, typer.Option("--language", help="Its language: en, es, it or eu; all, if not given.")
+    ] = "",
+    is_off: Annotated[bool, typer.Option("--off", help="Draft no notice.")] = False,
+    is_default: Annotated[bool, typer.Option("--default", help="Use the project's wording again.")] = False,
+    reason: Reason = "",
+    config: ConfigOption = None,
+) -> None:
+    """Word the notice on the rules, which is drafted beside replies and first where no reply is good."""
+
+    async def work(desk: CommunityDesk) -> None:
+        policy = policy_of((await desk.view(place, operator())).community)
+        if wanted := _notices(text, language, is_off, is_default):
+            policy = await desk.set_notices(place, wanted, operator(), reason)
+        for code in LANGUAGES:
+            out().print(Text(_notice(code, policy.norm_notice.get(code))), soft_wrap=True)
+
+    _do(config, work)
+
+
+def _notices(text: str, language: str, is_off: bool, is_default: bool) -> dict[str, str | None]:
+    """What is to be set, by language; nothing where somebody only looks."""
+    if bool(text.strip()) + is_off + is_default > 1:
+        raise BadInput("It is not clear what to set.", remedy="Give a text, or --off, or --default.")
+    if text.strip():
+        if not language:
+            raise BadInput("A notice is in one language.", remedy="Name it with --language.")
+        return {language: text}
+    codes = (language,) if language else LANGUAGES
+    return dict.fromkeys(codes, "" if is_off else None) if is_off or is_default else {}
+
+
+def _notice(code: str, own: str | None) -> str:
+    if own is None:
+        return f"{code}  Antiphon's: {project_notices()[code]}"
+    return f"{code}  own: {own}" if own else f"{code}  none"
 
 
 @community.command()

@@ -171,7 +171,7 @@ def _request(
         raise BadInput(f"Antiphon does not write the language {language!r}.", remedy=f"It writes: {', '.join(NAMES)}.")
     voice = voice_of(settings)
     if intents:
-        voice = type(voice)(voice.language, voice.style, tuple(dict.fromkeys(intents)), voice.max_characters)
+        voice = replace(voice, intents=tuple(dict.fromkeys(intents)))
     return Request(post, settings.profile_named(profile), voice, language or None, force)
 
 
@@ -201,10 +201,10 @@ def _show(suggestion: Suggestion, *, as_json: bool, force: bool) -> int:
     else:
         show_suggestion(out(), suggestion)
     reading = suggestion.reading
-    if reading.recommended_action is not Action.REPLY and not force:
+    if reading.recommended_action is not Action.REPLY and not force and not suggestion.has_answer:
         err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
         return EXIT_ADVISED_AGAINST
-    return 0 if suggestion.drafts else EXIT_NO_DRAFT
+    return 0 if suggestion.has_answer else EXIT_NO_DRAFT
 
 
 @app.command()

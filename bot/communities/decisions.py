@@ -1,11 +1,13 @@
-"""What people can do with a community: roles, posting, disclosure, and the kill switch.
+"""What people can do with a community: roles, posting, disclosure, the notice on its rules, and the kill switch.
 
-Owns these decisions. Each is one transaction with a line in the community's audit stream. Each, except giving a role,
-changes the community's rules, so that approvals in flight no longer hold (reliability, I8). Does not know any case.
+Owns these decisions. Each is one transaction with a line in the community's audit stream. Each, except giving a role
+and wording the notice, changes the community's rules, so that approvals in flight no longer hold (reliability, I8).
+Does not know any case.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.store.engine.database import Database, Session
@@ -15,6 +17,7 @@ from bot.store.people.communities import EVERYWHERE, Community
 from bot.store.people.people import Member
 from bot.store.schema import Change
 from core.errors import BadInput, NotAllowed
+from core.moderation.community_policy import CommunityPolicy, changed, differences, to_json
 from core.moderation.input_checks import check_note, check_text
 from core.moderation.roles import OnCommunity, Operator, Person, Role, may_grant, may_on_community
 
@@ -166,6 +169,41 @@ class CommunityDesk:
             )
 
         return await self._database.run("set disclosure", work)
+
+    async def set_notices(
+        self, community_id: str, notices: Mapping[str, str | None], by: By, note: str = ""
+    ) -> CommunityPolicy:
+        """Set the notice on the rules in some languages; writes nothing if nothing changes.
+
+        Args:
+            notices: the words by language; "" for no notice, ``None`` for the project's wording again.
+
+        Raises:
+            BadInput: a notice may not be posted, or Antiphon does not write the language.
+        """
+        check_text(note)
+
+        async def work(session: Session) -> CommunityPolicy:
+            community = await one_community(session, community_id, lock=True)
+            actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
+            old = communities.policy_of(community)
+            wanted = {**old.norm_notice, **notices}
+            kept = {language: text for language, text in wanted.items() if text is not None}
+            new = changed(old, {"norm_notice": kept})
+            if said := differences(old, new):
+                reason = f"settings changed: {', '.join(said)}"
+                await communities.change(
+                    session,
+                    community.id,
+                    actor=actor,
+                    reason=reason,
+                    note=note,
+                    policy=to_json(new),
+                    what=Change.SETTING,
+                )
+            return new
+
+        return await self._database.run("set a notice", work)
 
     async def pause(self, scope: str, by: By, note: str = "") -> bool:
         """Stop all posting in a community or ``EVERYWHERE``, at once; ``False`` if it was stopped already."""

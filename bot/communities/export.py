@@ -29,7 +29,7 @@ from bot.store.people.journal import write
 from bot.store.people.people import name_of, require_on_community
 from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, PersonRow, SuggestionRow
 from core.errors import BadInput, StoreUnavailable
-from core.models import Suggestion
+from core.models import Draft, Suggestion
 from core.moderation.roles import OnCommunity, Person
 
 EXPORTS: Final = "exports"
@@ -50,8 +50,8 @@ class Format(StrEnum):
 COLUMNS: Final = (
     "case", "community", "state", "version", "priority", "flagged_how", "created_at", "updated_at", "erased_at",
     "author", "flagged_by", "post", "language", "target_group", "severity", "recommended_action", "claim", "drafts",
-    "seconds", "approved_by", "seconded_by", "approved_at", "draft_rank", "draft_origin", "is_edited", "reply",
-    "sent", "posted_at",
+    "seconds", "approved_by", "seconded_by", "approved_at", "draft_rank", "draft_kind", "draft_origin", "is_edited",
+    "reply", "sent", "posted_at",
 )  # fmt: skip
 IDENTIFYING: Final = ("channel", "message", "reply_message", "approved_by_name")
 """The columns that lead to a post, and so to its author, or name a moderator; only included on request."""
@@ -132,6 +132,7 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
         )
     ).first()
     approval, sent = (found[0], found[1]) if found is not None else (None, None)
+    draft = None if approval is None else await _approved_draft(session, approval)
     row = {
         "case": case.id,
         "community": case.community_id,
@@ -156,7 +157,8 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
         "seconded_by": approval and await _known(session, approval.seconded_by),
         "approved_at": approval and _time(approval.approved_at),
         "draft_rank": approval and approval.draft_rank,
-        "draft_origin": approval and await _origin(session, approval),
+        "draft_kind": draft and draft.kind.value,
+        "draft_origin": draft and "+".join(dict.fromkeys(origin.value for origin in draft.origins)),
         "is_edited": approval and approval.edited,
         "reply": approval.text if approval and approval.text else None,
         "sent": sent and sent.state.value,
@@ -172,12 +174,11 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
     return row
 
 
-async def _origin(session: Session, approval: ApprovalRow) -> str | None:
-    """Where the sentences of the approved draft come from, before any edit."""
+async def _approved_draft(session: Session, approval: ApprovalRow) -> Draft | None:
+    """The approved draft, before any edit."""
     document = select(SuggestionRow.document).filter_by(id=approval.suggestion_id)
     said = _suggestion(await session.scalar(document))
-    found = [draft for draft in said.drafts if draft.rank == approval.draft_rank] if said else []
-    return "+".join(dict.fromkeys(origin.value for origin in found[0].origins)) if found else None
+    return next((draft for draft in said.drafts if draft.rank == approval.draft_rank), None) if said else None
 
 
 async def _known(session: Session, person: str | None) -> str | None:

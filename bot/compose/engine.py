@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.compose.settings import Settings
+from core.cards.beside import project_notices
 from core.engine import Engine
 from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
@@ -58,8 +59,8 @@ _WARMED = (
 
 def voice_of(settings: Settings, max_characters: int = 2000) -> Voice:
     """How the configured community speaks, within a platform's limit."""
-    community = settings.community
-    return Voice(community.language, community.style, community.intents, max_characters - longest_footer())
+    community, room = settings.community, max_characters - longest_footer()
+    return Voice(community.language, community.style, community.intents, room, project_notices())
 
 
 def open_embedder(settings: Settings) -> SentenceEmbedder:

@@ -42,7 +42,8 @@ def remember(post: str, posted: Sequence[PostedReply], community_language: str) 
     """What the next draft, for ``post``, learns from replies that were posted earlier; blocking.
 
     Exemplars are replies to the posts closest to this one by BM25, three at most, and as far as can be told in the
-    language of the drafts. They count as recent too, since a small model may copy what it is shown.
+    language of the drafts; a word of support or a notice is none. They count as recent too, since a small model may
+    copy what it is shown.
 
     Args:
         posted: the replies of the same community, latest first.
@@ -52,7 +53,8 @@ def remember(post: str, posted: Sequence[PostedReply], community_language: str) 
         return Memory()
     found = detect(post, community_language)
     language = found if found in NAMES else community_language
-    ranked = (_one_line(posted[row].text) for row in closest(post, [reply.post for reply in posted], language))
+    argued = [reply for reply in posted if reply.is_argued]
+    ranked = (_one_line(argued[row].text) for row in closest(post, [reply.post for reply in argued], language))
     exemplars = tuple(islice(_fitting(ranked, language), _MAX_EXEMPLARS))
     recent = (*(reply.text for reply in posted[:_MAX_RECENT]), *exemplars)
     return Memory(tuple(dict.fromkeys(recent)), exemplars)

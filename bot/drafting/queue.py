@@ -211,7 +211,8 @@ class DraftQueue:
         """Store what the engine said, and put the case before a moderator.
 
         An earlier suggestion is kept, but no longer shown. Without a draft the case needs a person, and the reason says
-        what the engine found; if a moderator had asked for other drafts, the earlier ones stay instead.
+        what the engine found; if a moderator had asked for other drafts, the earlier ones stay instead, also where
+        there is nothing new but the notice on the rules.
 
         Raises:
             Conflict: another worker has the case by now, or somebody moved it; nothing was stored.
@@ -221,10 +222,12 @@ class DraftQueue:
         async def work(session: Session) -> Case:
             case = await self._expected(session, taken)
             to, reason = CaseState.IN_REVIEW, f"{len(suggestion.drafts)} drafts"
-            if not suggestion.drafts:
+            is_new = suggestion.has_answer or not await store.was_reviewed(session, case.id)
+            is_offered = bool(suggestion.drafts) and is_new
+            if not is_offered:
                 why = joined(sentence("The engine has no draft to offer."), *suggestion.degraded)
                 to, reason = await _without_drafts(session, case.id, why)
-            if suggestion.drafts or to is CaseState.NEEDS_PERSON:
+            if is_offered or to is CaseState.NEEDS_PERSON:
                 session.add(
                     SuggestionRow(id=uuid4().hex, case_id=case.id, document=document, created_at=session.moment)
                 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -19,6 +19,7 @@ from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
 from core.moderation.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
 from core.moderation.draft_options import MAX_TONE, check_language, check_tone
+from core.moderation.own.replies import checked_notice
 from core.moderation.roles import Role
 
 __all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json", "to_json"]
@@ -48,6 +49,8 @@ class CommunityPolicy:
         intents: the kinds of reply to draft, the preferred first; none for the configured ones.
         publishers: whose documents are preferred as evidence; none for any.
         evidence_since: the first year of publication of evidence; ``None`` for any.
+        norm_notice: the notice on the rules in the community's own words, by language; "" for no notice in a language.
+            The project's wording stands in for a language that is not named.
     """
 
     review_channel: str = ""
@@ -62,6 +65,7 @@ class CommunityPolicy:
     intents: tuple[Intent, ...] = ()
     publishers: tuple[str, ...] = ()
     evidence_since: int | None = None
+    norm_notice: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not LEAST_CAREFUL <= self.one_in <= MOST_CAREFUL:
@@ -70,7 +74,8 @@ class CommunityPolicy:
                 remedy=sentence("Name a number from {least} to {most}.", least=LEAST_CAREFUL, most=MOST_CAREFUL),
             )
         check_tone(self.tone)
-        check_language(self.language)
+        for language in (self.language, *self.norm_notice):
+            check_language(language)
         if len(self.keywords) > MAX_KEYWORDS:
             raise BadInput(
                 sentence("There are too many keywords."), remedy=sentence("Name at most {most}.", most=MAX_KEYWORDS)
@@ -123,12 +128,28 @@ def from_json(kept: Mapping[str, object]) -> CommunityPolicy:
 
 
 def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> CommunityPolicy:
-    """The policy with new values for some fields; ``BadInput`` as ``from_json``."""
-    return from_json(to_json(policy) | dict(changes))
+    """The policy with new values for some fields.
+
+    Raises:
+        BadInput: as ``from_json``, or a new notice may not be posted.
+    """
+    new = from_json(to_json(policy) | dict(changes))
+    notices = {language: _noticed(language, text, policy) for language, text in new.norm_notice.items()}
+    return replace(new, norm_notice=notices)
+
+
+def _noticed(language: str, text: str, before: CommunityPolicy) -> str:
+    """A notice as it is stored. One that was there before is not checked again: rules that grow take nothing back."""
+    if not text.strip() or before.norm_notice.get(language) == text:
+        return text.strip()
+    return checked_notice(text, language)
 
 
 def differences(old: CommunityPolicy, new: CommunityPolicy) -> tuple[str, ...]:
-    """The fields that differ, for the audit log: roles by their ids, lists by their length, and no typed text."""
+    """The fields that differ, for the audit log, without any typed text.
+
+    Roles stand there by their ids, lists by their length, notices by their languages.
+    """
     before, after = to_json(old), to_json(new)
     names = [name for name in _NAMES if before.get(name) != after.get(name)]
     return tuple(_in_words(name, after.get(name)) for name in names)
@@ -137,6 +158,8 @@ def differences(old: CommunityPolicy, new: CommunityPolicy) -> tuple[str, ...]:
 def _in_words(name: str, value: object) -> str:
     if value is None:
         return f"{name} (default)"
+    if name == "norm_notice" and isinstance(value, dict):
+        return f"{name} ({', '.join(language if text else f'{language} none' for language, text in value.items())})"
     if isinstance(value, dict):
         return f"{name} ({', '.join(f'{id_} {role}' for id_, role in sorted(value.items())) or 'none'})"
     return f"{name} ({len(value)})" if isinstance(value, list) else name

@@ -1,7 +1,8 @@
-"""Where a draft comes from and who read it, in words that a moderator reads.
+"""What a draft is, where it comes from and who read it, in words that a moderator reads.
 
-Owns the words (prepared, quoted, or written by the model; judged by the small reader, the language model or both), and
-the rule that a prepared reply is called reviewed only where a person of the community reviewed it.
+Owns the words (a word of support or a notice; prepared, quoted, or written by the model; judged by the small reader,
+the language model or both), and the rule that a prepared reply is called reviewed only where a person of the community
+reviewed it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from core.i18n.sentences import Sentence, listed, sentence
-from core.models import Draft, Origin, ReadBy
+from core.models import Draft, Kind, Origin, ReadBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,13 @@ def prepared_of(drafts: Iterable[Draft]) -> list[str]:
     return list(dict.fromkeys(id_ for draft in drafts for id_ in draft.prepared))
 
 
+def kind_in_words(kind: Kind) -> Sentence | None:
+    """What a draft is that is no reply; ``None`` for a reply, of which its intent tells more."""
+    if kind is Kind.REPLY:
+        return None
+    return sentence("A word of support") if kind is Kind.SUPPORT else sentence("A notice on the rules")
+
+
 def origin_in_words(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Sentence:
     """Where the draft's sentences come from, each kind once, in their order.
 
@@ -34,7 +42,9 @@ def origin_in_words(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Se
         reviews: the community's reviews, by the id of the prepared reply.
     """
     said = {
-        Origin.PREPARED: prepared_in_words(draft.prepared, reviews),
+        Origin.PREPARED: sentence("prepared in advance")
+        if draft.kind is Kind.NOTICE
+        else prepared_in_words(draft.prepared, reviews),
         Origin.EVIDENCE: sentence("quotation from the evidence"),
         Origin.MODEL: sentence("written by the model"),
     }

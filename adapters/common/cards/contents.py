@@ -17,15 +17,15 @@ from adapters.common.cards.states import alerts, places, standing
 from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.labels import (
     advice_in_words,
+    draft_in_words,
     group_in_words,
-    intent_in_words,
     language_in_words,
     severity_in_words,
 )
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence
-from core.models import Draft
+from core.models import Draft, Kind
 from core.moderation.cards import Card
 from core.moderation.origins import origin_and_reader, read_by_in_words
 
@@ -143,14 +143,19 @@ def _first(first: FirstText, number: int, reader: Reader) -> Segment:
 def _draft(card: Card, draft: Draft, reader: Reader, number: int) -> list[Segment]:
     locale, markup = reader.locale, reader.markup
     block = _block(draft)
-    name, intent = gettext("Draft {rank}", locale, rank=draft.rank), intent_in_words(draft.intent, locale)
+    name, what = gettext("Draft {rank}", locale, rank=draft.rank), draft_in_words(draft, locale)
     origin = reader.told(origin_and_reader(draft, card.reviews), _ORIGIN)
-    title = f"{markup.ours(f'**{name}**')} ({intent}; {origin})"
+    title = f"{markup.ours(f'**{name}**')} ({what}; {origin})"
     unseen = gettext("This draft is too long for the card. “More…” shows it in full.", locale)
     segments = [
         Segment(block, 10 + number, (f"{title}\n{markup.inert(draft.text)}", f"{title}\n{unseen}")),
-        Segment(block, 20 + number, (f"{gettext('Scores:', locale)} {scores_in_words(draft, locale)}.", "")),
     ]
+    if draft.kind is Kind.REPLY:
+        about = f"{gettext('Scores:', locale)} {scores_in_words(draft, locale)}."
+    else:
+        about = " ".join(reader.told(reason, _WARNING) for reason in draft.reasons)
+    if about:
+        segments.append(Segment(block, 20 + number, (about, "")))
     if draft.answers:
         answers = gettext("Answers: {what}.", locale, what=reader.told(draft.answers, _WARNING))
         segments.append(Segment(block, 15 + number, (answers, "")))

@@ -17,7 +17,8 @@ from core.models import Draft
 from core.moderation.approval import TRANSITIONS, CaseState
 from core.moderation.cards import Card
 
-MAX_DRAFTS: Final = 4
+MAX_DRAFTS: Final = 5
+"""Four replies, and the notice on the rules."""
 OWN_TEXT: Final = "0"
 """The value in place of a draft's rank where a person writes their own reply."""
 _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})

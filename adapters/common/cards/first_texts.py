@@ -14,7 +14,7 @@ from core.moderation.approval import text_hash
 from core.moderation.cards import Card
 
 _MOST_SHOWN: Final = 2
-"""With four drafts no more components fit into a message."""
+"""With five drafts no more components fit into a message."""
 _MARK, _DIGITS = "t", 15
 
 

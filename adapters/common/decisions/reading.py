@@ -12,8 +12,9 @@ from adapters.common.cards.controls import for_menu
 from adapters.common.cards.scores import scores_in_words, source_link
 from adapters.common.cards.states import places, state_in_words
 from adapters.common.decisions.press import Press, Screen, TextFile
-from adapters.common.words.labels import intent_in_words
+from adapters.common.words.labels import draft_in_words
 from core.i18n.catalogs import gettext, translated
+from core.models import Draft, Kind
 from core.moderation.cards import Card
 from core.moderation.origins import origin_and_reader
 
@@ -47,7 +48,7 @@ async def show_drafts(press: Press) -> None:
     titles = [gettext("Draft {rank}", locale, rank=draft.rank) for draft in card.drafts]
     origins = [translated(origin_and_reader(draft, card.reviews), locale) for draft in card.drafts]
     about = [
-        f"{intent_in_words(draft.intent, locale)}; {origin}; {scores_in_words(draft, locale)}"
+        "; ".join([draft_in_words(draft, locale), origin, *_scores(draft, locale)])
         for draft, origin in zip(card.drafts, origins, strict=True)
     ]
     rows = list(zip(titles, about, (draft.text for draft in card.drafts), strict=True))
@@ -56,6 +57,11 @@ async def show_drafts(press: Press) -> None:
     ]
     plain = "\n\n".join(f"{title} ({said})\n{text}" for title, said, text in rows)
     await _show(press, gettext("The drafts:", locale), shown, TextFile("drafts.txt", plain))
+
+
+def _scores(draft: Draft, locale: str) -> list[str]:
+    """The scores of a reply; other drafts have none."""
+    return [scores_in_words(draft, locale)] if draft.kind is Kind.REPLY else []
 
 
 async def show_evidence(press: Press) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adapters.common.words.labels import (
+    counted_draft_in_words,
     counted_reason_in_words,
     duration_in_words,
     listed_group_in_words,
-    reply_kind_in_words,
 )
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext, translated
-from core.models import Intent
 from core.moderation.approval import CaseState
 from core.moderation.cards import CardTrouble, DeskStatus, PlatformTrouble, Statistics
 from core.moderation.decline import DeclineReason
@@ -148,7 +147,10 @@ def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
         _counts(
             gettext("Groups", locale), {listed_group_in_words(key, locale): n for key, n in found.by_group.items()}
         ),
-        _counts(gettext("Kinds of reply", locale), {_intent(key, locale): n for key, n in found.by_intent.items()}),
+        _counts(
+            gettext("Kinds of reply", locale),
+            {counted_draft_in_words(key, locale): n for key, n in found.by_intent.items()},
+        ),
         _counts(
             gettext("Why cases were declined", locale),
             {_reason(key, locale): n for key, n in found.by_decline_reason.items()},
@@ -161,10 +163,6 @@ def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
 def _counts(title: str, by_name: dict[str, int]) -> str:
     rows = sorted(by_name.items(), key=lambda row: (-row[1], row[0]))
     return f"{title}: {', '.join(f'{name} {count}' for name, count in rows)}." if rows else ""
-
-
-def _intent(name: str, locale: str) -> str:
-    return reply_kind_in_words(Intent(name), locale) if name in set(Intent) else name
 
 
 def _reason(name: str, locale: str) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from babel import Locale, UnknownLocaleError
 
-from core.i18n.catalogs import gettext, language_of
-from core.models import Action, Intent, TargetGroup, Verdict
+from core.i18n.catalogs import gettext, language_of, translated
+from core.models import Action, Draft, Intent, Kind, TargetGroup, Verdict
 from core.moderation.decline import DeclineReason
+from core.moderation.origins import kind_in_words
 
 
 def group_in_words(group: TargetGroup | None, locale: str) -> str:
@@ -65,6 +66,29 @@ def reply_kind_in_words(intent: Intent, locale: str) -> str:
         Intent.DENOUNCING: gettext("says that it is wrong", locale),
         Intent.POSITIVE: gettext("stays positive", locale),
     }[intent]
+
+
+def draft_in_words(draft: Draft, locale: str) -> str:
+    """What a draft is: how a reply goes about it, or which other kind it is of."""
+    return _no_reply_in_words(draft.kind, locale) or intent_in_words(draft.intent, locale)
+
+
+def listed_draft_in_words(draft: Draft, locale: str) -> str:
+    """What a draft is, where drafts are listed."""
+    return _no_reply_in_words(draft.kind, locale) or reply_kind_in_words(draft.intent, locale)
+
+
+def _no_reply_in_words(kind: Kind, locale: str) -> str:
+    """What a draft is that is no reply; "" for a reply."""
+    said = kind_in_words(kind)
+    return translated(said, locale) if said else ""
+
+
+def counted_draft_in_words(name: str, locale: str) -> str:
+    """What an approved draft was, where they are counted by kind and intent."""
+    if name in {Kind.SUPPORT, Kind.NOTICE}:
+        return _no_reply_in_words(Kind(name), locale)
+    return reply_kind_in_words(Intent(name), locale) if name in set(Intent) else name
 
 
 def wish_in_words(intent: Intent, locale: str) -> str:

@@ -25,8 +25,10 @@ _SPARE: Final = 60
 def card_layout(card: Card, locale: str, *, covers_all: bool = False) -> ui.LayoutView:
     """The whole card in a language; with ``covers_all`` without the post's words and the drafts."""
     parts: list[ui.Item[Any]] = []
+    is_apart = True
     for section in sections(card, reader_of(locale), MAX_TEXT - _SPARE, covers_all=covers_all):
         if section.text:
-            parts += [*([ui.Separator()] if parts else []), ui.TextDisplay(section.text)]
+            parts += [*([] if is_apart else [ui.Separator()]), ui.TextDisplay(section.text)]
         parts += rows(section.controls, card.case_id, card.version)
+        is_apart = bool(section.controls)  # a row of buttons keeps two texts apart by itself
     return layout(*parts)

@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from adapters.sample.posts import SamplePost
-from core.models import Draft, Evidence, Progress, Receipt, Scores, Suggestion, Verdict
-from core.moderation.origins import ReviewOfPrepared, origin_in_words, read_by_in_words
+from core.models import Draft, Evidence, Kind, Progress, Receipt, Scores, Suggestion, Verdict
+from core.moderation.origins import ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
 
 _SHOWN = {
     "total": "overall /10",
@@ -86,12 +86,14 @@ def show_draft(console: Console, draft: Draft, reviews: Mapping[str, ReviewOfPre
         body.append(f"\nWhy: {reason}", style="dim")
     if draft.caution:
         body.append(f"\nBefore you use it: {draft.caution}", style="yellow")
-    body.append(f"\n{scores_in_words(draft.scores)}", style="dim")
+    if draft.kind is Kind.REPLY:
+        body.append(f"\n{scores_in_words(draft.scores)}", style="dim")
     for receipt in draft.receipts:
         body.append(f"\n{_receipt(receipt)}", style="green" if receipt.verdict is Verdict.SUPPORTED else "yellow")
     for warning in draft.warnings:
         body.append(f"\nWarning: {warning}", style="yellow")
-    console.print(Panel(body, title=Text(f"Draft {draft.rank}: {draft.intent}"), title_align="left"))
+    what = kind_in_words(draft.kind) or draft.intent
+    console.print(Panel(body, title=Text(f"Draft {draft.rank}: {what}"), title_align="left"))
 
 
 def scores_in_words(scores: Scores) -> str:

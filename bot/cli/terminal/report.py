@@ -60,6 +60,7 @@ def _draft(draft: Draft) -> dict[str, Any]:
     return {
         "rank": draft.rank,
         "text": draft.text,
+        "kind": draft.kind,
         "intent": draft.intent,
         "scores": asdict(draft.scores),
         "receipts": [asdict(receipt) for receipt in draft.receipts],

@@ -10,11 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import or_, select
+from sqlalchemy import Text, cast, or_, select
 
 from bot.store.cases.cases import Case
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.engine.database import Session
+from bot.store.engine.dialect import json_text
 from bot.store.people.communities import community_id
 from bot.store.schema import (
     ApprovalRow,
@@ -25,7 +26,7 @@ from bot.store.schema import (
     SuggestionRow,
 )
 from core.errors import StoreUnavailable
-from core.models import Suggestion
+from core.models import Kind, Suggestion
 from core.moderation.approval import CaseState
 
 
@@ -40,10 +41,15 @@ class StoredSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class PostedReply:
-    """A reply that a moderator approved and that was posted, with the text of the post that it answered."""
+    """A reply that a moderator approved and that was posted, with the text of the post that it answered.
+
+    ``is_argued``: it began as a reply to the post, or a person wrote it, and so may teach the next one; a word of
+    support or a notice does not.
+    """
 
     post: str
     text: str
+    is_argued: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +124,17 @@ async def posted_replies(session: Session, platform: str, community: str, limit:
         .limit(limit)
         .subquery()
     )
+    place = cast(ApprovalRow.draft_rank - 1, Text)
+    kind = json_text(session, SuggestionRow.document.expression, "drafts", place, "kind")
     query = (
-        select(newest.c.text, ApprovalRow.text, ApprovalRow.footer, OutboxRow.state)
+        select(newest.c.text, ApprovalRow.text, ApprovalRow.footer, OutboxRow.state, kind)
         .join_from(newest, ApprovalRow, ApprovalRow.case_id == newest.c.id)
         .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+        .outerjoin(SuggestionRow, SuggestionRow.id == ApprovalRow.suggestion_id)
         .order_by(newest.c.updated_at.desc(), newest.c.id)
     )
     return [
-        PostedReply(post, text.removesuffix(footer))
-        for post, text, footer, state in await session.execute(query)
+        PostedReply(post, text.removesuffix(footer), kind in {None, Kind.REPLY})
+        for post, text, footer, state, kind in await session.execute(query)
         if state is OutboxState.POSTED
     ]

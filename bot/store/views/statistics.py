@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Select, Subquery, Text, and_, case, cast, 
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import json_text, seconds_between
 from bot.store.schema import ApprovalRow, AuditRow, CaseRow, SuggestionRow
-from core.models import Intent, TargetGroup
+from core.models import Intent, Kind, TargetGroup
 from core.moderation.approval import CaseState
 from core.moderation.cards import Statistics
 from core.moderation.decline import DeclineReason
@@ -25,6 +25,7 @@ LEAST: Final = 5
 """Of fewer cases no median and no share is told: it would say more about one person than about the work."""
 OWN_WORDS: Final = "own words"
 """In ``Statistics.by_intent``: replies that are not based on a draft."""
+_NO_REPLIES: Final = (Kind.SUPPORT.value, Kind.NOTICE.value)
 _DECIDED: Final = (CaseState.APPROVED, CaseState.DECLINED, CaseState.NO_REPLY)
 
 
@@ -75,10 +76,17 @@ async def _by_group(session: Session, counted: _Counted) -> dict[TargetGroup, in
 
 
 async def _by_intent(session: Session, counted: _Counted) -> dict[str, int]:
-    """How many replies were approved of each intent, the last approval of each case; drafts are stored by rank."""
+    """How many replies were approved of each intent, the last approval of each case; drafts are stored by rank.
+
+    What is no reply counts by its kind.
+    """
     place = cast(ApprovalRow.draft_rank - 1, Text)
-    said = json_text(session, SuggestionRow.document.expression, "drafts", place, "intent")
-    intent = case((ApprovalRow.draft_rank.is_(None), OWN_WORDS), else_=said).label("name")
+    said, kind = (
+        json_text(session, SuggestionRow.document.expression, "drafts", place, field) for field in ("intent", "kind")
+    )
+    intent = case((ApprovalRow.draft_rank.is_(None), OWN_WORDS), (kind.in_(_NO_REPLIES), kind), else_=said).label(
+        "name"
+    )
     newest = _newest(ApprovalRow.case_id, ApprovalRow.approved_at, counted)
     names = (
         select(intent)
@@ -87,7 +95,7 @@ async def _by_intent(session: Session, counted: _Counted) -> dict[str, int]:
         .subquery()
     )
     found = await _tally(session, names)
-    return {name: found[name] for name in (*Intent, OWN_WORDS) if name in found}
+    return {name: found[name] for name in (*Intent, *_NO_REPLIES, OWN_WORDS) if name in found}
 
 
 async def _by_decline_reason(session: Session, counted: _Counted) -> dict[str, int]:

@@ -1,8 +1,8 @@
-"""What a community may add as a prepared reply of its own.
+"""What a community may say in its own words: prepared replies, and the notice on its rules.
 
 Owns the checks, each with a remedy; the texts of its cards pass the same (``core.moderation.own.cards``). One moderator
-can approve a prepared reply, and it gets no receipt, so it must pass the same rules as the project's own. Changes only
-the spaces.
+can approve a prepared reply, and it gets no receipt, so it must pass the same rules as the project's own. A notice may
+name a rule by its number, since it argues nothing. Changes only the spaces.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from core.wording.text import sentences
 MAX_CHARACTERS = 280
 """A length that every platform takes, with room for the sentence that discloses Antiphon."""
 _REMEDIES = {
-    "empty": "Write one or two sentences.",
-    "too many sentences": "Say it in one or two sentences.",
-    "too long for the platform": f"Say it in {MAX_CHARACTERS} characters.",
-    "cut off": "End it with a full stop, a question mark or an exclamation mark.",
-    "link or mention": "Leave links, @ and # out.",
-    "hidden characters": "Type the text again.",
-    "slur or insult": "Leave the word out: no draft may hold it.",
-    "asks nothing": "Ask a question, or choose another intent.",
+    "empty": sentence("Write one or two sentences."),
+    "too many sentences": sentence("Say it in one or two sentences."),
+    "too long for the platform": sentence("Say it in {most} characters.", most=MAX_CHARACTERS),
+    "cut off": sentence("End it with a full stop, a question mark or an exclamation mark."),
+    "link or mention": sentence("Leave links, @ and # out."),
+    "hidden characters": sentence("Type the text again."),
+    "slur or insult": sentence("Leave the word out: no draft may hold it."),
+    "asks nothing": sentence("Ask a question, or choose another intent."),
 }
 
 
@@ -81,6 +81,26 @@ def checked_text(
         raise BadInput(
             f"The {what} states something that needs a source: {', '.join(facts)}.",
             remedy="Leave that out; facts come from the evidence, with their source. A card may name one.",
+        )
+    return said
+
+
+def checked_notice(text: str, language: str) -> str:
+    """The notice on the rules as it is stored, with single spaces.
+
+    Raises:
+        BadInput: it may not be set; the error says why and what to do.
+    """
+    check_text(text)
+    said = " ".join(text.split())
+    check_sendable(said)
+    fault = form_fault(said, language, MAX_CHARACTERS) or _prepared_fault(said, language)
+    if fault:
+        raise BadInput(sentence("The notice cannot be set: {fault}.", fault=fault), remedy=_REMEDIES[fault])
+    if detect(said, language) not in {language, None}:
+        raise BadInput(
+            sentence("The notice does not read as {language}.", language=name_of(language)),
+            remedy=sentence("Write it in that language, or name the one that it is in."),
         )
     return said
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from core.i18n.sentences import sentence
 from core.models import (
     Action,
     Draft,
     Evidence,
     FlaggedPost,
     Intent,
+    Kind,
     Origin,
     PostRef,
     Receipt,
@@ -70,6 +72,24 @@ DRAFTS = (
         origins=(Origin.MODEL, Origin.MODEL),
     ),
 )
+NOTICE = Draft(
+    1,
+    "Attacks on people for who they are break the rules here. Please keep to the subject.",
+    Intent.DENOUNCING,
+    Scores(),
+    origins=(Origin.PREPARED, Origin.PREPARED),
+    reasons=(sentence("It is the community's own notice on its rules."),),
+    kind=Kind.NOTICE,
+)
+SUPPORT = Draft(
+    1,
+    "If this was about you, you owe nobody an answer. You have our support here.",
+    Intent.EMPATHETIC,
+    Scores(),
+    origins=(Origin.PREPARED, Origin.PREPARED),
+    reasons=(sentence("It was prepared for any person who is attacked: it says nothing of this one."),),
+    kind=Kind.SUPPORT,
+)
 REVIEWED = Card(
     case_id=CASE_ID,
     version=3,
@@ -127,6 +147,12 @@ def samples() -> dict[str, Card]:
             why_two=("The post attacks one person.",),
             first_approvals=("Ane",),
             first_texts=("Most newcomers work, and all of us live here.",),
+        ),
+        "In review, weak replies, the notice on the rules first": replace(
+            REVIEWED, drafts=(NOTICE, *(replace(draft, rank=draft.rank + 1) for draft in DRAFTS))
+        ),
+        "In review, a word of support": replace(
+            REVIEWED, drafts=(SUPPORT,), advice=Action.SUPPORT_TARGET, evidence=(), claims=(), notes=()
         ),
         "In review, a campaign, in shadow mode, paused, the post edited": replace(
             REVIEWED, campaign_posts=7, is_shadow=True, is_paused=True, is_original_edited=True

@@ -69,6 +69,29 @@ def test_from_shadow_mode_to_posting_and_back(terminal: Terminal) -> None:
     assert terminal.document("list")["communities"][0]["people"][0]["user"] == "17"
 
 
+def test_the_notice_on_the_rules_is_worded_switched_off_and_left_to_the_project(terminal: Terminal) -> None:
+    """What is set is shown by language; the record says which languages, and not a word of the notice."""
+    projects = terminal.run("notice", COMMUNITY_ID)
+    assert [line.split("  ")[0] for line in projects.stdout.splitlines()] == ["en", "es", "it", "eu"]
+    assert "en  Antiphon's: Attacks on people" in projects.stdout
+    worded = terminal.run("notice", COMMUNITY_ID, " Here nobody is  judged by birth. ", "--language", "en")
+    assert (worded.exit_code, worded.stderr) == (0, "")
+    assert "en  own: Here nobody is judged by birth.\n" in worded.stdout
+    assert "es  Antiphon's: " in worded.stdout
+    off = terminal.run("notice", COMMUNITY_ID, "--off", "--reason", "we say it ourselves")
+    assert off.stdout == "en  none\nes  none\nit  none\neu  none\n"
+    back = terminal.run("notice", COMMUNITY_ID, "--default", "--language", "eu")
+    assert back.stdout.startswith("en  none\nes  none\nit  none\neu  Antiphon's: ")
+    assert terminal.run("notice", COMMUNITY_ID).stdout == back.stdout
+    history = terminal.document("show", COMMUNITY_ID)["history"]
+    mine = [(line["what"], line["note"]) for line in history if line["actor"] == f"terminal:{getpass.getuser()}"]
+    assert mine == [
+        ("settings changed: norm_notice (en)", ""),
+        ("settings changed: norm_notice (en none, es none, it none, eu none)", "we say it ourselves"),
+        ("settings changed: norm_notice (en none, es none, it none)", ""),
+    ]
+
+
 def test_everything_is_stopped_and_started_again(terminal: Terminal) -> None:
     """With a word of its own, so that nobody does it by leaving one out."""
     assert "anywhere." in terminal.run("pause", "--everywhere").stdout
@@ -88,6 +111,10 @@ def test_everything_is_stopped_and_started_again(terminal: Terminal) -> None:
         (("show", "sample/nowhere"), "no community sample/nowhere"),
         (("disclosure", COMMUNITY_ID, "--off"), "A reason is missing"),
         (("role", "grant", "*", "17", "admin"), "PLATFORM/ID"),
+        (("notice", COMMUNITY_ID, "Be kind."), "--language"),
+        (("notice", COMMUNITY_ID, "Be kind.", "--off"), "--default"),
+        (("notice", COMMUNITY_ID, "Nobody is a retard here.", "--language", "en"), "no draft may hold it"),
+        (("notice", COMMUNITY_ID, "Ole kiltti.", "--language", "fi"), "does not write"),
         (("role", "grant", "*", "sample/17", "manager"), "admins only"),
     ],
 )

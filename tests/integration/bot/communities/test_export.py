@@ -18,11 +18,12 @@ from bot.store.engine.database import Database, Session
 from bot.store.people import people
 from bot.store.schema import CaseRow
 from core.errors import BadInput, NotAllowed, StoreUnavailable
-from core.models import FlaggedPost
+from core.models import FlaggedPost, Kind
 from core.moderation.roles import Person
 from tests.fakes.desk.audit_log import lines_of
-from tests.fakes.desk.decisions import approve, drafted, execute
+from tests.fakes.desk.decisions import approve, drafted, execute, take
 from tests.fakes.desk.people import AUDITOR, COMMUNITY_ID, MANAGER, MODERATOR, VOLUNTEER
+from tests.fakes.engine.suggestions import suggestion_for
 
 HOSTILE = '=HYPERLINK("https://example.org")\r\n\'+1,\t;\u2028 \U0001f9c0'
 
@@ -48,6 +49,24 @@ async def test_a_row_says_what_became_of_a_case(
     assert (row["is_edited"], row["draft_rank"], row["sent"]) == (True, None, "queued")
     assert all(row[who].startswith("p-") for who in ("author", "flagged_by", "approved_by"))
     assert row["created_at"] == "2026-03-02T14:00:00+00:00"
+
+
+async def test_an_export_says_of_which_kind_the_approved_draft_was(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """Beside where it came from; who writes their own words has approved no draft."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    made = suggestion_for(taken.case.post)
+    case = await queue.store(taken, replace(made, drafts=(replace(made.drafts[0], kind=Kind.NOTICE),)))
+    stored = await desk.queries.suggestion(case.id)
+    assert stored is not None
+    shown = await desk.queries.rendered(case.id, made.drafts[0].text)
+    exactly = shown.text, shown.sha256, MODERATOR
+    await desk.approvals.approve(case.id, case.version, *exactly, suggestion_id=stored.id, draft_rank=1)
+    await _approved(desk, queue, replace(post, ref=replace(post.ref, message="300"), text="Another post of theirs."))
+    found = {(row["draft_kind"], row["draft_origin"]) for row in await _rows(database)}
+    assert found == {("notice", "model"), (None, None)}
 
 
 async def test_nothing_in_an_export_leads_to_a_person_unless_it_is_asked_for(

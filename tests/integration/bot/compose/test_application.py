@@ -27,16 +27,17 @@ from bot.store.cases.suggestions import PostedReply, StoredSuggestion, posted_re
 from bot.store.engine.database import Database
 from core.cards.bank import prepared_id
 from core.engine import Engine
-from core.models import Draft, FlaggedPost, Intent, Origin, TargetGroup, Wish
+from core.models import Draft, FlaggedPost, Intent, Kind, Origin, TargetGroup, Wish
 from core.moderation.approval import CaseState
 from core.moderation.own.replies import checked_reply
 from core.ports import EvidenceSource
 from core.scoring.readers.readers import Readers
-from tests.fakes.desk.decisions import approve, drafted
+from tests.fakes.desk.decisions import approve, drafted, take
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.installation import settings_of
 
@@ -87,6 +88,24 @@ async def test_a_community_remembers_what_it_posted(community: _Community) -> No
     ]
     assert len(await community.remembers()) == 3
     assert await community.remembers(community="elsewhere") == await community.remembers(platform="telegram") == []
+
+
+@pytest.mark.parametrize("kind", Kind)
+async def test_what_was_no_reply_is_remembered_as_none(community: _Community, kind: Kind) -> None:
+    """It is not to be said again, and shows nobody how a reply sounds here."""
+    post = community.platform.flag(community.platform.add("somebody", "post green").id, "mill_pond")
+    await community.desk.intake.flag(post)
+    taken = await take(community.queue)
+    made = suggestion_for(taken.case.post)
+    first = replace(made.drafts[0], kind=kind)
+    case = await community.queue.store(taken, replace(made, drafts=(first, *made.drafts[1:])))
+    stored = await community.desk.queries.suggestion(case.id)
+    assert stored is not None
+    shown = await community.desk.queries.rendered(case.id, first.text)
+    exactly = shown.text, shown.sha256, MODERATOR
+    await community.desk.approvals.approve(case.id, case.version, *exactly, suggestion_id=stored.id, draft_rank=1)
+    await community.outbox.send_due()
+    assert await community.remembers() == [PostedReply("post green", first.text, kind is Kind.REPLY)]
 
 
 async def test_what_was_not_posted_is_not_remembered(community: _Community) -> None:

@@ -11,7 +11,7 @@ from bot.drafting.queue import DraftQueue
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.errors import BadInput, Conflict, NotAllowed
-from core.models import Claim, FlaggedPost
+from core.models import Claim, FlaggedPost, Kind, Suggestion
 from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import approve, one_row, take
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR
@@ -87,6 +87,31 @@ async def test_a_late_suggestion_does_not_disturb_an_approval(desk: Desk, queue:
     with pytest.raises(Conflict):
         await queue.store(taken, suggestion_for(taken.case.post))
     assert (await desk.queries.case(taken.case.id)).state is CaseState.APPROVED
+
+
+async def test_a_notice_alone_is_offered_once_and_takes_nobodys_drafts(
+    desk: Desk, queue: DraftQueue, post: FlaggedPost, in_review: Case
+) -> None:
+    """Where there is no reply a moderator can post the notice; who asked for other drafts keeps the earlier ones."""
+    await desk.decisions.redraft(in_review.id, in_review.version, "Newcomers work.", MODERATOR)
+    kept = await queue.store(await take(queue), _notice_alone(in_review.post))
+    assert kept.state is CaseState.IN_REVIEW
+    assert "earlier drafts are still there" in (await desk.queries.history(kept.id))[-1].reason
+    stored = await desk.queries.suggestion(kept.id)
+    assert stored is not None
+    assert stored.suggestion.has_answer
+    await desk.intake.flag(replace(post, ref=replace(post.ref, message="77"), text="Another post."))
+    taken = await take(queue)
+    first = await queue.store(taken, _notice_alone(taken.case.post))
+    assert first.state is CaseState.IN_REVIEW
+    offered = await desk.queries.suggestion(first.id)
+    assert offered is not None
+    assert [draft.kind for draft in offered.suggestion.drafts] == [Kind.NOTICE]
+
+
+def _notice_alone(post: FlaggedPost) -> Suggestion:
+    made = suggestion_for(post, ("Please keep to the subject.",))
+    return replace(made, drafts=(replace(made.drafts[0], kind=Kind.NOTICE),))
 
 
 async def test_a_case_without_drafts_is_drafted_again_when_it_is_reopened(

@@ -13,7 +13,7 @@ from bot.review.approvals import Approved, AwaitsSecond
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.errors import NotAllowed
-from core.models import Action, FlaggedPost
+from core.models import Action, Draft, FlaggedPost, Intent, Kind, Origin, Scores
 from core.moderation.approval import ApprovedReply, CaseState
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import BOLD, OWN_TEXT, one_row, take
@@ -87,6 +87,28 @@ async def test_a_threat_or_an_attack_on_one_person_needs_two(
     await desk.decisions.hold(case.id, MODERATOR)
     assert isinstance(await approved(desk, case, MODERATOR, OWN_TEXT), AwaitsSecond)
     assert isinstance(await approved(desk, case, OTHER_MODERATOR, OWN_TEXT), ApprovedReply)
+
+
+@pytest.mark.parametrize("kind", [Kind.SUPPORT, Kind.NOTICE])
+async def test_what_is_no_reply_is_approved_like_every_draft(
+    desk: Desk, queue: DraftQueue, post: FlaggedPost, kind: Kind
+) -> None:
+    """The exact text, by two persons where the post attacks one, and nothing in it asks for a source."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    made = suggestion_for(taken.case.post)
+    origins = (Origin.PREPARED, Origin.PREPARED)
+    draft = Draft(
+        1, "This is against rule 3. Please keep to it.", Intent.DENOUNCING, Scores(), origins=origins, kind=kind
+    )
+    made = replace(made, reading=replace(made.reading, recommended_action=Action.SUPPORT_TARGET), drafts=(draft,))
+    case = await queue.store(taken, made)
+    first = await approved(desk, case, MODERATOR, draft.text)
+    assert isinstance(first, AwaitsSecond)
+    assert first.because == ("The post attacks one person.",)
+    done = await approved(desk, case, OTHER_MODERATOR, draft.text)
+    assert isinstance(done, ApprovedReply)
+    assert done.text.startswith(f"{draft.text}\n\n")
 
 
 async def test_a_first_approval_holds_a_day(desk: Desk, in_review: Case, clock: FakeClock) -> None:

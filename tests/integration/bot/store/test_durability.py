@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -13,13 +14,14 @@ from sqlalchemy import URL, text
 
 from bot.compose.desk import Desk, build_desk
 from bot.store.cases.cases import Case
-from bot.store.cases.documents import suggestion_from_json
+from bot.store.cases.documents import suggestion_from_json, suggestion_to_json
 from bot.store.engine.database import Database, Session
 from core.errors import StoreUnavailable
-from core.models import FlaggedPost
+from core.models import FlaggedPost, Kind
 from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import approve, one_row
 from tests.fakes.desk.people import SECRET
+from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
 CANARY = "canary-in-the-post"
@@ -114,6 +116,18 @@ async def test_a_document_of_another_version_is_said_so() -> None:
     assert caught.value.remedy
     assert "belong" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+async def test_a_drafts_kind_is_stored_and_one_without_is_a_reply(post: FlaggedPost) -> None:
+    """A document that an older version wrote has no kinds, and only replies."""
+    made = suggestion_for(post)
+    first, second = made.drafts
+    made = replace(made, drafts=(replace(first, kind=Kind.NOTICE), second))
+    document = suggestion_to_json(made)
+    assert suggestion_from_json(document) == made
+    older = json.loads(document)
+    assert [draft.pop("kind") for draft in older["drafts"]] == ["notice", "reply"]
+    assert {draft.kind for draft in suggestion_from_json(json.dumps(older)).drafts} == {Kind.REPLY}
 
 
 async def test_logs_hold_no_post_text(

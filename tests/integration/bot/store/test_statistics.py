@@ -13,7 +13,7 @@ from bot.drafting.queue import DraftQueue
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.store.views.statistics import OWN_WORDS, statistics
-from core.models import FlaggedPost, Intent, Suggestion, TargetGroup
+from core.models import FlaggedPost, Intent, Kind, Suggestion, TargetGroup
 from core.moderation.approval import CaseState
 from core.moderation.cards import Statistics
 from core.moderation.decline import DeclineReason
@@ -33,14 +33,14 @@ class Day:
         self.to_decision: list[float] = []
         self.count = 0
 
-    async def drafted(self, seconds: float, group: TargetGroup = TargetGroup.MIGRANTS) -> Case:
+    async def drafted(self, seconds: float, group: TargetGroup = TargetGroup.MIGRANTS, kind: Kind = Kind.REPLY) -> Case:
         """Flag the next post, and draft it after so many seconds."""
         self.count += 1
         await self.desk.intake.flag(other(self.post, f"2{self.count}"))
         taken = await take(self.queue)
         self.clock.advance(seconds)
         self.to_draft.append(seconds)
-        return await self.queue.store(taken, _about(suggestion_for(taken.case.post), group))
+        return await self.queue.store(taken, _about(suggestion_for(taken.case.post), group, kind))
 
     async def approve(self, case: Case, seconds: float, rank: int | None, text: str | None = None) -> None:
         """Approve a draft, or another text, so many seconds later."""
@@ -67,9 +67,9 @@ class Day:
         self.to_decision.append(self.to_draft[-1] + seconds)
 
 
-def _about(suggestion: Suggestion, group: TargetGroup) -> Suggestion:
+def _about(suggestion: Suggestion, group: TargetGroup, kind: Kind = Kind.REPLY) -> Suggestion:
     intents = dict(enumerate((Intent.EMPATHETIC, Intent.QUESTIONING), start=1))
-    drafts = tuple(replace(draft, intent=intents[draft.rank]) for draft in suggestion.drafts)
+    drafts = tuple(replace(draft, intent=intents[draft.rank], kind=kind) for draft in suggestion.drafts)
     return replace(suggestion, reading=replace(suggestion.reading, target_group=group), drafts=drafts)
 
 
@@ -110,6 +110,15 @@ async def test_a_day_is_told_in_numbers(database: Database, day: Day, clock: Fak
     assert found.median_seconds_to_draft == pytest.approx(median(day.to_draft), abs=0.01)
     assert found.median_seconds_to_decision == pytest.approx(median(day.to_decision), abs=0.01)
     assert (found.share_edited, found.share_first_rank) == (2 / 5, 3 / 5)
+
+
+async def test_what_is_no_reply_counts_by_its_kind(database: Database, day: Day, clock: FakeClock) -> None:
+    """A word of support is no empathetic reply."""
+    began = clock.now
+    for kind in (Kind.SUPPORT, Kind.NOTICE, Kind.REPLY):
+        await day.approve(await day.drafted(30, kind=kind), 60, 1)
+    found = await counted(database, began)
+    assert found.by_intent == {"support": 1, "notice": 1, Intent.EMPATHETIC: 1}
 
 
 async def test_a_few_cases_give_counts_and_no_rate(database: Database, day: Day, clock: FakeClock) -> None:

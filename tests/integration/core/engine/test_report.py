@@ -30,7 +30,7 @@ FIELDS = {
     "evidence.source": {"publisher", "title", "year", "document", "url"},
     "drafts": {
         "rank", "text", "intent", "scores", "receipts", "warnings", "origins", "prepared", "read_by", "answers",
-        "caution", "language", "writer", "reasons", "unscored",
+        "caution", "language", "writer", "reasons", "unscored", "kind",
     },
     "drafts.scores": {
         "total", "stance", "argument_quality", "non_toxicity", "factuality", "faithfulness_post",

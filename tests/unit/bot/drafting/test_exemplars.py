@@ -26,6 +26,14 @@ def test_at_most_three_exemplars_each_once() -> None:
     assert memory.exemplars == tuple(f"They pay taxes in street {n}." for n in range(3))
 
 
+def test_a_word_of_support_or_a_notice_teaches_no_reply() -> None:
+    """It is not to be said again all the same."""
+    notice = PostedReply(WELFARE.post, "Please keep to the subject.", is_argued=False)
+    memory = remember(POST, [notice, WELFARE], "en")
+    assert memory.exemplars == (WELFARE.text,)
+    assert notice.text in memory.recent
+
+
 def test_the_latest_replies_are_not_to_be_said_again() -> None:
     """Twenty of them, latest first, whatever they answered; and an older one too where it is shown as an exemplar."""
     others = [PostedReply(FLAG.post, f"Reply number {n}.") for n in range(30)]

@@ -32,6 +32,14 @@ def test_what_is_wished_for_one_draft_comes_first() -> None:
     assert voice_for(CONFIGURED, SET, Wish(tone="firm")).intents == SET.intents
 
 
+def test_the_communitys_notice_comes_before_the_configured_one() -> None:
+    """By language; "" is none, and a language that it did not name keeps what was configured."""
+    configured = replace(CONFIGURED, notices={"en": "Be kind.", "es": "Con respeto.", "it": "Con rispetto."})
+    policy = CommunityPolicy(norm_notice={"en": "Rule 3.", "es": ""})
+    assert voice_for(configured, policy, Wish()).notices == {"en": "Rule 3.", "it": "Con rispetto."}
+    assert voice_for(configured, CommunityPolicy(), Wish()).notices == configured.notices
+
+
 def test_who_flags_asks_for_nothing() -> None:
     """Only a draft on demand does, or what is wished of one."""
     assert not is_asked(post_of())

@@ -60,7 +60,7 @@ ONLY_OPERATORS = {
 SHOWN_ON_CARDS = [
     *(
         file
-        for room in ("core/stages", "core/stages/search", "core/scoring", "bot/sending", "bot/review", "bot/drafting")
+        for room in ("core/stages", "core/stages/kinds", "core/stages/search", "core/scoring", "bot/sending", "bot/review", "bot/drafting")
         for file in sorted((ROOT / room).glob("*.py"))
     ),
     *(
@@ -119,6 +119,7 @@ NOT_ON_CARDS = {
     "warm, plain and brief",
     "{} drafts pass the gates",
     "{} folded cases closed",
+    "{} words of support",
     "{} undecided, {} approved too long ago, {} left by people, {} holds ended, {} left by a second person",
 }
 """Prompts, words, lines of the log of cases that are open again, and what only an operator or a program meets."""

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.models import Draft, Intent, Origin, Scores
-from core.moderation.origins import ReviewOfPrepared, origin_in_words
+from core.models import Draft, Intent, Kind, Origin, Scores
+from core.moderation.origins import ReviewOfPrepared, kind_in_words, origin_in_words
 
 ANE = ReviewOfPrepared("Ane", datetime(2026, 3, 2, tzinfo=UTC))
 JON = ReviewOfPrepared("Jon", datetime(2026, 3, 3, tzinfo=UTC))
@@ -48,3 +48,11 @@ def test_only_what_somebody_reviewed_is_called_so() -> None:
 def test_a_draft_of_unknown_origin_is_the_models() -> None:
     """Nobody is told that a text was prepared that does not say so."""
     assert origin_in_words(Draft(1, "x", Intent.POSITIVE, Scores()), {"a": ANE}) == "written by the model"
+
+
+def test_what_is_no_reply_is_named_and_called_no_reply() -> None:
+    """A moderator reads what it is before they read where it comes from; a reply is told by its intent."""
+    assert kind_in_words(Kind.REPLY) is None
+    assert (kind_in_words(Kind.SUPPORT), kind_in_words(Kind.NOTICE)) == ("A word of support", "A notice on the rules")
+    notice = Draft(1, "x", Intent.POSITIVE, Scores(), origins=(PREPARED,), kind=Kind.NOTICE)
+    assert origin_in_words(notice, {}) == "prepared in advance"

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.common.capture.answers import with_drafts
 from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Weight
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
-from tests.fakes.ports.cards import DRAFTS, POST_TEXT, REVIEWED, samples
+from tests.fakes.ports.cards import DRAFTS, NOTICE, POST_TEXT, REVIEWED, SUPPORT, samples
 from tests.fakes.ports.plain_markup import plain_reader
 
 READER = plain_reader()
@@ -52,6 +53,28 @@ def test_a_new_card_holds_no_word_of_the_post_and_no_draft() -> None:
     said = "\n".join(texts(REVIEWED, covers_all=True))
     assert POST_TEXT not in said
     assert DRAFTS[0].text not in said
+
+
+@pytest.mark.parametrize(
+    ("locale", "support", "notice"),
+    [
+        ("en", "A word of support", "A notice on the rules"),
+        ("es", "Unas palabras de apoyo", "Un aviso sobre las normas"),
+        ("it", "Una parola di sostegno", "Un avviso sulle regole"),
+        ("eu", "Babes-hitza", "Arauei buruzko oharra"),
+    ],
+)
+def test_what_is_no_reply_is_named_with_its_reason_and_no_scores(locale: str, support: str, notice: str) -> None:
+    """In the reader's language, on the card and in the list of who asked; it can be approved like every draft."""
+    card, reader = replace(REVIEWED, drafts=(SUPPORT, replace(NOTICE, rank=2))), plain_reader(locale)
+    found = sections(card, reader, ROOM)
+    listed = with_drafts(card, reader, ROOM)
+    for draft, name in ((SUPPORT, support), (NOTICE, notice)):
+        (section,) = [section for section in found if draft.text in section.text]
+        title, text, reason = section.text.splitlines()
+        assert f"({name}; " in title
+        assert (text, bool(reason), len(section.controls)) == (draft.text, True, 2)
+        assert f" {name}\n" in listed
 
 
 def test_controls_stand_under_what_they_decide() -> None:

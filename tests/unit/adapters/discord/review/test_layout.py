@@ -18,7 +18,7 @@ from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Holder, Waiting
 from core.moderation.origins import ReviewOfPrepared
 from tests.fakes.discord.messages import buttons_of, components_of, proposal_layout, read_as_discord_shows, texts_of
-from tests.fakes.ports.cards import AT, CASE_ID, DRAFTS, PROPOSAL, REVIEWED, samples
+from tests.fakes.ports.cards import AT, CASE_ID, DRAFTS, NOTICE, PROPOSAL, REVIEWED, samples
 from tools.discord_cards import PAGE, page
 
 _SECRET = "zqxj"
@@ -132,17 +132,18 @@ def test_what_is_sent_first_holds_nothing_of_the_post(card: Card) -> None:
 def _extreme() -> Card:
     receipts = tuple(Receipt("s" * 500, "e0", Verdict.SUPPORTED, 0.9) for _ in range(50))
     drafts = tuple(replace(DRAFTS[0], rank=n, text=f"{n}" + "w" * 1999, receipts=receipts) for n in range(1, 5))
+    drafts = (*drafts, replace(NOTICE, rank=5, text="5" + "w" * 279))
     return replace(REVIEWED, drafts=drafts, evidence=_EVIDENCE, post=replace(REVIEWED.post, text="p" * 4000))
 
 
-def test_four_long_drafts_with_fifty_receipts_fit() -> None:
+def test_four_long_drafts_with_fifty_receipts_and_a_notice_fit() -> None:
     """The first draft stands there in full; the others say how they are opened, and each can be approved and edited."""
     components = card_layout(_extreme(), "en").to_components()
     within_limits(components)
     shown = "\n".join(texts_of(components))
     assert "1" + "w" * 1999 in shown
-    assert shown.count("This draft is too long for the card.") == 3
-    assert {f"{verb} draft {n}…" for verb in ("Approve", "Edit") for n in range(1, 5)} <= set(buttons_of(components))
+    assert shown.count("This draft is too long for the card.") == 4
+    assert {f"{verb} draft {n}…" for verb in ("Approve", "Edit") for n in range(1, 6)} <= set(buttons_of(components))
 
 
 @pytest.mark.parametrize("notes", range(0, 20, 3))

@@ -7,7 +7,7 @@ import pytest
 from core.cards.bank import OwnReply
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
-from core.moderation.own.replies import MAX_CHARACTERS, checked_reply
+from core.moderation.own.replies import MAX_CHARACTERS, checked_notice, checked_reply
 
 GOOD = "We are glad of our neighbours, wherever they were born."
 
@@ -76,3 +76,31 @@ def test_a_stereotype_may_be_answered_in_a_language_without_prepared_replies() -
     """A community whose language has no replies to a stereotype yet adds the first one."""
     said = checked("Nos alegramos de tener vecinos de lejos.", "es", stereotype="migrants/jobs")
     assert (said.language, said.stereotype) == ("es", "migrants/jobs")
+
+
+def test_a_notice_may_name_a_rule() -> None:
+    """It argues nothing, so a number in it needs no source; a name of rules is no person."""
+    notice = "This is against rule 3 of our Community Guidelines. Please keep to the subject."
+    assert checked_notice(f" {notice}\n", "en") == notice
+
+
+@pytest.mark.parametrize(
+    ("text", "why", "remedy"),
+    [
+        (" ", "empty", "one or two sentences"),
+        ("We stay. You stay. They stay.", "too many sentences", "one or two"),
+        (f"We are {'very ' * MAX_CHARACTERS}kind.", "too long", str(MAX_CHARACTERS)),
+        ("We do not do that", "cut off", "full stop"),
+        ("Read example.org/rules first.", "links to example.org/rules", "Take the link out"),
+        ("Ask @everyone about it.", "link or mention", "Leave links"),
+        ("No retard lives here.", "slur or insult", "no draft may hold it"),
+        ("Aquí no se ataca a nadie por ser quien es.", "does not read as English", "name the one"),
+        ("Half \ud800 a character.", "half a character", "whole Unicode"),
+    ],
+)
+def test_a_notice_that_may_not_be_posted_is_refused(text: str, why: str, remedy: str) -> None:
+    """Once, by who sets it, and not at each draft."""
+    with pytest.raises(BadInput) as refused:
+        checked_notice(text, "en")
+    assert why in str(refused.value)
+    assert remedy in refused.value.remedy

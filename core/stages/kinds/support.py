@@ -1,0 +1,149 @@
+"""Words of support for the person whom a post attacks.
+
+Owns which of the prepared words are shown, how a larger model is asked for some of its own, and what these may not
+hold: a name, or anything that somebody could ask a source for. They need no evidence and no claim.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.cards.beside import support_in
+from core.cards.checkable import checkable_in
+from core.errors import ModelUnavailable
+from core.i18n.sentences import sentence
+from core.llm.budget import MeteredModel
+from core.llm.prompting import load_prompt, quoted
+from core.models import Brief, Draft, FlaggedPost, Kind, Reading
+from core.ports import Generation, Scorer
+from core.scoring.gates import GateContext, doubts_of, fault_of, form_fault, score_fault
+from core.scoring.readers.pooling import Pooling
+from core.scoring.readers.readers import Readers
+from core.scoring.rewards import evaluate
+from core.stages.kinds.unargued import unargued
+from core.stages.outcomes import Noted
+from core.stages.search.drafting import tidy
+from core.stages.signals import people_named
+from core.wording.language import name_of
+from core.wording.targets.slurs import slurs_in
+from core.wording.text import sentences, stop_words, words
+
+SHOWN: Final = 3
+"""How many words of support a moderator may choose from: they differ in tone, not in what they say."""
+_MAX_TOKENS: Final = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Supporter:
+    """What finds words of support for the person whom one post attacks.
+
+    Attributes:
+        recent: what was posted or drafted lately; the same is not said again, as long as there is something else.
+        writer: which model ``model`` is; only a larger one is asked.
+    """
+
+    post: FlaggedPost
+    reading: Reading
+    style: str
+    max_characters: int
+    recent: tuple[str, ...]
+    model: MeteredModel
+    writer: Pooling
+    readers: Readers
+    scorers: Sequence[Scorer]
+    chance: random.Random
+
+    async def drafts(self) -> Noted[list[Draft]]:
+        """Words of support, what a larger model wrote first, and why there is nothing of it."""
+        written = await self._written() if self.writer.is_larger else Noted(list[str](), [])
+        by_model, prepared = self._reason_for_written(), self._reason_for_prepared()
+        found = [self._draft(text, by_model, self.writer.model) for text in written.value]
+        found += [self._draft(text, prepared) for text in self._prepared()]
+        return Noted([replace(draft, rank=rank) for rank, draft in enumerate(found[:SHOWN], start=1)], written.notes)
+
+    @property
+    def _language(self) -> str:
+        return self.reading.language or "en"
+
+    @property
+    def _brief(self) -> Brief:
+        return Brief(self.post, self.reading, "", ())
+
+    def _context(self, prepared: frozenset[str] = frozenset()) -> GateContext:
+        return GateContext(self._brief, self.max_characters, prepared, self.recent)
+
+    def _prepared(self) -> list[str]:
+        """Prepared words in another order for each draft, those first that were not said lately."""
+        known = support_in(self._language)
+        context = self._context(frozenset(said for text in known for said in sentences(text)))
+        sendable = [text for text in known if not form_fault(text, self._language, context.max_characters)]
+        mixed = self.chance.sample(sendable, len(sendable))
+        return sorted(mixed, key=lambda text: fault_of(text, context) is not None)
+
+    async def _written(self) -> Noted[list[str]]:
+        """What the model wrote, if it may be shown."""
+        prompt = load_prompt("support").fill(
+            post=quoted(self.post.text), style=self.style, language=name_of(self._language)
+        )
+        temperature = self.model.budget.profile.temperature
+        try:
+            answer = await self.model.generate(prompt, Generation(max_tokens=_MAX_TOKENS, temperature=temperature))
+        except ModelUnavailable as err:
+            return Noted([], [sentence("support: the model wrote none ({why})", why=err.message)])
+        text = tidy(answer.texts[0])
+        fault = self._fault(text) or await self._toxic(text)
+        if fault:
+            return Noted([], [sentence("support: what the model wrote was dropped ({fault})", fault=fault)])
+        return Noted([text], [])
+
+    def _fault(self, text: str) -> str | None:
+        """Why a text of the model may not be shown by the rules alone, or ``None``."""
+        language, context = self._language, self._context()
+        if fault := fault_of(text, context):
+            return fault
+        if slurs_in(text, language):
+            return sentence("slur or insult")
+        if self._names_somebody(text):
+            return sentence("names a person")
+        if checkable_in(text, language) or doubts_of(text, context):
+            return sentence("states something that needs a source")
+        return None
+
+    def _names_somebody(self, text: str) -> bool:
+        """Whether a text holds a name, also a part of one that the post has."""
+        ordinary = stop_words(self._language)
+        attacked = {part for name in people_named(self.post.text, self._language) for part in words(name)} - ordinary
+        return bool(people_named(text, self._language)) or not attacked.isdisjoint(words(text))
+
+    async def _toxic(self, text: str) -> str | None:
+        """Why the readers would not show a text, or ``None``. A scorer that cannot be asked says nothing."""
+        toxicity = [scorer for scorer in self.scorers if scorer.name == "non_toxicity"]
+        (scores,), _ = await evaluate(self._brief, [text], toxicity)
+        if await asyncio.to_thread(self.readers.drafts.reads_as_hate, text, self._language):
+            return sentence("reads as hateful")
+        return score_fault(scores, is_read=True)
+
+    def _draft(self, text: str, reason: str, writer: str | None = None) -> Draft:
+        return unargued(Kind.SUPPORT, text, self._language, (reason,), writer)
+
+    @staticmethod
+    def _reason_for_written() -> str:
+        return sentence("The model wrote it for the person attacked.")
+
+    @staticmethod
+    def _reason_for_prepared() -> str:
+        return sentence("It was prepared for any person who is attacked: it says nothing of this one.")
+
+
+def led_by(support: Sequence[Draft], drafts: Sequence[Draft], most: int) -> list[Draft]:
+    """Drafts that somebody forced, with the advised word of support before them; ``most`` of them beside a notice."""
+    if not support:
+        return list(drafts)
+    room = most - 1
+    replies = [draft for draft in drafts if draft.kind is Kind.REPLY][:room]
+    kept = [support[0], *(draft for draft in drafts if draft.kind is Kind.NOTICE or draft in replies)]
+    return [replace(draft, rank=rank) for rank, draft in enumerate(kept, start=1)]
