@@ -60,7 +60,10 @@ ONLY_OPERATORS = {
 SHOWN_ON_CARDS = [
     *(
         file
-        for room in ("core/stages", "core/stages/kinds", "core/stages/search", "core/scoring", "bot/sending", "bot/review", "bot/drafting")
+        for room in (
+            "core/stages", "core/stages/kinds", "core/stages/search", "core/scoring", "bot/sending", "bot/review",
+            "bot/drafting",
+        )
         for file in sorted((ROOT / room).glob("*.py"))
     ),
     *(
