@@ -27,6 +27,7 @@ from core.models import (
     Draft,
     Evidence,
     FlaggedPost,
+    Intent,
     Progress,
     Reading,
     Suggestion,
@@ -43,7 +44,7 @@ from core.stages.candidates import Candidate
 from core.stages.claims import propose_claims, vote
 from core.stages.evidence import far_from, find_evidence, summarise, write_queries
 from core.stages.gist import with_gist
-from core.stages.judge import judge, ranked
+from core.stages.judge import LEADING, judge, ranked
 from core.stages.judge_formats import Judge, JudgeFormat
 from core.stages.kinds.notice import with_notice
 from core.stages.kinds.support import Supporter, led_by
@@ -158,6 +159,7 @@ class _Run:
         self.chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
         self.shown = ""
+        self.leading = frozenset(Intent) if engine.writer.is_larger or request.profile.is_published_loop else LEADING
 
     async def suggest(self) -> Suggestion:
         signals = self.signals
@@ -336,7 +338,7 @@ class _Run:
         ]
         is_published = self.request.profile.is_published_loop
         far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
-        best = ranked(judged, far=far, by_judge_alone=is_published)[:MAX_DRAFTS]
+        best = ranked(judged, far=far, by_judge_alone=is_published, leading=self.leading)[:MAX_DRAFTS]
         if self.request.claim and best and not any(argues(candidate.scores) for candidate in best):
             self.degraded.append(sentence("claims: no draft argues the claim that was chosen"))
         self._report("judge", f"{self.budget.judge_calls} comparisons")
@@ -368,7 +370,8 @@ class _Run:
 
     async def _show(self, candidates: Sequence[Candidate], assessor: Assessor) -> None:
         """Report the best so far that no reader contests, unless it is the one that was shown last."""
-        best = next(iter(ranked([candidate for candidate in candidates if not candidate.contested])), None)
+        clear = [candidate for candidate in candidates if not candidate.contested]
+        best = next(iter(ranked(clear, leading=self.leading)), None)
         if best and best.text != self.shown:
             self.shown = best.text
             self.budget.saw_draft()

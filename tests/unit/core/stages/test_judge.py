@@ -12,7 +12,7 @@ from core.llm.profiles import QUICK, Profile
 from core.models import Intent, Receipt, Scores, Verdict
 from core.ports import Message
 from core.stages.candidates import Candidate
-from core.stages.judge import best_of_each_intent, judge, ranked, seeded
+from core.stages.judge import LEADING, best_of_each_intent, judge, ranked, seeded
 from core.stages.judge_formats import Judge
 from tests.fakes.engine.brief import PATIENT, brief_of, metered
 from tests.fakes.engine.model import Choice, FakeModel, Shares
@@ -252,3 +252,19 @@ def test_each_intent_sends_its_best_first() -> None:
     assert set(_texts(best_of_each_intent(drafts, 2))) == set(_texts(drafts)) - {"positive 7"}
     assert set(_texts(seeded(drafts, 2))) == {"positive 9", "denouncing 2"}
     assert _texts(seeded(drafts, 9))[2:] == ["positive 8", "positive 7", "denouncing 6"]
+
+
+def test_a_reply_that_takes_a_stand_leads() -> None:
+    """Under hate a question that stands first invites more of it; among the others the order stays."""
+    asks, feels, draws = (
+        replace(_candidate(name, score), intent=intent)
+        for name, score, intent in (
+            ("asks", 9.0, Intent.QUESTIONING),
+            ("feels", 8.0, Intent.EMPATHETIC),
+            ("draws a line", 7.0, Intent.DENOUNCING),
+        )
+    )
+    assert _texts(ranked([draws, feels, asks], leading=LEADING)) == ["draws a line", "asks", "feels"]
+    assert _texts(ranked([draws, feels, asks])) == ["asks", "feels", "draws a line"]
+    doubted = replace(draws, doubt="would fit under any post")
+    assert _texts(ranked([doubted, feels, asks], leading=LEADING))[0] == "asks"
