@@ -12,6 +12,7 @@
     |   +-- StoreUnavailable      the database
     |   +-- PlatformUnavailable   a chat platform: the call certainly did not reach it, or it refused
     |       +-- PlatformBusy      it refused for now, and may be asked again later
+    |       +-- CardRefused       it refused to change one card for now; others can be shown
     |       +-- TextHidden        the post exists, but the platform does not show us its words
     +-- DocumentRefused           one document cannot be used: missing, too large, damaged, or a trap
     +-- BadAnswer                 the model answered, but not in a form that can be used
@@ -94,6 +95,10 @@ class PlatformBusy(PlatformUnavailable):
     def __init__(self, message: str, *, remedy: str = "", retry_after_seconds: float = 0.0) -> None:
         super().__init__(message, remedy=remedy)
         self.retry_after_seconds = retry_after_seconds
+
+
+class CardRefused(PlatformUnavailable):
+    """A chat platform does not let one card be changed for now; all others can be shown."""
 
 
 class TextHidden(PlatformUnavailable):

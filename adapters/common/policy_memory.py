@@ -99,13 +99,17 @@ class PolicyMemory(CommunityMemory[CommunityPolicy]):
 
         super().__init__("policy", ask, CommunityPolicy(), seconds_now=seconds_now)
 
-    async def language_of(self, community: str) -> str | None:
-        """The language that a community chose, or ``None``; for people who must be answered at once.
+    async def soon(self, community: str) -> CommunityPolicy:
+        """The policy of a community, where somebody must be answered at once.
 
-        If the database takes longer than ``HURRY_SECONDS``, the last language known counts.
+        If the database takes longer than ``HURRY_SECONDS``, the last policy known counts.
         """
         try:
             async with asyncio.timeout(HURRY_SECONDS):
-                return (await self.of(community)).language
+                return await self.of(community)
         except TimeoutError:
-            return self._last(community).language
+            return self._last(community)
+
+    async def language_of(self, community: str) -> str | None:
+        """The language that a community chose, or ``None``; as ``soon``."""
+        return (await self.soon(community)).language

@@ -1,7 +1,9 @@
-"""Who may do what in a Discord server; Discord is asked at that moment.
+"""Who may do what in a Discord server, as Discord says at that moment.
 
 Owns the translation of a server's own roles and rights into Antiphon's roles; a
-``core.moderation.platforms.RoleSource``. Must never answer from a cache: a right that was taken away ends at once.
+``core.moderation.platforms.RoleSource``. What Discord told with the interaction that is being answered counts; for
+everybody else, and at each send, it is asked. Must never answer from an older memory: a right that was taken away ends
+at once.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Final
 
 import discord
 
+from adapters.discord.connection.acting import acting
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MEMBER, UNKNOWN_USER, of_question
 from core.errors import PlatformUnavailable
@@ -55,7 +58,7 @@ class DiscordRoles:
         if self._client.user is None or self._client.is_closed():
             raise PlatformUnavailable(sentence("Discord is not connected."), remedy=sentence("Wait until it is."))
         policy = await self._policy_of(community)
-        member = await self._member(int(community), int(user))
+        member = acting(int(community), int(user)) or await self._member(int(community), int(user))
         return frozenset() if member is None or member.is_timed_out() else _roles_of(member, policy)
 
     async def _member(self, community: int, user: int) -> discord.Member | None:

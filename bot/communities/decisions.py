@@ -1,8 +1,8 @@
 """What people can do with a community: roles, posting, disclosure, the notice on its rules, and the kill switch.
 
-Owns these decisions. Each is one transaction with a line in the community's audit stream. Each, except giving a role
-and wording the notice, changes the community's rules, so that approvals in flight no longer hold (reliability, I8).
-Does not know any case.
+Owns these decisions. Each is one transaction with a line in the community's audit stream. Each, except giving a
+role, wording the notice and the kill switch, changes the community's rules, so that approvals in flight no longer hold
+(reliability, I8). Does not know any case.
 """
 
 from __future__ import annotations
@@ -206,7 +206,10 @@ class CommunityDesk:
         return await self._database.run("set a notice", work)
 
     async def pause(self, scope: str, by: By, note: str = "") -> bool:
-        """Stop all posting in a community or ``EVERYWHERE``, at once; ``False`` if it was stopped already."""
+        """Stop all posting in a community or ``EVERYWHERE``, at once; ``False`` if it was stopped already.
+
+        What was approved waits, as long as its approval holds, and is checked anew before it is sent.
+        """
         return await self._switch(scope, by, note, is_paused=True)
 
     async def resume(self, scope: str, by: By, note: str = "") -> bool:

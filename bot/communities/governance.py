@@ -27,6 +27,7 @@ from core.i18n.sentences import sentence
 from core.moderation.cards import DeskStatus, Statistics
 from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy, changed, differences, to_json
+from core.moderation.desk_ports import PolicyChanges
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
 
@@ -86,7 +87,7 @@ class CommunityGovernance:
         await self._database.run("check a right", lambda session: _require(session, known, by, action))
 
     async def configure(
-        self, platform: str, community: str, changes: Mapping[str, object], by: Person, *, is_owner: bool = False
+        self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False
     ) -> CommunityPolicy:
         """Change some fields of the policy; writes nothing if nothing changes.
 
@@ -95,8 +96,8 @@ class CommunityGovernance:
             NotAllowed: they may not configure this community.
             PlatformUnavailable: the platform cannot say whether they may.
         """
-        for text in _texts(changes):
-            check_text(text)
+        if isinstance(changes, Mapping):
+            _check_texts(changes)
         known = await self._known(platform, community, by, is_owner=is_owner)
         return await self._database.run(
             "configure a community", lambda session: _configure(session, known, changes, by)
@@ -183,18 +184,25 @@ async def _require(session: Session, community: Community, by: Person, action: O
     return await people.require_on_community(session, community.id, by, action)
 
 
-async def _configure(session: Session, seen: Community, changes: Mapping[str, object], by: Person) -> CommunityPolicy:
+async def _configure(session: Session, seen: Community, changes: PolicyChanges, by: Person) -> CommunityPolicy:
     """Change the policy under the community's lock, so that of two managers neither loses what the other set."""
     community = await communities.load(session, seen.id, lock=True)
     who = await _require(session, community, by, OnCommunity.CONFIGURE)
     old = policy_of(community)
-    new = changed(old, changes)
+    wanted = changes if isinstance(changes, Mapping) else changes(old)
+    _check_texts(wanted)
+    new = changed(old, wanted)
     if said := differences(old, new):
         reason = f"settings changed: {', '.join(said)}"
         await communities.change(
             session, community.id, actor=who, reason=reason, policy=to_json(new), what=Change.SETTING
         )
     return new
+
+
+def _check_texts(changes: Mapping[str, object]) -> None:
+    for text in _texts(changes):
+        check_text(text)
 
 
 def _texts(value: object) -> Iterator[str]:

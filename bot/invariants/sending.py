@@ -25,6 +25,7 @@ _BEGUN: Final = frozenset(
     {OutboxState.SENDING, OutboxState.POSTED, OutboxState.UNKNOWN, OutboxState.FAILED, OutboxState.RETRACTED}
 )
 _STOPPED: Final = frozenset({OutboxState.CANCELLED, OutboxState.SHADOWED})
+_SWITCH: Final = (Change.STOPPED, Change.RESUMED)
 
 
 def posted_as_approved(facts: Facts) -> Iterator[Violation]:
@@ -151,10 +152,10 @@ def approval_holds(facts: Facts) -> Iterator[Violation]:
         for line in facts.intents(approval):
             if line.at > approval.expires_at:
                 yield Violation(case.id, f"Approval {approval.id} was used after it had expired.")
-            if _rules_at(facts, case.community_id, line.at) != approval.policy_version:
+            if approval.policy_version not in _rules_at(facts, case.community_id, line.at):
                 yield Violation(case.id, f"Approval {approval.id} was used after the community's rules had changed.")
     for community in facts.tables.communities:
-        if community.rules_version != _rules_at(facts, community.id):
+        if community.rules_version not in _rules_at(facts, community.id):
             yield Violation(community.id, f"By its log its rules are not of version {community.rules_version}.")
     for sent in _sent(facts):
         approved = facts.approvals.get(sent.approval_id)
@@ -162,10 +163,15 @@ def approval_holds(facts: Facts) -> Iterator[Violation]:
             yield Violation(approved.case_id, f"Message {sent.ref.message} answers a post that had been changed.")
 
 
-def _rules_at(facts: Facts, community_id: str, moment: datetime | None = None) -> int:
-    """The version that a community's rules had at a moment, or have now, by its audit stream alone."""
+def _rules_at(facts: Facts, community_id: str, moment: datetime | None = None) -> frozenset[int]:
+    """The versions that name a community's rules at a moment, or now, by its audit stream alone.
+
+    It is one version, since the kill switch changes no rule. In logs of before, a use of the switch made a new version
+    of the same rules.
+    """
     lines = [line for line in facts.chains.get(community_id, ()) if moment is None or line.at <= moment]
-    return max((line.seq for line in lines if line.change is not Change.SETTING), default=1)
+    last = max((line.seq for line in lines if line.change not in (Change.SETTING, *_SWITCH)), default=1)
+    return frozenset({last, *(line.seq for line in lines if line.change in _SWITCH and line.seq > last)})
 
 
 def undone_is_not_posted(facts: Facts) -> Iterator[Violation]:

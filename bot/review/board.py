@@ -1,37 +1,39 @@
 """The review board: keeps the cards in a platform's review channels up to date with the cases in the database.
 
-Owns which cards are shown, when, and what happens where a platform cannot show them. Decides nothing about a case, and
-calls its surface outside of any transaction. Any number of processes may run one; the one that holds the office shows
-the cards.
+Owns which cards are shown, when, and what happens where a platform cannot show them. The communities are shown side by
+side, and the cards of each one after the other, so that no community waits for what another one's platform says.
+Decides nothing about a case, and calls its surface outside of any transaction. Any number of processes may run one; the
+one that holds the office shows the cards.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from bot.review.cards import build, digest_of
+from bot.review.rests import Rests
 from bot.runtime.faults import reach
 from bot.runtime.waiting import pause
 from bot.store.cases.cases import CARDLESS
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow
 from bot.store.views import review_cards
-from bot.store.views.board_troubles import end_trouble, keep_trouble
+from bot.store.views.board_troubles import end_trouble, keep_trouble, troubled
 from bot.store.views.review_cards import Board, CardPlace
 from bot.store.work.offices import Office
-from core.errors import Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
+from core.errors import CardRefused, Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import PostRef
 from core.moderation.approval import CLOSED
 from core.moderation.cards import Card
 from core.moderation.platforms import ReviewSurface
 
 _LOG = logging.getLogger(__name__)
-_LEAST_PAUSE: Final = timedelta(seconds=1)
-_LONGEST_PAUSE: Final = timedelta(minutes=10)
 _SWEEP: Final = timedelta(minutes=1)
 
 
@@ -48,14 +50,6 @@ class _Outdated:
     moment: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    """Until when something that failed is left alone, and how often it failed."""
-
-    failures: int
-    until: datetime
-
-
 class ReviewBoard:
     """Shows the cases of one platform's communities in their review channels.
 
@@ -63,6 +57,7 @@ class ReviewBoard:
         platform: the ``PostRef.platform`` whose cases are shown.
         owner: names this process among all.
         batch: how many cards one step looks at.
+        at_once: how many cards may be on their way to the platform at the same time, each of another community.
         kept_days: how long after its last showing the card of a closed case is still brought up to date; a card whose
             words were erased always is.
         timeout_seconds: how long one call of the surface may take; well below the lease.
@@ -77,6 +72,7 @@ class ReviewBoard:
         *,
         poll_seconds: float = 1.0,
         batch: int = 20,
+        at_once: int = 16,
         kept_days: float = 30.0,
         timeout_seconds: float = 20.0,
         lease_seconds: float = 60.0,
@@ -92,17 +88,30 @@ class ReviewBoard:
         self._boards: dict[str, Board] = {}
         self._again: dict[str, str] = {}  # communities by case, of cards to look at although nothing was counted
         self._swept: datetime | None = None
-        self._rests: dict[str, _Rest] = {}
-        self._busy_until: datetime | None = None
+        self._rests = Rests()
+        self._lanes: dict[str, asyncio.Task[None]] = {}  # by community, what shows its cards now
+        self._turn = asyncio.Semaphore(at_once)
+        self._is_ending = False
+        self._bare: set[str] = set()  # cases that were erased, whose card must lose its words wherever it stands
+        self._news: set[str] = set()  # communities that changed on the platform, by their names there
+        self._unlooked: set[str] = set()  # communities whose settings changed, so that their channel is to be looked at
+        self._shut: set[str] = set()  # communities in whose channel no card may be shown, when it was looked at
 
     async def run(self, stop: asyncio.Event) -> None:
         """Keep showing what changed until ``stop`` is set; then give the office back."""
         try:
             while not stop.is_set():
-                if await self._quiet_step() < self._batch:
+                begun = await self._quietly(self._begin)
+                await self._until_shown(self._poll_seconds)
+                await self._quietly(self._end_lanes)
+                if begun < self._batch and not self._lanes:
                     await pause(stop, self._poll_seconds)
         finally:
-            await self._office.resign()
+            self._is_ending = True
+            try:
+                await self._until_shown()
+            finally:
+                await self._office.resign()
 
     async def step(self) -> int:
         """Look at up to ``batch`` cards that may be outdated, and show those that are; returns how many it looked at.
@@ -110,35 +119,76 @@ class ReviewBoard:
         Raises:
             StoreUnavailable: the database does not answer; a later step catches up.
         """
-        found = await self._database.run("look for outdated cards", self._look)
-        for case_id, community_id in found.items():
-            if self._busy_until is None:
-                await self._bring_up_to_date(case_id)
-            else:
-                self._again[case_id] = community_id
-        return len(found)
+        begun = await self._begin()
+        await self._until_shown()
+        await self._end_lanes()
+        return begun
 
-    async def _quiet_step(self) -> int:
+    async def _quietly(self, work: Callable[[], Awaitable[int]]) -> int:
         try:
-            return await self.step()
+            return await work()
         except (StoreUnavailable, Conflict) as err:
             _LOG.warning("the review board waits for the database: %s", err)
             return 0
 
+    async def _begin(self) -> int:
+        """Begin to show up to ``batch`` cards that may be outdated; returns how many."""
+        await self._look_at_channels()
+        found = await self._database.run("look for outdated cards", self._look)
+        by_community = dict[str, list[str]]()
+        for case_id, community_id in found.items():
+            by_community.setdefault(community_id, []).append(case_id)
+        for community_id, case_ids in by_community.items():
+            self._lanes[community_id] = asyncio.create_task(self._show_in_turn(community_id, case_ids))
+        return len(found)
+
+    async def _until_shown(self, seconds: float | None = None) -> None:
+        """Wait until all that was begun is shown, or for so many seconds."""
+        if not self._lanes:
+            return
+        try:
+            await asyncio.wait(self._lanes.values(), timeout=seconds)
+        except asyncio.CancelledError:
+            for lane in self._lanes.values():
+                lane.cancel()
+            raise
+
+    async def _end_lanes(self) -> int:
+        """Let go of what is done; returns how many it was, or raises the first error of one."""
+        done = {community_id: lane for community_id, lane in self._lanes.items() if lane.done()}
+        for community_id in done:
+            del self._lanes[community_id]
+        errors = [lane.exception() for lane in done.values()]
+        for error in filter(None, errors):
+            raise error
+        return len(done)
+
+    async def _show_in_turn(self, community_id: str, case_ids: Sequence[str]) -> None:
+        """Bring the cards of one community up to date, until its platform asks to wait or refuses."""
+        waiting, goes_on = deque(case_ids), True
+        try:
+            while waiting and goes_on and not self._is_ending:
+                goes_on = await self._bring_up_to_date(waiting[0])
+                waiting.popleft()
+        finally:
+            self._again |= dict.fromkeys(waiting, community_id)
+
     async def _look(self, session: Session) -> dict[str, str]:
-        """The cases to look at now, with their communities; none while another process shows, or the platform rests."""
+        """The cases to look at now, with their communities; none that rest, and none while another process shows."""
         if not await self._office.is_held(session):
             self._boards.clear()
             self._again.clear()
             return {}
-        if self._busy_until is not None and session.moment < self._busy_until:
-            return {}
-        self._busy_until = None
         await self._notice_changes(session)
-        resting = {key for key, rest in self._rests.items() if session.moment < rest.until}
+        rests = self._rests.at(session.moment)
+        resting = rests | self._lanes.keys()
         wanted = [one.community_id for one in self._boards.values() if one.channel and one.community_id not in resting]
         found = await review_cards.changed(session, wanted, self._batch, without=resting)
-        again = [case_id for case_id, own in self._again.items() if resting.isdisjoint({case_id, own})]
+        again = [
+            case_id
+            for case_id, own in self._again.items()
+            if own not in self._lanes and case_id not in rests and (own not in rests or case_id in self._bare)
+        ]
         for case_id in again[: self._batch - len(found)]:
             found[case_id] = self._again.pop(case_id)
         return found
@@ -146,20 +196,53 @@ class ReviewBoard:
     async def _notice_changes(self, session: Session) -> None:
         """Look again at the cards of each community that changed, as by a pause; the first time, of all communities."""
         boards = await review_cards.boards(session, self._platform)
+        if not self._boards:
+            self._shut = await troubled(session)
         new = [community for community, board in boards.items() if self._boards.get(community) != board]
         for community in new:
             if community in self._boards and self._boards[community].channel != boards[community].channel:
-                self._rests.pop(community, None)  # another channel is tried at once
+                self._rests.end(community)  # another channel is tried at once
+                self._shut.discard(community)
+        self._unlooked.update(new)
         self._again |= await review_cards.standing_cards(session, new)
         self._boards = boards
         if self._swept is None or session.moment >= self._swept + _SWEEP:
-            # A community without a channel is no longer looked at, except for cards that must lose their words.
-            without = [community for community, board in boards.items() if not board.channel]
-            self._again |= await review_cards.standing_cards(session, without, only_erased=True)
+            # A community where no card may be shown is not looked at, except for cards that must lose their words.
+            closed = [community for community, board in boards.items() if not board.channel or community in self._shut]
+            bare = await review_cards.standing_cards(session, closed, only_erased=True)
+            self._again |= bare
+            self._bare = set(bare)
             self._swept = session.moment
 
-    async def _bring_up_to_date(self, case_id: str) -> None:
-        """Show one card if it is outdated; a failure with it does not hold up the others."""
+    async def _look_at_channels(self) -> None:
+        """Look at the review channels of communities that changed, here or on the platform.
+
+        One in which no card may be shown is told to the managers at once; where cards may be shown again, they are.
+        """
+        self._news.update(self._surface.changed())
+        for board in list(self._boards.values()):
+            if board.channel and (board.name in self._news or board.community_id in self._unlooked):
+                await self._look_at_channel(board, is_changed=board.name in self._news)
+            self._unlooked.discard(board.community_id)
+            self._news.discard(board.name)
+        self._news.clear()
+
+    async def _look_at_channel(self, board: Board, *, is_changed: bool) -> None:
+        community, channel = board.community_id, board.channel
+        try:
+            await self._surface.check(board.name, channel)
+        except PlatformUnavailable as err:
+            self._shut.add(community)
+            await self._tell(community, channel, err)
+            return
+        if is_changed or community in self._shut:
+            self._rests.end(community)
+        if community in self._shut:
+            self._shut.discard(community)
+            await self._database.run("cards may be shown", lambda session: end_trouble(session, community, channel))
+
+    async def _bring_up_to_date(self, case_id: str) -> bool:
+        """Show one card if it is outdated; ``False`` if the others of its community must wait."""
         try:
             outdated = await self._database.run("read a card", lambda session: self._read(session, case_id))
         except StoreUnavailable:
@@ -167,9 +250,8 @@ class ReviewBoard:
         except Exception as err:
             _LOG.error("the card of case %s cannot be made: %s", case_id, type(err).__name__)
             await self._database.run("put a card off", lambda session: self._rest(session, case_id))
-            return
-        if outdated is not None:
-            await self._show(outdated)
+            return True
+        return True if outdated is None else await self._show(outdated)
 
     async def _read(self, session: Session, case_id: str) -> _Outdated | None:
         """The card as it is now, if something else is shown; a case that needs no card counts as shown."""
@@ -195,36 +277,46 @@ class ReviewBoard:
             return row.state not in CLOSED and row.state not in CARDLESS
         return row.state not in CLOSED or row.erased_at is not None or moment < place.shown_at + self._kept
 
-    async def _show(self, outdated: _Outdated) -> None:
-        """Call the surface once, and store the card's place. If that fails, the card is shown again in its place."""
+    async def _show(self, outdated: _Outdated) -> bool:
+        """Call the surface once, and store the card's place. If that fails, the card is shown again in its place.
+
+        Returns ``False`` if the community rests from now on.
+        """
         card, community = outdated.card, outdated.community_id
         self._again[card.case_id] = community  # until it is shown
-        if community in self._rests and outdated.moment < self._rests[community].until:
-            return
         await reach("show a card: before the call")
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with self._turn, asyncio.timeout(self._timeout_seconds):
                 place = await self._surface.show(card, outdated.channel, outdated.place)
         except PlatformBusy as err:
-            self._busy_until = outdated.moment + max(_LEAST_PAUSE, timedelta(seconds=err.retry_after_seconds))
-            return
+            for key in self._keys(outdated):
+                self._rests.busy(key, outdated.moment, err.retry_after_seconds)
+            return False
         except PlatformUnavailable as err:
-            self._leave(community, outdated.moment, type(err).__name__)
-            await self._tell(outdated, err)
-            return
+            if isinstance(err, CardRefused):
+                self._leave(card.case_id, outdated.moment, type(err).__name__)
+                return True
+            for key in self._keys(outdated):
+                self._leave(key, outdated.moment, type(err).__name__)
+            await self._tell(community, outdated.channel, err)
+            return False
         except Exception as err:
             # The message may quote the card. The card may be there, too: shown again, it is there once.
             self._leave(card.case_id, outdated.moment, type(err).__name__)
-            return
+            return True
         await reach("show a card: after the call")
         await self._database.run("keep where a card stands", lambda session: _keep(session, outdated, place))
         self._again.pop(card.case_id, None)
-        for key in (card.case_id, community):
-            self._rests.pop(key, None)
+        self._rests.end(card.case_id, community)
+        return True
 
-    async def _tell(self, outdated: _Outdated, err: PlatformUnavailable) -> None:
+    def _keys(self, outdated: _Outdated) -> list[str]:
+        """What rests if a card is refused: its community, and a card that does not wait for its community by itself."""
+        is_bare = outdated.card.case_id in self._bare
+        return [outdated.community_id, *([outdated.card.case_id] if is_bare else [])]
+
+    async def _tell(self, community: str, channel: str, err: PlatformUnavailable) -> None:
         """Tell the community's managers why they see no cards (``/antiphon status``)."""
-        community, channel = outdated.community_id, outdated.channel
         await self._database.run(
             "keep why cards cannot be shown", lambda s: keep_trouble(s, community, channel, err.message, err.remedy)
         )
@@ -232,8 +324,7 @@ class ReviewBoard:
     def _leave(self, key: str, moment: datetime, kind: str) -> None:
         """Leave the cards of a community, or one card, alone for a while; longer each time."""
         _LOG.warning("cards on %s cannot be shown (%s): %s", self._platform, kind, key)
-        failures = self._rests[key].failures + 1 if key in self._rests else 1
-        self._rests[key] = _Rest(failures, moment + min(_LONGEST_PAUSE, _LEAST_PAUSE * 2.0**failures))
+        self._rests.failed(key, moment)
 
     async def _rest(self, session: Session, case_id: str) -> None:
         self._leave(case_id, session.moment, "its rows")

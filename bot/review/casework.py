@@ -18,6 +18,7 @@ from bot.review.decisions import Decisions
 from bot.review.post_status import note_original
 from bot.review.proposals import Proposals
 from bot.sending.outbox import Outbox
+from bot.store.cases import captures
 from bot.store.cases import cases as store
 from bot.store.cases.sending import case_replied_with
 from bot.store.engine.database import Database, Session
@@ -75,6 +76,14 @@ class FrontDesk:
         """A case as this person may see it."""
         await self._ask_for_roles(case_id, by)
         return await self._seen(case_id, by)
+
+    async def look(self, case_id: str, by: Person) -> Card:
+        """The same by the roles that the platform told last, without asking it: to see whether a wait is over."""
+        return await self._seen(case_id, by)
+
+    async def posts(self, platform: str, most: int) -> list[PostRef]:
+        """The posts whose edits and deletions matter to a case, the newest last."""
+        return await self._database.run("read what is followed", lambda s: captures.followed(s, platform, most))
 
     async def find(self, ref: PostRef, by: Person) -> Card | None:
         """The case of a post, or that a posted reply belongs to; ``None`` if there is none."""

@@ -37,6 +37,8 @@ class CommunityPolicy:
 
     Attributes:
         review_channel: where cards for moderators are shown; "" shows none, and cases wait on the desk.
+        everybody_role: the platform's role that everybody has who may take part, where newcomers do not have it yet;
+            what it cannot see is private. "" for the platform's own everyone.
         roles: the role in Antiphon that a role of the platform gives, by the id of the platform's role.
         watched_channels: where a filter looks at every post; none by default.
         one_in: the filter of watched channels may be wrong on at most one in this many ordinary messages.
@@ -54,6 +56,7 @@ class CommunityPolicy:
     """
 
     review_channel: str = ""
+    everybody_role: str = ""
     roles: dict[str, Role] = field(default_factory=dict)
     watched_channels: tuple[str, ...] = ()
     one_in: int = 2000

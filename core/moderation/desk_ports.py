@@ -8,10 +8,10 @@ method that fails raises one of ``core.errors`` with a remedy: ``NotAllowed`` if
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from core.models import FlaggedPost, Intent, PostRef
 from core.moderation.cards import Approval, Card, DeskStatus, ProposedReply, Statistics
@@ -19,6 +19,13 @@ from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.decline import DeclineReason
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
+
+PolicyChanges: TypeAlias = Mapping[str, object] | Callable[[CommunityPolicy], Mapping[str, object]]
+"""New values by the names of ``CommunityPolicy``'s fields, or what makes them from the policy as it is at that moment.
+
+A value that keeps a part of the present one, as the role of one kind among all, is made so: else of two managers one
+would lose what the other set.
+"""
 
 
 class Casework(Protocol):
@@ -34,6 +41,17 @@ class Casework(Protocol):
 
     async def card(self, case_id: str, by: Person) -> Card:
         """A case as this person may see it. People who only flagged the post see the post's words and no others."""
+        ...
+
+    async def look(self, case_id: str, by: Person) -> Card:
+        """The same by the roles that the platform told last, without asking it: to see whether a wait is over.
+
+        What is shown to a person after a wait is read with ``card``.
+        """
+        ...
+
+    async def posts(self, platform: str, most: int) -> list[PostRef]:
+        """The posts whose edits and deletions matter to a case, at most so many, the newest last."""
         ...
 
     async def find(self, ref: PostRef, by: Person) -> Card | None:
@@ -132,12 +150,12 @@ class Governance(Protocol):
         ...
 
     async def configure(
-        self, platform: str, community: str, changes: Mapping[str, object], by: Person, *, is_owner: bool = False
+        self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False
     ) -> CommunityPolicy:
         """Change some fields of the policy; recorded in the audit log.
 
         Args:
-            changes: new values by the names of ``CommunityPolicy``'s fields.
+            changes: what to change; made from the present policy in the transaction that changes it.
             is_owner: the platform itself says that this person administers the community. The first manager gets in
                 this way.
         """

@@ -5,6 +5,7 @@ Owns the shapes of these ports. It does not know any one platform.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from core.models import Posted, PostRef
@@ -106,11 +107,26 @@ class ReviewSurface(Protocol):
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         """Show a card, or replace the one that ``shown`` names; returns where the card is now.
 
-        A card that is gone is shown again. Two calls for one case without ``shown``, within ``resend_seconds`` of the
-        platform, show one card: a crash between showing a card and storing its place leaves no second card.
+        A card that is gone is shown again, as is one that the platform lets nobody change any more. Two calls for one
+        case without ``shown``, within ``resend_seconds`` of the platform, show one card: a crash between showing a card
+        and storing its place leaves no second card.
 
         Raises:
-            PlatformBusy: not now; ``retry_after_seconds`` says when.
-            PlatformUnavailable: the channel is gone or closed to us; the remedy is for the community's manager.
+            PlatformBusy: nothing in this community now; ``retry_after_seconds`` says when.
+            CardRefused: not this card now.
+            PlatformUnavailable: the channel is gone, closed to us, or open to everybody; the remedy is for the
+                community's manager.
+        """
+        ...
+
+    def changed(self) -> Collection[str]:
+        """The communities in which channels or rights changed since the last call, by ``PostRef.community``."""
+        ...
+
+    async def check(self, community: str, channel: str) -> None:
+        """Look whether cards may be shown in a channel, by what is known of it without asking the platform.
+
+        Raises:
+            PlatformUnavailable: as ``show``.
         """
         ...

@@ -1,7 +1,8 @@
 """Brings the drafts to the person who asked for them, in the answer that they are looking at.
 
-Owns the wait. An answer is changed once, and never after the time that the platform allows: the lasting place is the
-card in the review channel. The waits are forgotten when the process ends; asked again, a case shows its drafts at once.
+Owns the wait. While it lasts only the desk is asked, and before drafts are shown the platform, once, for their rights.
+An answer is changed once, and never after the time that the platform allows: the lasting place is the card in the
+review channel. The waits are forgotten when the process ends; asked again, a case shows its drafts at once.
 """
 
 from __future__ import annotations
@@ -68,13 +69,16 @@ class Following:
 
     async def _awaited(self, card: Card, by: Person, until: datetime) -> Card:
         """The case once it is decided, or as it is at the end of the wait."""
-        while not is_decided(card) and self._now() + timedelta(seconds=_pause_seconds(card)) < until:
+        casework = self._desk.casework
+        while self._now() + timedelta(seconds=_pause_seconds(card)) < until:
             await asyncio.sleep(_pause_seconds(card))
             try:
-                card = await self._desk.casework.card(card.case_id, by)
+                card = await casework.look(card.case_id, by)
+                if is_decided(card):
+                    return await casework.card(card.case_id, by)
             except Unavailable as err:
                 _LOG.warning("A case could not be read yet: %s", err.message)
-        return card
+        return await casework.card(card.case_id, by)
 
 
 def _pause_seconds(card: Card) -> float:

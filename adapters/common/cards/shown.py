@@ -32,5 +32,11 @@ class ShownCards:
         known = self._shown.setdefault(message, ShownCard())
         self._shown.move_to_end(message)
         if len(self._shown) > _REMEMBERED:
-            self._shown.popitem(last=False)
+            self._forget_one(message)
         return known
+
+    def _forget_one(self, but: str) -> None:
+        """Forget the message that was written into longest ago, unless somebody writes into it now."""
+        idle = (key for key, shown in self._shown.items() if key != but and not shown.lock.locked())
+        if (oldest := next(idle, None)) is not None:
+            del self._shown[oldest]

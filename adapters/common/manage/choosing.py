@@ -135,9 +135,12 @@ class Choosing:
             return await self._switch(manager, chosen.field, chosen.typed or {})
         if chosen.field == "again":
             return ""
-        changes = _changes(manager, await self._policy(manager), chosen, facts)
-        if "roles" in changes and not manager.is_owner:
+        if chosen.panel == setup.PANEL and chosen.field in setup.ROLE_FIELDS and not manager.is_owner:
             await require(self._desk, manager, OnCommunity.GRANT)
+
+        def changes(policy: CommunityPolicy) -> dict[str, object]:
+            return _changes(manager, policy, chosen, facts)
+
         governance, where = self._desk.governance, manager.community
         await governance.configure(self._desk.platform, where, changes, manager.person, is_owner=manager.is_owner)
         return gettext("Saved.", manager.locale)

@@ -40,15 +40,19 @@ class CommunityFacts(Protocol):
         """What does not work because our account may not read messages; "" if it may."""
         ...
 
-    def check_review_channel(self, channel: str, locale: str) -> None:
+    def check_review_channel(self, channel: str, policy: CommunityPolicy, locale: str) -> None:
         """Refuse a channel that everybody can read, or in which our account cannot work."""
         ...
 
-    def check_watched_channels(self, channels: tuple[str, ...], locale: str) -> None:
+    def check_watched_channels(self, channels: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
         """Refuse channels that not everybody can read."""
         ...
 
-    def check_roles(self, role: Role, chosen: tuple[str, ...], locale: str) -> None:
+    def check_everybody(self, role: str, policy: CommunityPolicy, locale: str) -> None:
+        """Refuse a role of people with rights as the one that everybody has."""
+        ...
+
+    def check_roles(self, role: Role, chosen: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
         """Refuse to give a role to everybody."""
         ...
 

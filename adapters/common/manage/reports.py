@@ -40,7 +40,7 @@ def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Re
     lines = [reader.markup.heading(gettext("Antiphon in this server", locale))]
     lines += [reader.markup.ours(_mode(status, locale)), *lacking]
     if status.card_trouble is not None:
-        lines.append(_cards(status.card_trouble, reader))
+        lines.append(card_trouble_in_words(status.card_trouble, reader))
     lines += [_platform(trouble, reader) for trouble in status.platform_troubles]
     lines.append(_queue(status, locale))
     if status.oldest_in_review is not None:
@@ -79,7 +79,8 @@ def _mode(status: DeskStatus, locale: str) -> str:
     return gettext("**Posting** what moderators approve, each with a line that says who drafted it.", locale)
 
 
-def _cards(trouble: CardTrouble, reader: Reader) -> str:
+def card_trouble_in_words(trouble: CardTrouble, reader: Reader) -> str:
+    """Why moderators see no new cards, since when, and what to do."""
     locale = reader.locale
     said = gettext(
         "**Moderators see no new cards** since {moment}. {message} {remedy}",

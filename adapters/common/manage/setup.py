@@ -9,6 +9,7 @@ from typing import Final
 
 from adapters.common.manage.managers import CommunityFacts, Manager
 from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice
+from adapters.common.manage.reports import card_trouble_in_words
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
@@ -36,6 +37,7 @@ def setup_panel(
         (
             "\n".join([heading, *([notice] if notice else [])]),
             *_channels(policy, reader),
+            _everybody(policy, reader),
             *_roles(policy, reader),
             _language(policy, reader),
             _remarks(manager, policy, status, facts),
@@ -80,14 +82,18 @@ def chosen_changes(
     """
     if field == "review_channel":
         if values:
-            facts.check_review_channel(values[0], manager.locale)
+            facts.check_review_channel(values[0], policy, manager.locale)
         return {"review_channel": values[0] if values else ""}
     if field == "watched_channels":
-        facts.check_watched_channels(values, manager.locale)
+        facts.check_watched_channels(values, policy, manager.locale)
         return {"watched_channels": values}
+    if field == "everybody_role":
+        if values:
+            facts.check_everybody(values[0], policy, manager.locale)
+        return {"everybody_role": values[0] if values else ""}
     if field == "language":
         return {"language": None if values == ("any",) else values[0]}
-    facts.check_roles(ROLE_FIELDS[field], values, manager.locale)
+    facts.check_roles(ROLE_FIELDS[field], values, policy, manager.locale)
     return {"roles": roles_with(policy.roles, ROLE_FIELDS[field], values)}
 
 
@@ -126,6 +132,15 @@ def _channels(policy: CommunityPolicy, reader: Reader) -> list[PanelChoice]:
     ]
 
 
+def _everybody(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+    title = gettext(
+        "**Everybody's role**: only where newcomers see less than all others, the role that all others have",
+        reader.locale,
+    )
+    chosen = (policy.everybody_role,) if policy.everybody_role else ()
+    return PanelChoice("everybody_role", reader.markup.ours(title), ChoiceOf.ROLES, chosen=chosen)
+
+
 def _roles(policy: CommunityPolicy, reader: Reader) -> list[PanelChoice]:
     locale = reader.locale
     words = {
@@ -156,6 +171,8 @@ def _language(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
 def _remarks(manager: Manager, policy: CommunityPolicy, status: DeskStatus | None, facts: CommunityFacts) -> str:
     locale, ours = manager.locale, manager.reader.markup.ours
     said = [*facts.lacking(policy, locale)]
+    if status is not None and status.card_trouble is not None:
+        said.append(card_trouble_in_words(status.card_trouble, manager.reader))
     if not policy.review_channel:
         said.append(gettext("Without a review channel nobody sees the cases here.", locale))
     if (policy.watched_channels or policy.reaction) and (unread := facts.unread(locale)):

@@ -1,17 +1,40 @@
 """Discord's events of messages that were edited or deleted.
 
-Owns what they say of a message. Whether the desk is told, ``adapters.common.capture.changes`` decides.
+Owns what they say of a message, and which messages had a case before this process. Whether the desk is told,
+``adapters.common.capture.changes`` decides.
 """
 
 from __future__ import annotations
 
+import logging
+from typing import Final
+
 import discord
 
 from adapters.common.capture.changes import PostChanges
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.desk import DeskAccess
 from adapters.discord.capture.edits import edited_at
 from adapters.discord.capture.sightings import written_at
 from adapters.discord.connection.events import listen
-from adapters.discord.connection.refs import ref_of, revision_at
+from adapters.discord.connection.refs import NAME, ref_of, revision_at
+from core.errors import AntiphonError
+
+_LOG = logging.getLogger(__name__)
+_MOST_REMEMBERED: Final = 10_000
+"""Half of what is remembered at all, so that there is room for new ones."""
+
+
+async def remember_posts(desk: DeskAccess, known: KnownPosts) -> None:
+    """Remember the posts that have a case already, so that no change of theirs is lost in what is too much."""
+    try:
+        posts = await desk.casework.posts(NAME, _MOST_REMEMBERED)
+    except AntiphonError as err:
+        _LOG.warning("Which posts have a case could not be read; the desk is asked at each change: %s", err.message)
+        return
+    for ref in posts:
+        if ref.message.isdecimal():
+            known.add(ref, written_at(ref))
 
 
 class ChangeEvents:

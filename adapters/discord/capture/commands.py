@@ -19,7 +19,7 @@ from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.common.words.labels import wish_in_words
 from adapters.common.words.markup import Reader
 from adapters.discord.capture.message_links import MessageLink, message_link
-from adapters.discord.capture.posts import check_capturable, flagged_post
+from adapters.discord.capture.posts import check_capturable, flagged_post, private_place
 from adapters.discord.capture.sightings import written_at
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient
 from adapters.discord.connection.places import Readable, is_private, place_of
@@ -132,8 +132,9 @@ class CaptureCommands:
     async def _post_of(self, message: discord.Message, asker: Asker, flag: Flag) -> FlaggedPost:
         found = await place_of(asker.guild, message.channel.id)
         own_id = self._client.user.id if self._client.user is not None else 0
-        place = check_capturable(message, found, own_id, asker.locale)
-        return await flagged_post(message, place, flag, reads_messages=self._client.options.reads_messages)
+        everybody = asker.policy.everybody_role
+        place = check_capturable(message, asker.guild, found, everybody, own_id, asker.locale)
+        return await flagged_post(message, place, flag, everybody, reads_messages=self._client.options.reads_messages)
 
     async def _linked(self, link: MessageLink, interaction: Interaction, asker: Asker) -> discord.Message:
         """The message that a link leads to; a private place is refused before anything is read there."""
@@ -157,8 +158,9 @@ class CaptureCommands:
         user = interaction.user
         if not isinstance(place, Readable) or not isinstance(user, discord.Member):
             raise missing
-        if is_private(place) or not place.permissions_for(user).view_channel:
-            raise _private(asker.locale)
+        everybody = asker.policy.everybody_role
+        if is_private(place, everybody) or not place.permissions_for(user).view_channel:
+            raise private_place(everybody, asker.guild, asker.locale)
         try:
             return await place.fetch_message(link.message)
         except (discord.NotFound, discord.Forbidden) as err:
@@ -167,13 +169,6 @@ class CaptureCommands:
     async def _take_in(self, interaction: Interaction, asker: Asker, post: FlaggedPost, *, wants_drafts: bool) -> None:
         private = CommandAnswer(interaction, reader_of(asker.locale), _review_channel(interaction, asker))
         await self._asking.take_in(post, written_at(post.ref), asker.person, private, wants_drafts=wants_drafts)
-
-
-def _private(locale: str) -> NotAllowed:
-    return NotAllowed(
-        gettext("Antiphon takes nothing from private channels, private threads and direct messages.", locale),
-        remedy=gettext("Everybody in the server must be able to see the channel.", locale),
-    )
 
 
 def _review_channel(interaction: Interaction, asker: Asker) -> str:

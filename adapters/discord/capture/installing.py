@@ -6,6 +6,7 @@ Posts nothing and decides nothing.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Final
 
 import discord
@@ -15,11 +16,12 @@ from adapters.common.capture.changes import PostChanges
 from adapters.common.capture.following import Following
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.watching import Watching
-from adapters.discord.capture.change_events import ChangeEvents
+from adapters.discord.capture.change_events import ChangeEvents, remember_posts
 from adapters.discord.capture.commands import CaptureCommands, add_commands
 from adapters.discord.capture.sightings import now
 from adapters.discord.capture.watched_events import WatchedEvents
 from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.connection.events import listen
 from adapters.discord.speech.private_answers import answer_command_errors
 from core.ports import HateDetector
 
@@ -39,6 +41,7 @@ class Capture:
         answer_command_errors(client.tree)
         WatchedEvents(client, self.watching, known).listen()
         ChangeEvents(self.changes).listen(client)
+        listen(client, "ready", partial(remember_posts, client.desk, known))
 
     @property
     def left_out(self) -> int:

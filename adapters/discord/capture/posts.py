@@ -10,18 +10,20 @@ import discord
 
 from adapters.common.capture.flags import Flag
 from adapters.discord.capture.conversations import conversation_of
-from adapters.discord.connection.places import Place, is_private
+from adapters.discord.connection.places import Place, everybody_in, is_private
 from adapters.discord.connection.refs import ref_of, revision_of
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
 from core.models import FlaggedPost
 
 
-async def flagged_post(message: discord.Message, place: Place, flag: Flag, *, reads_messages: bool) -> FlaggedPost:
+async def flagged_post(
+    message: discord.Message, place: Place, flag: Flag, everybody: str, *, reads_messages: bool
+) -> FlaggedPost:
     """A message with the conversation around it; of a private place nothing but the message itself."""
     ref = ref_of(place.guild.id, place.id, message.id)
     author = str(message.author.id)
-    if is_private(place):
+    if is_private(place, everybody):
         return FlaggedPost(ref, message.content, author, flag.by, flag.how, (), flag.priority, is_private=True)
     around = await conversation_of(message, place, reads_messages=reads_messages)
     return FlaggedPost(
@@ -38,22 +40,38 @@ async def flagged_post(message: discord.Message, place: Place, flag: Flag, *, re
     )
 
 
-def check_capturable(message: discord.Message, place: Place | None, own_id: int, locale: str) -> Place:
+def private_place(everybody: str, guild: discord.Guild, locale: str) -> NotAllowed:
+    """Why nothing is taken from a place, and the setting that may be wrong."""
+    if everybody:
+        role = discord.utils.escape_markdown(everybody_in(guild, everybody).name)
+        remedy = gettext(
+            "Who has the role {role} must be able to see the channel: /antiphon setup names it as everybody's role. "
+            "Report the message to the moderators, and stand by the person it was sent to.",
+            locale,
+            role=role,
+        )
+    else:
+        remedy = gettext(
+            "Everybody in the server must be able to see the channel. If newcomers here see less than all others, a "
+            "manager chooses Everybody's role in /antiphon setup. Report the message to the moderators, and stand by "
+            "the person it was sent to.",
+            locale,
+        )
+    said = gettext("Antiphon takes nothing from private channels, private threads and direct messages.", locale)
+    return NotAllowed(said, remedy=remedy)
+
+
+def check_capturable(
+    message: discord.Message, guild: discord.Guild, place: Place | None, everybody: str, own_id: int, locale: str
+) -> Place:
     """Where a message is, if it can be flagged there.
 
     Raises:
         NotAllowed: the place is private, or the author is not a person who can be answered.
         BadInput: it has no words, or none that Discord shows to us.
     """
-    if place is None or is_private(place):
-        raise NotAllowed(
-            gettext("Antiphon takes nothing from private channels, private threads and direct messages.", locale),
-            remedy=gettext(
-                "Everybody in the server must be able to see the channel. Report the message to the moderators, and "
-                "stand by the person it was sent to.",
-                locale,
-            ),
-        )
+    if place is None or is_private(place, everybody):
+        raise private_place(everybody, guild, locale)
     check_author(message, own_id, locale)
     if not message.content.strip():
         raise BadInput(

@@ -31,11 +31,13 @@ def written_at(ref: PostRef) -> datetime:
 class SeenMessage:
     """Implements ``adapters.common.capture.watching.Sighting``.
 
-    ``reads_messages`` says whether Discord shows us the words of others, so that a conversation can be read.
+    ``everybody`` is the community's ``CommunityPolicy.everybody_role``; ``reads_messages`` says whether Discord shows
+    us the words of others, so that a conversation can be read.
     """
 
     message: discord.Message
     place: Place
+    everybody: str
     reads_messages: bool
 
     @property
@@ -62,8 +64,8 @@ class SeenMessage:
     @property
     def is_private(self) -> bool:
         """Whether not everybody in the server can read it."""
-        return is_private(self.place)
+        return is_private(self.place, self.everybody)
 
     async def post(self, flag: Flag) -> FlaggedPost:
         """The message with the conversation around it."""
-        return await flagged_post(self.message, self.place, flag, reads_messages=self.reads_messages)
+        return await flagged_post(self.message, self.place, flag, self.everybody, reads_messages=self.reads_messages)

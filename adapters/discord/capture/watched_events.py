@@ -46,7 +46,10 @@ class WatchedEvents:
 
     async def _written(self, message: discord.Message) -> None:
         if message.guild is not None and isinstance(message.channel, Place):
-            await self._watching.written(self._sighting(message, message.channel), watched_id(message.channel))
+            everybody = await self._everybody_in(message.guild.id)
+            await self._watching.written(
+                self._sighting(message, message.channel, everybody), watched_id(message.channel)
+            )
 
     async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
         """New words are looked at as a new message's; where there is a case, its edit is told to the desk instead."""
@@ -78,13 +81,17 @@ class WatchedEvents:
         """The message that a reaction or an alert points at; nothing in a private place is read."""
         guild = self._client.get_guild(guild_id)
         place = None if guild is None else await place_of(guild, channel_id)
-        if not isinstance(place, Readable) or is_private(place):
+        everybody = await self._everybody_in(guild_id)
+        if not isinstance(place, Readable) or is_private(place, everybody):
             return None
         try:
-            return self._sighting(await place.fetch_message(message_id), place)
+            return self._sighting(await place.fetch_message(message_id), place, everybody)
         except discord.HTTPException:
             self._watching.seen.unreadable += 1
             return None
 
-    def _sighting(self, message: discord.Message, place: Place) -> SeenMessage:
-        return SeenMessage(message, place, self._client.options.reads_messages)
+    async def _everybody_in(self, guild_id: int) -> str:
+        return (await self._client.desk.policies.of(str(guild_id))).everybody_role
+
+    def _sighting(self, message: discord.Message, place: Place, everybody: str) -> SeenMessage:
+        return SeenMessage(message, place, everybody, self._client.options.reads_messages)

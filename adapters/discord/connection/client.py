@@ -20,6 +20,7 @@ from discord import app_commands
 
 from adapters.common.desk import DeskAccess
 from adapters.common.words.errors import log_failure
+from adapters.discord.connection.acting import acts
 from adapters.discord.connection.error_meanings import PORTAL, of_connection
 from adapters.discord.connection.refs import NAME
 from adapters.discord.connection.requests import Requests
@@ -48,14 +49,12 @@ class DiscordOptions:
 
 
 class AntiphonTree(app_commands.CommandTree["AntiphonClient"]):
-    """The commands; an error that no command handles is logged without anybody's words."""
+    """The commands; who installs them says how their errors are answered."""
 
-    async def on_error(
-        self, interaction: discord.Interaction[AntiphonClient], error: app_commands.AppCommandError, /
-    ) -> None:
-        """Log where it failed."""
-        command = interaction.command
-        log_failure("the command " + ("" if command is None else command.qualified_name), error.__cause__ or error)
+    async def interaction_check(self, interaction: discord.Interaction[AntiphonClient], /) -> bool:
+        """Remember who gives a command; whether they may is asked by each one."""
+        acts(interaction)
+        return True
 
 
 Installer = Callable[["AntiphonClient"], Awaitable[None] | None]

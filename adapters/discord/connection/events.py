@@ -1,6 +1,7 @@
 """Listening to Discord's events beside others: each part of the adapter adds its own listener.
 
-Owns nothing but the chain. An error of one listener must never keep another from hearing the event.
+Owns nothing but the chain. An error of one listener must never keep another from hearing the event, nor its error from
+the log.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import discord
+
+from adapters.common.words.errors import log_failure
 
 Listener = Callable[..., Awaitable[None]]
 
@@ -22,8 +25,10 @@ def listen(client: discord.Client, event: str, listener: Listener) -> None:
     async def heard(*details: Any) -> None:
         listeners = [listener] if earlier is None else [earlier, listener]
         ends = await asyncio.gather(*(hear(*details) for hear in listeners), return_exceptions=True)
-        for end in ends:
-            if isinstance(end, BaseException):
-                raise end
+        errors = [end for end in ends if isinstance(end, BaseException)]
+        for error in errors[1:]:
+            log_failure(name, error)
+        if errors:
+            raise errors[0]
 
     setattr(client, name, heard)

@@ -1,7 +1,7 @@
 """Where on Discord a post is, and whether everybody can read it there.
 
-Owns the one rule of what is private: whatever the default role of a server cannot see. Where that cannot be told, the
-answer is private.
+Owns the one rule of what is private: whatever everybody's role cannot see. That is the server's default role, or the
+one that its managers named because newcomers do not have it yet. Where that cannot be told, the answer is private.
 """
 
 from __future__ import annotations
@@ -14,13 +14,29 @@ Place: TypeAlias = discord.abc.GuildChannel | discord.Thread
 Readable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 
 
-def is_private(place: object) -> bool:
-    """Whether only some people can read what is written there: direct messages, private threads, closed channels."""
+def everybody_in(guild: discord.Guild, everybody: str) -> discord.Role:
+    """Everybody's role: the one that the server's managers named by its id, or the default one where it is gone."""
+    named = guild.get_role(int(everybody)) if everybody.isdecimal() else None
+    return named or guild.default_role
+
+
+def is_private(place: object, everybody: str) -> bool:
+    """Whether only some people can read what is written there: direct messages, private threads, closed channels.
+
+    Args:
+        everybody: ``CommunityPolicy.everybody_role``.
+    """
     if isinstance(place, discord.Thread):
-        return place.is_private() or place.parent is None or is_private(place.parent)
+        return place.is_private() or place.parent is None or is_private(place.parent, everybody)
     if isinstance(place, discord.abc.GuildChannel):
-        return not place.permissions_for(place.guild.default_role).view_channel
+        return not place.permissions_for(everybody_in(place.guild, everybody)).view_channel
     return True
+
+
+def seen_by_all(channel: discord.abc.GuildChannel, everybody: str) -> list[str]:
+    """The names of the roles by which everybody, or every newcomer, can see a channel; cards may be where none is."""
+    roles = dict.fromkeys((channel.guild.default_role, everybody_in(channel.guild, everybody)))
+    return [role.name for role in roles if channel.permissions_for(role).view_channel]
 
 
 async def place_of(guild: discord.Guild, channel_id: int) -> Place | None:

@@ -26,12 +26,19 @@ FORBIDDEN_IN_A_ROW: Final = 3
 CLOSED_SECONDS: Final = 300.0
 """How long nothing is asked of a channel that refused us so often."""
 
+OLD_MESSAGE: Final = 30046
+"""Discord's code for too many edits of messages that are older than an hour; its status is 429."""
+
 _CHANNEL: Final = re.compile(r"/channels/(\d+)")
 _NOT_BY_TOKEN: Final = re.compile(r"/(?:webhooks|interactions)/")
 
 
 class ChannelClosed(discord.RateLimited):
     """Nothing was asked: the channel refused us several times in a row, and is left alone for a while."""
+
+
+class OldMessage(discord.RateLimited):
+    """Nothing was changed: Discord lets messages that are older than an hour be edited a few times only."""
 
 
 class RequestFailed(discord.DiscordException):
@@ -115,7 +122,7 @@ class Requests:
         if _CALL.get() is None:
             return
         if status == 429:
-            raise discord.RateLimited(await _retry_after(params.response))
+            raise await _limited(params.response)
         if status >= 500:
             await params.response.read()
             raise RequestFailed(status)
@@ -151,15 +158,20 @@ class Requests:
             del self._refusals[key]
 
 
-async def _retry_after(response: aiohttp.ClientResponse) -> float:
-    """How long Discord asks to be left alone, in seconds; 0 where it does not say."""
+async def _limited(response: aiohttp.ClientResponse) -> discord.RateLimited:
+    """What was limited, and how long Discord asks to be left alone."""
     body: Any = None
     with contextlib.suppress(ValueError, aiohttp.ClientError):
         body = await response.json(content_type=None)
-    said = body.get("retry_after") if isinstance(body, dict) else None
-    if not isinstance(said, int | float):
-        said = response.headers.get("Retry-After", "0")
+    said = body if isinstance(body, dict) else {}
+    kind = OldMessage if said.get("code") == OLD_MESSAGE else discord.RateLimited
+    return kind(_retry_after(said.get("retry_after"), response))
+
+
+def _retry_after(said: object, response: aiohttp.ClientResponse) -> float:
+    """The seconds that an answer names; 0 where it names none."""
+    seconds = said if isinstance(said, int | float) else response.headers.get("Retry-After", "0")
     try:
-        return max(float(said), 0.0)
+        return max(float(seconds), 0.0)
     except ValueError:
         return 0.0

@@ -11,6 +11,7 @@ import discord
 
 from adapters.common.manage.choosing import Choosing, Chosen, in_time
 from adapters.common.manage.panels import Panel
+from adapters.discord.connection.acting import acts
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.manage.rendering import field_of, form_values, modal_of, panel_layout
 from adapters.discord.manage.servers import Server, ServerManager, manager_of
@@ -32,6 +33,7 @@ class PanelActions:
         found = field_of(data.get("custom_id"))
         if found is None:
             return
+        acts(interaction)
         values = tuple(str(value) for value in data.get("values", ()))
         try:
             await self._answer(interaction, Chosen(*found, values, form_values(data)))

@@ -12,7 +12,7 @@ import discord
 
 from adapters.common.manage.managers import Manager
 from adapters.discord.connection.client import AntiphonClient
-from adapters.discord.connection.places import is_private
+from adapters.discord.connection.places import everybody_in, is_private, seen_by_all
 from adapters.discord.connection.refs import NAME
 from adapters.discord.speech.emojis import is_emoji
 from adapters.discord.speech.languages import reader_language
@@ -27,6 +27,19 @@ FOR_REVIEW: Final = ("view_channel", "send_messages", "embed_links", "read_messa
 """What the bot needs in the review channel, by Discord's names."""
 FOR_REPLIES: Final = ("view_channel", "send_messages", "read_message_history")
 """What it needs where it watches and answers."""
+
+
+_RIGHTS_OF_FEW: Final = discord.Permissions(
+    administrator=True,
+    manage_guild=True,
+    manage_roles=True,
+    manage_channels=True,
+    manage_messages=True,
+    kick_members=True,
+    ban_members=True,
+    moderate_members=True,
+)
+"""Who has one of them is not everybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +86,8 @@ class Server:
         said = [_lack(self.guild, channel, FOR_REPLIES, locale) for channel in policy.watched_channels]
         if policy.review_channel:
             said.insert(0, _lack(self.guild, policy.review_channel, FOR_REVIEW, locale))
+        if policy.everybody_role and not self._has_role(policy.everybody_role):
+            said.append(gettext("The role that was everybody's is gone. Choose another with /antiphon setup.", locale))
         return [sentence for sentence in said if sentence]
 
     def unread(self, locale: str) -> str:
@@ -85,14 +100,15 @@ class Server:
             locale,
         )
 
-    def check_review_channel(self, channel: str, locale: str) -> None:
+    def check_review_channel(self, channel: str, policy: CommunityPolicy, locale: str) -> None:
         """Refuse a review channel that everybody can read, or where the bot cannot work.
 
         Raises:
             BadInput: what is wrong with it, and how it is mended.
         """
         found = self.guild.get_channel(int(channel))
-        if found is not None and not is_private(found):
+        seen_by = [] if found is None else seen_by_all(found, policy.everybody_role)
+        if found is not None and seen_by:
             raise BadInput(
                 gettext(
                     "Everybody can see {channel}: hateful posts and drafts would be shown there.",
@@ -100,40 +116,77 @@ class Server:
                     channel=found.mention,
                 ),
                 remedy=gettext(
-                    "In the channel's settings take View Channel away from @everyone, give it to the moderators and to "
+                    "In the channel's settings take View Channel away from {roles}, give it to the moderators and to "
                     "this bot, and choose it again.",
                     locale,
+                    roles=", ".join(seen_by),
                 ),
             )
         lack = _lack(self.guild, channel, FOR_REVIEW, locale)
         if lack:
             raise BadInput(lack, remedy=gettext("Give the bot these permissions there, and choose it again.", locale))
 
-    def check_watched_channels(self, channels: tuple[str, ...], locale: str) -> None:
+    def check_watched_channels(self, channels: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
         """Refuse channels that not everybody can read: from there nothing is taken.
 
         Raises:
             BadInput: which they are.
         """
         found = [self.guild.get_channel(int(channel)) for channel in channels]
-        private = [channel.mention for channel in found if channel is not None and is_private(channel)]
+        everybody = policy.everybody_role
+        private = [channel.mention for channel in found if channel is not None and is_private(channel, everybody)]
         if private:
             raise BadInput(
                 gettext("Not everybody can see {channels}.", locale, channels=", ".join(private)),
-                remedy=gettext("Antiphon watches only channels that @everyone can view. Choose others.", locale),
+                remedy=gettext(
+                    "Antiphon watches only channels that {role} can view. Choose others, or change Everybody's role.",
+                    locale,
+                    role=everybody_in(self.guild, everybody).name,
+                ),
             )
 
-    def check_roles(self, role: Role, chosen: tuple[str, ...], locale: str) -> None:
-        """Refuse to let everybody review or manage; the role of everybody has the server's own number.
+    def check_everybody(self, role: str, policy: CommunityPolicy, locale: str) -> None:
+        """Refuse a role that only some people have: what they see would count as seen by everybody.
+
+        Raises:
+            BadInput: it gives rights, belongs to a bot, or can see the review channel.
+        """
+        found = self.guild.get_role(int(role))
+        if found is None:
+            raise BadInput(
+                gettext("The server has no such role.", locale),
+                remedy=gettext("Choose the role that all members have but newcomers.", locale),
+            )
+        rights = found.permissions & _RIGHTS_OF_FEW
+        if found.managed or rights.value or policy.roles.get(role, Role.VOLUNTEER) is not Role.VOLUNTEER:
+            raise BadInput(
+                gettext("The role {role} gives rights that not everybody has.", locale, role=found.name),
+                remedy=gettext("Choose the role that all members have but newcomers.", locale),
+            )
+        review = self.guild.get_channel(int(policy.review_channel)) if policy.review_channel.isdecimal() else None
+        if review is not None and review.permissions_for(found).view_channel:
+            raise BadInput(
+                gettext(
+                    "Who has the role {role} can see {channel}, where cases are reviewed.",
+                    locale,
+                    role=found.name,
+                    channel=review.mention,
+                ),
+                remedy=gettext("Take View Channel away from the role there, or choose another role.", locale),
+            )
+
+    def check_roles(self, role: Role, chosen: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
+        """Refuse to let everybody review or manage; the default role has the server's own number.
 
         Raises:
             BadInput: everybody would be a moderator or a manager.
         """
-        if str(self.guild.id) in chosen and role is not Role.VOLUNTEER:
-            raise BadInput(
-                gettext("@everyone cannot review replies or manage Antiphon.", locale),
-                remedy=gettext("Choose a role that only those people have.", locale),
-            )
+        for everybody in (self.guild.default_role, everybody_in(self.guild, policy.everybody_role)):
+            if str(everybody.id) in chosen and role is not Role.VOLUNTEER:
+                raise BadInput(
+                    gettext("{role} cannot review replies or manage Antiphon.", locale, role=everybody.name),
+                    remedy=gettext("Choose a role that only those people have.", locale),
+                )
 
     def check_reaction(self, emoji: str, locale: str) -> None:
         """Refuse what is not one emoji.
@@ -146,6 +199,9 @@ class Server:
                 gettext("This is not a single emoji.", locale),
                 remedy=gettext("Type one emoji, such as 🚩, or one of this server as <:name:number>.", locale),
             )
+
+    def _has_role(self, role: str) -> bool:
+        return role.isdecimal() and self.guild.get_role(int(role)) is not None
 
     def reaction_hint(self, locale: str) -> str:
         """How an emoji of Unicode, or of the server, is typed."""

@@ -13,6 +13,7 @@ import discord
 from adapters.common.cards.acts import Target
 from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
+from adapters.discord.connection.acting import acts
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.events import listen
 from adapters.discord.review.dialogs import fields_of
@@ -31,6 +32,7 @@ class Review:
 
     async def press(self, interaction: discord.Interaction, target: Target, values: tuple[str, ...]) -> None:
         """Answer a button or a select."""
+        acts(interaction)
         await answered(self._press_of(interaction, target, values=values), PRESSED[target.act])
 
     async def submitted(self, interaction: discord.Interaction) -> None:
@@ -40,6 +42,7 @@ class Review:
         if interaction.type is not discord.InteractionType.modal_submit or target is None:
             return
         if target.act in SUBMITTED:
+            acts(interaction)
             await answered(self._press_of(interaction, target, fields=fields_of(data)), SUBMITTED[target.act])
 
     def _press_of(
@@ -65,7 +68,9 @@ def install(client: AntiphonClient, surface: DiscordReviewSurface | None = None)
     """
     if client in ANSWERERS:
         raise BadSettings("The client answers cards already.", remedy="Install the review once for a client.")
-    review = Review(client, surface or DiscordReviewSurface(client))
+    surface = surface or DiscordReviewSurface(client)
+    surface.listen()
+    review = Review(client, surface)
     ANSWERERS[client] = review
     client.add_dynamic_items(CaseItem)
     listen(client, "interaction", review.submitted)

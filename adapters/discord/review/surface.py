@@ -1,13 +1,15 @@
 """Cards in a review channel: shown once for each case, and edited in place.
 
-Owns the place of a card, and never shows an older version than the one there. Writes with the bot's own rights, since
-the token of an interaction ends after fifteen minutes, and pings nobody. Decides nothing.
+Owns the place of a card, and never shows an older version than the one there, nor a word of a case in a channel that
+everybody can see. Writes with the bot's own rights, since the token of an interaction ends after fifteen minutes, and
+pings nobody. Decides nothing.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from contextlib import suppress
 from typing import Final
 
 import discord
@@ -15,12 +17,24 @@ import discord
 from adapters.common.cards.shown import ShownCards
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MESSAGE
+from adapters.discord.connection.events import listen
+from adapters.discord.connection.places import Place, seen_by_all
 from adapters.discord.connection.refs import NAME
 from adapters.discord.review.layout import card_layout
-from adapters.discord.review.refusals import is_out_of_reach, of_card
-from core.errors import PlatformUnavailable
+from adapters.discord.review.refusals import (
+    channel_closed,
+    channel_gone,
+    is_of_old_message,
+    is_out_of_reach,
+    lacking_in,
+    of_card,
+    old_card,
+    seen_by_everybody,
+)
+from core.errors import PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.models import PostRef
+from core.moderation.approval import CLOSED
 from core.moderation.cards import Card
 
 _TRIES: Final = 2
@@ -37,19 +51,61 @@ class DiscordReviewSurface:
     def __init__(self, client: AntiphonClient) -> None:
         self._client = client
         self._shown = ShownCards()
+        self._changed: set[str] = set()
+
+    def listen(self) -> None:
+        """Hear when a channel's or a role's rights change, and of all that may have changed while nobody heard."""
+        listen(self._client, "guild_channel_update", self._channel_changed)
+        listen(self._client, "guild_role_update", self._role_changed)
+        listen(self._client, "guild_role_delete", self._role_gone)
+        listen(self._client, "guild_channel_delete", self._channel_gone)
+        listen(self._client, "ready", self._all_changed)
+
+    def changed(self) -> frozenset[str]:
+        """The servers in which channels or rights changed since the last call."""
+        changed, self._changed = frozenset(self._changed), set()
+        return changed
+
+    async def check(self, community: str, channel: str) -> None:
+        """Look whether cards may be shown in a channel; ``core.moderation.platforms.ReviewSurface`` says the rest."""
+        guild = self._client.get_guild(_id(community))
+        if guild is None or guild.unavailable:
+            return
+        place = guild.get_channel_or_thread(_id(channel))
+        if place is None:
+            raise channel_gone()
+        await self._require_few_readers(place)
+        if lacking := lacking_in(place):
+            raise channel_closed(lacking)
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         """Show a card, or edit the one that is there; ``core.moderation.platforms.ReviewSurface`` says the rest."""
+        if shown is None:
+            return await self._show_anew(card, channel, None)
+        leftover: PostRef | None = None
         try:
-            if shown is not None and await self._edit(card, shown):
+            await self._check_readers(card, shown.channel)
+            if await self._edit(card, shown):
                 return shown
+        except PlatformUnavailable:
+            if shown.channel == channel:
+                raise
+            leftover = shown  # An earlier channel is open to everybody by now.
         except FAULTS as err:
-            if shown is None or shown.channel == channel or not is_out_of_reach(err):
+            if is_of_old_message(err):
+                if card.state in CLOSED and card.post.text:
+                    raise old_card() from err
+                leftover = shown
+            elif shown.channel == channel or not is_out_of_reach(err):
                 raise of_card(err, self._client, channel) from err
-            # It is in an earlier channel, which was deleted or closed to us since.
-        return await self._show_anew(card, channel, shown)
+            # Else it is in an earlier channel, which was deleted or closed to us since.
+        place = await self._show_anew(card, channel, shown)
+        if leftover is not None:
+            await self._remove(leftover)
+        return place
 
     async def _show_anew(self, card: Card, channel: str, gone: PostRef | None) -> PostRef:
+        await self._check_readers(card, channel)
         try:
             for _ in range(_TRIES):
                 place = PostRef(NAME, card.community, channel, str(await self._send(card, _id(channel), gone)))
@@ -64,18 +120,43 @@ class DiscordReviewSurface:
         )
 
     async def update(self, card: Card, place: PostRef) -> None:
-        """Replace the card that is there; one that is gone stays gone. Raises as ``show``."""
+        """Replace the card that is there; one that is gone stays gone. Raises as ``show``.
+
+        A card that cannot be changed at this moment is left to ``show``, which follows every change of a case.
+        """
+        await self._check_readers(card, place.channel)
         try:
             await self._edit(card, place)
         except FAULTS as err:
-            raise of_card(err, self._client, place.channel) from err
+            meant = of_card(err, self._client, place.channel)
+            if not isinstance(meant, PlatformBusy):
+                raise meant from err
+
+    async def _check_readers(self, card: Card, channel: str) -> None:
+        """Refuse to show a card that has words of a post where everybody can read them."""
+        place = self._client.get_channel(_id(channel)) if card.post.text else None
+        if isinstance(place, Place):
+            await self._require_few_readers(place)
+
+    async def _require_few_readers(self, place: Place) -> None:
+        channel = place.parent if isinstance(place, discord.Thread) else place
+        everybody = (await self._client.desk.policies.soon(str(place.guild.id))).everybody_role
+        if channel is not None and (roles := seen_by_all(channel, everybody)):
+            raise seen_by_everybody(channel, roles)
+
+    async def _remove(self, place: PostRef) -> None:
+        """Delete a card that stands somewhere else by now; what cannot be deleted stays as it is."""
+        message = self._client.get_partial_messageable(_id(place.channel)).get_partial_message(_id(place.message))
+        with suppress(*FAULTS), self._client.requests.alone():
+            await message.delete()
 
     async def _send(self, card: Card, channel: int, gone: PostRef | None) -> int:
-        message = await self._client.get_partial_messageable(channel).send(
-            view=card_layout(card, self._language_of(card), covers_all=True),
-            nonce=_nonce(card.case_id, str(channel), gone.message if gone is not None else ""),
-            allowed_mentions=_NOBODY,
-        )
+        with self._client.requests.alone():
+            message = await self._client.get_partial_messageable(channel).send(
+                view=card_layout(card, self._language_of(card), covers_all=True),
+                nonce=_nonce(card.case_id, str(channel), gone.message if gone is not None else ""),
+                allowed_mentions=_NOBODY,
+            )
         return message.id
 
     async def _edit(self, card: Card, place: PostRef) -> bool:
@@ -85,16 +166,31 @@ class DiscordReviewSurface:
             if card.version < known.version:
                 return True
             channel = self._client.get_partial_messageable(_id(place.channel))
+            message = channel.get_partial_message(_id(place.message))
             try:
-                await channel.get_partial_message(_id(place.message)).edit(
-                    view=card_layout(card, self._language_of(card)), allowed_mentions=_NOBODY
-                )
+                with self._client.requests.alone():
+                    await message.edit(view=card_layout(card, self._language_of(card)), allowed_mentions=_NOBODY)
             except discord.NotFound as err:
                 if err.code != UNKNOWN_MESSAGE:
                     raise
                 return False
             known.version = card.version
             return True
+
+    async def _channel_changed(self, _before: object, after: discord.abc.GuildChannel) -> None:
+        self._changed.add(str(after.guild.id))
+
+    async def _channel_gone(self, channel: discord.abc.GuildChannel) -> None:
+        self._changed.add(str(channel.guild.id))
+
+    async def _role_changed(self, _before: object, after: discord.Role) -> None:
+        self._changed.add(str(after.guild.id))
+
+    async def _role_gone(self, role: discord.Role) -> None:
+        self._changed.add(str(role.guild.id))
+
+    async def _all_changed(self) -> None:
+        self._changed.update(str(guild.id) for guild in self._client.guilds)
 
     def _language_of(self, card: Card) -> str:
         if card.community_language is not None:

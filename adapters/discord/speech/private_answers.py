@@ -5,6 +5,7 @@ Owns how Discord is told: an interaction is acknowledged first, and answered the
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any, Final, TypeAlias
 
@@ -13,11 +14,13 @@ from discord import app_commands
 
 from adapters.common.words.errors import explain, last_said, log_failure, unforeseen
 from adapters.common.words.fitting import shortened
+from adapters.discord.connection.error_meanings import FAULTS
 from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from core.errors import AntiphonError
 
 _LOG = logging.getLogger(__name__)
 _LANGUAGE: Final = "antiphon language"
+_PAUSES_SECONDS: Final = (1.0, 5.0, 25.0)
 Interaction: TypeAlias = discord.Interaction[Any]
 
 
@@ -53,11 +56,22 @@ async def answer_error(interaction: Interaction, error: BaseException) -> None:
 
 
 async def change_answer(interaction: Interaction, text: str) -> None:
-    """Say something else in place of what was answered; what Discord refuses is logged alone."""
-    try:
-        await interaction.edit_original_response(content=text)
-    except discord.HTTPException as err:
-        _LOG.warning("An answer could not be changed: HTTP %s, code %s.", err.status, err.code)
+    """Say something else in place of what was answered; a lost connection is waited for, a refusal logged alone."""
+    for pause_seconds in (*_PAUSES_SECONDS, None):
+        try:
+            await interaction.edit_original_response(content=text)
+        except FAULTS as err:
+            is_refused = isinstance(err, discord.HTTPException) and err.status < 500
+            if is_refused or pause_seconds is None:
+                _LOG.warning("An answer could not be changed: %s.", _kind_of(err))
+                return
+            await asyncio.sleep(pause_seconds)
+        else:
+            return
+
+
+def _kind_of(err: BaseException) -> str:
+    return f"HTTP {err.status}, code {err.code}" if isinstance(err, discord.HTTPException) else type(err).__name__
 
 
 def answer_command_errors(tree: app_commands.CommandTree[Any]) -> None:

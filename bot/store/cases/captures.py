@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from uuid import uuid4
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, or_, select
 
 from bot.store.cases.cases import Case, wish_to_json
 from bot.store.engine.database import Session
@@ -20,7 +20,7 @@ from bot.store.people.communities import community_id
 from bot.store.people.people import pseudonyms
 from bot.store.schema import CaseRow, CommunityRow
 from core.models import FlaggedPost, PostRef
-from core.moderation.approval import CaseState, text_hash
+from core.moderation.approval import CLOSED, CaseState, text_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +130,16 @@ def _pseudonymised(post: FlaggedPost, known: dict[tuple[str, str], str]) -> Flag
 
     thread = tuple(replace(message, author=hide(message.author)) for message in post.thread)
     return replace(post, author=hide(post.author), flagged_by=hide(post.flagged_by), thread=thread)
+
+
+async def followed(session: Session, platform: str, most: int) -> list[PostRef]:
+    """The posts of cases that are open, or whose reply is posted, at most so many; the newest case last."""
+    query = (
+        select(CaseRow.community, CaseRow.channel, CaseRow.message)
+        .where(CaseRow.platform == platform, CaseRow.erased_at.is_(None))
+        .where(or_(CaseRow.state.not_in(CLOSED), CaseRow.state == CaseState.POSTED))
+        .order_by(CaseRow.created_at.desc(), CaseRow.id)
+        .limit(most)
+    )
+    found = [PostRef(platform, *place) for place in await session.execute(query)]
+    return found[::-1]

@@ -21,6 +21,7 @@ from core.moderation.community_policy import CommunityPolicy, from_json
 
 EVERYWHERE: Final = "*"
 """The scope of the kill switch for all communities, and the row whose admins may use it."""
+_KEEPS_APPROVALS: Final = frozenset({Change.SETTING, Change.STOPPED, Change.RESUMED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +140,14 @@ async def change(
     """Change a community, or only write a line into its audit stream; its version grows by one.
 
     Args:
-        what: the kind of change. Waiting approvals no longer hold after it, except after a ``SETTING``: a setting
-            cannot make a right reply wrong, and a person who may no longer approve is noticed at the send (invariants
-            I7 and I8).
+        what: the kind of change. Waiting approvals no longer hold after it, with two exceptions: a ``SETTING`` cannot
+            make a right reply wrong, and a person who may no longer approve is noticed at the send (invariants I7 and
+            I8); the kill switch lets approvals wait until it is off again (I12).
     """
     await load(session, identity, lock=True)
     row = await session.get_one(CommunityRow, identity)
     row.version += 1
-    row.rules_version = row.rules_version if what is Change.SETTING else row.version
+    row.rules_version = row.rules_version if what in _KEEPS_APPROVALS else row.version
     row.policy = row.policy if policy is None else policy
     row.is_posting = {Change.POSTING: True, Change.SHADOW: False}.get(what, row.is_posting)
     row.discloses = row.discloses if discloses is None else discloses

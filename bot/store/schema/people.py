@@ -33,7 +33,7 @@ class CommunityRow(Base):
     """One community of one platform, and how Antiphon behaves there. ``version`` grows with every change of it.
 
     ``rules_version`` is the version since which its rules about posting have not changed; an approval holds only for
-    it. A setting of how drafts are made, or a role that is given to a person, does not change it.
+    it. A setting of how drafts are made, a role that is given to a person, or the kill switch does not change it.
 
     Without ``is_posting`` it is in shadow mode: drafts are made and reviewed, nothing is posted. The row ``*`` is not a
     community but the whole installation, whose admins are members of it. ``policy`` holds the fields of

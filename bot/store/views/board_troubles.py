@@ -6,7 +6,7 @@ no word of a case.
 
 from __future__ import annotations
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
@@ -28,6 +28,11 @@ async def end_trouble(session: Session, community_id: str, channel: str) -> None
     """Record that a card of a community was shown in a channel."""
     ended = delete(BoardTroubleRow).filter_by(community_id=community_id, channel=channel)
     await session.execute(ended, execution_options={"synchronize_session": "fetch"})
+
+
+async def troubled(session: Session) -> set[str]:
+    """The communities some of whose cards could not be shown when it was tried last."""
+    return set(await session.scalars(select(BoardTroubleRow.community_id)))
 
 
 async def trouble_in(session: Session, community_id: str, channel: str) -> CardTrouble | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import func, or_, select, update
 
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
@@ -74,18 +74,19 @@ async def boards(session: Session, platform: str) -> dict[str, Board]:
 async def changed(
     session: Session, community_ids: Collection[str], limit: int, *, without: Collection[str] = ()
 ) -> dict[str, str]:
-    """The cases of these communities whose card may be outdated, at most ``limit``, the longest waiting first.
+    """The cases of these communities whose card may be outdated, at most ``limit``.
 
+    The longest waiting first, and of each community as many as of any other, so that a raid on one delays no other.
     Each with its community, as in ``standing_cards``.
     """
-    query = (
-        select(CaseRow.id, CaseRow.community_id)
-        .where(CaseRow.community_id.in_(sorted(community_ids)), CaseRow.unshown > 0)
-        .order_by(CaseRow.updated_at, CaseRow.id)
-        .limit(limit)
+    turn = func.row_number().over(partition_by=CaseRow.community_id, order_by=(CaseRow.updated_at, CaseRow.id))
+    waiting = select(CaseRow.id, CaseRow.community_id, CaseRow.updated_at, turn.label("turn")).where(
+        CaseRow.community_id.in_(sorted(community_ids)), CaseRow.unshown > 0
     )
     if without:
-        query = query.where(CaseRow.id.not_in(sorted(without)))
+        waiting = waiting.where(CaseRow.id.not_in(sorted(without)))
+    found = waiting.subquery()
+    query = select(found.c.id, found.c.community_id).order_by(found.c.turn, found.c.updated_at, found.c.id).limit(limit)
     return {str(case_id): str(community_id) for case_id, community_id in await session.execute(query)}
 
 

@@ -114,6 +114,12 @@ def said_in(result: Any) -> str:
     return "\n".join(read_as_discord_shows(text) for answer in answers for text in texts_of(answer.components))
 
 
+def private_channel(env: Env, guild: Any, name: str, role: Any) -> Any:
+    """A channel that the bot and one role can see, and @everyone cannot."""
+    seen, hidden = discord.PermissionOverwrite(view_channel=True), discord.PermissionOverwrite(view_channel=False)
+    return guild.create_text_channel(name, overwrites={guild.default_role: hidden, role: seen, env.bot.user: seen})
+
+
 @asynccontextmanager
 async def review_room() -> AsyncIterator[ReviewRoom]:
     """A connected client, and one person for each role."""
@@ -123,8 +129,9 @@ async def review_room() -> AsyncIterator[ReviewRoom]:
     await env.start()
     try:
         guild = env.create_guild()
-        channel = guild.create_text_channel("review")
-        people = {name: guild.add_member(env.create_user(name)) for name in ROLES}
+        hall = guild.create_role("Hall")
+        channel = private_channel(env, guild, "review", hall)
+        people = {name: guild.add_member(env.create_user(name), roles=[hall]) for name in ROLES}
         casework.roles.update({str(people[name].id): role for name, role in ROLES.items() if role is not None})
         yield ReviewRoom(env, casework, governance, client, channel, people)
         env.raise_errors()

@@ -96,6 +96,19 @@ class Town:
         self.manager = self._person("manager", application, Role.MANAGER, is_staff=True)
         self.admin = self._person("admin", application, Role.ADMIN, is_staff=True)
 
+    def behind(self, role: Any, name: str) -> Any:
+        """A channel that @everyone cannot see, and this role can, as where newcomers are let in by hand."""
+        us = self.env.bot.user
+        assert us is not None
+        seen = discord.PermissionOverwrite(view_channel=True)
+        hidden = discord.PermissionOverwrite(view_channel=False)
+        overwrites: Any = {self.guild.default_role: hidden, role: seen, self.staff: seen, us: seen}
+        return self.guild.create_text_channel(name, overwrites=overwrites)
+
+    def member(self, name: str, role: Any) -> Any:
+        """One more person, with a role of the server."""
+        return self.guild.add_member(self.env.create_user(name), roles=[role])
+
     @property
     def community(self) -> str:
         """``PostRef.community``."""

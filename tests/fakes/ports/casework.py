@@ -53,6 +53,12 @@ class MemoryCasework:
         self._require(case_id, by, OnCase.READ)
         return self._seen(self.cases[case_id], by)
 
+    async def look(self, case_id: str, by: Person) -> Card:
+        return await self.card(case_id, by)
+
+    async def posts(self, platform: str, most: int) -> list[PostRef]:
+        return [card.post.ref for card in self.cases.values()][-most:]
+
     async def find(self, ref: PostRef, by: Person) -> Card | None:
         found = (card for card in self.cases.values() if ref in (card.post.ref, card.reply))
         return next(found, None)

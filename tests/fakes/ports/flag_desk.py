@@ -55,6 +55,14 @@ class FlagDesk:
             raise NotAllowed("This is not your case.", remedy="Ask a moderator.")
         return card
 
+    async def look(self, case_id: str, by: Person) -> Card:
+        """The same."""
+        return await self.card(case_id, by)
+
+    async def posts(self, platform: str, most: int) -> list[PostRef]:
+        """What was flagged, the newest last."""
+        return [post.ref for post in self.flagged][-most:]
+
     async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
         """Keep what is said."""
         self._fail()

@@ -17,6 +17,7 @@ from core.moderation.approval import CaseState
 from core.moderation.cards import DeskStatus, Statistics
 from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy
+from core.moderation.desk_ports import PolicyChanges
 from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
 
 STATUS = DeskStatus(
@@ -91,13 +92,14 @@ class FakeGovernance:
             raise NotAllowed(f"You may not {action} here.", remedy="Ask a manager for the role.")
 
     async def configure(
-        self, platform: str, community: str, changes: Mapping[str, object], by: Person, *, is_owner: bool = False
+        self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False
     ) -> CommunityPolicy:
         """Change the policy."""
         if not is_owner:
             await self.require(platform, community, by, OnCommunity.CONFIGURE)
-        fields: dict[str, Any] = dict(changes)
-        self.policies[community] = replace(await self.policy(platform, community), **fields)
+        now = await self.policy(platform, community)
+        fields: dict[str, Any] = dict(changes if isinstance(changes, Mapping) else changes(now))
+        self.policies[community] = replace(now, **fields)
         self.done.append(("configure", by.user, fields))
         return self.policies[community]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from core.errors import PlatformUnavailable
 from core.models import PostRef
 from core.moderation.cards import Card
 
@@ -12,8 +13,10 @@ class FakeSurface:
     """A ``ReviewSurface``: the cards that stand in its channels, by their place.
 
     Shown without a place, a card of a case that stands in the channel is put in its place, as a key of a platform does.
-    ``faults`` are raised by the next calls, before anything is shown; ``loses_answers`` is how many of the next calls
-    fail after the card stands. ``line`` holds every call up until it is set.
+    ``faults`` are raised by the next calls, before anything is shown, those in ``always`` by each call in a community;
+    ``loses_answers`` is how many of the next calls fail after the card stands. ``line`` holds every call up until it is
+    set, ``lines`` those in a community. ``shut`` are communities in whose channel no card with words may be shown,
+    ``news`` those that changed.
     """
 
     def __init__(self, platform: str = "sample") -> None:
@@ -23,13 +26,22 @@ class FakeSurface:
         self.faults: list[Exception] = []
         self.loses_answers = 0
         self.line: asyncio.Event | None = None
+        self.lines: dict[str, asyncio.Event] = {}
+        self.always: dict[str, Exception] = {}
+        self.shut: dict[str, PlatformUnavailable] = {}
+        self.news: set[str] = set()
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         self.calls.append((card, channel, shown))
-        if self.line is not None:
-            await self.line.wait()
+        line = self.lines.get(card.community, self.line)
+        if line is not None:
+            await line.wait()
         if self.faults:
             raise self.faults.pop(0)
+        if card.community in self.always:
+            raise self.always[card.community]
+        if card.post.text:
+            await self.check(card.community, channel)
         place = shown if shown in self.cards else self._of_case(card, channel)
         if place is None:
             place = PostRef(self.platform, card.community, channel, f"card-{len(self.calls)}")
@@ -38,6 +50,14 @@ class FakeSurface:
             self.loses_answers -= 1
             raise TimeoutError
         return place
+
+    def changed(self) -> set[str]:
+        news, self.news = self.news, set()
+        return news
+
+    async def check(self, community: str, channel: str) -> None:
+        if community in self.shut:
+            raise self.shut[community]
 
     def _of_case(self, card: Card, channel: str) -> PostRef | None:
         found = (ref for ref, old in self.cards.items() if (old.case_id, ref.channel) == (card.case_id, channel))

@@ -79,6 +79,11 @@ class NewServer:
         assert me is not None
         return [message for message in self.square.history() if message.author.id == me.id]
 
+    def questions(self) -> list[str]:
+        """What the bot asked about the server and its people."""
+        calls = [call for call in self.env.http_requests if call.method == "GET"]
+        return [call.path for call in calls if call.path.startswith("/guilds/")]
+
     def _messages(self, channel: Any) -> list[Any]:
         return [self.env.backend.get_message(channel.id, message.id) for message in channel.history()]
 
@@ -225,11 +230,14 @@ async def _leave_shadow_mode(town: NewServer) -> None:
 
 
 async def _post_and_retract(town: NewServer) -> None:
+    asked = town.questions()
     post = await _flag(town, SECOND_POST)
     shown = await town.click("moderator", "Approve draft 1…")
     assert town.replies() == []
+    assert town.questions() == asked, "Discord told who flagged and who pressed"
     await town.press("moderator", shown.response, "Yes, post this reply")
     (reply,) = await town.until(town.replies)
+    assert len(town.questions()) == len(asked) + 2, "the send asks for the server and for who approved"
     assert reply.content.endswith("checked and approved by a moderator.")
     assert reply.reference is not None
     assert reply.reference.message_id == post.id

@@ -34,7 +34,7 @@ def managing(database: Database) -> CommunityDesk:
 
 
 async def test_every_change_is_on_record_and_makes_a_new_version(managing: CommunityDesk, database: Database) -> None:
-    """So that an approval given before holds no more (invariant I8); what changes nothing writes nothing."""
+    """Who did it and why; what changes nothing writes nothing."""
     before = (await managing.view(COMMUNITY_ID, MANAGER)).community.version
     for _ in range(2):
         await managing.set_posting(COMMUNITY_ID, False, MANAGER, "we are not ready")
@@ -61,7 +61,7 @@ async def test_every_change_is_on_record_and_makes_a_new_version(managing: Commu
 async def test_an_approval_remembers_the_rules_it_was_given_under(
     managing: CommunityDesk, desk: Desk, in_review: Case, database: Database
 ) -> None:
-    """The outbox compares the two before it sends (invariant I8); a role that somebody gets changes no rule."""
+    """The outbox compares the two before it sends (invariant I8); neither a new role nor the kill switch is a rule."""
     await approve(desk, in_review)
     columns = "policy_version, rules_version FROM approvals, communities"
     query = f"SELECT {columns} WHERE communities.id = 'sample/brenmoor'"
@@ -70,6 +70,9 @@ async def test_an_approval_remembers_the_rules_it_was_given_under(
     await managing.grant(COMMUNITY_ID, STRANGER, Role.MODERATOR, MANAGER)
     assert await one_row(database, query) == (kept, kept)
     await managing.pause(COMMUNITY_ID, MODERATOR)
+    await managing.resume(COMMUNITY_ID, MANAGER)
+    assert await one_row(database, query) == (kept, kept)
+    await managing.set_disclosure(COMMUNITY_ID, False, MANAGER, "our rules say it in the channel")
     kept_after, now_after = await one_row(database, query)
     assert kept_after == kept
     assert now_after != kept

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.common.manage import setup
 from bot.communities.decisions import CommunityDesk
 from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
@@ -89,6 +90,17 @@ async def test_what_a_manager_sets_is_kept_and_on_record(governance: CommunityGo
         (who, "settings changed: one_in, tone (default)"),
     ]
     assert await one_row(database, f"SELECT rules_version FROM communities WHERE id = '{COMMUNITY_ID}'") == rules
+
+
+async def test_two_who_save_at_once_both_keep_what_they_chose(governance: CommunityGovernance) -> None:
+    """Each choice is made from the settings as they are when it is saved."""
+
+    async def choose(role: Role, key: str) -> None:
+        await governance.configure(*HERE, lambda now: {"roles": setup.roles_with(now.roles, role, (key,))}, MANAGER)
+
+    await asyncio.gather(choose(Role.MODERATOR, "77"), choose(Role.VOLUNTEER, "88"), choose(Role.MANAGER, "99"))
+    roles = {"77": Role.MODERATOR, "88": Role.VOLUNTEER, "99": Role.MANAGER}
+    assert (await governance.policy(*HERE)).roles == roles
 
 
 async def test_a_wrong_setting_changes_nothing(governance: CommunityGovernance, database: Database) -> None:

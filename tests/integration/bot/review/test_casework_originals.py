@@ -13,8 +13,9 @@ from bot.store.cases.cases import Case
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
 from core.moderation.desk_ports import Casework
+from tests.fakes.desk.boards import posts_apart
 from tests.fakes.desk.decisions import OWN_TEXT, card_of, propose
-from tests.fakes.desk.people import MODERATOR
+from tests.fakes.desk.people import MODERATOR, PLATFORM
 from tests.fakes.machine.clock import FakeClock
 
 
@@ -27,6 +28,21 @@ async def test_a_change_of_the_post_is_shown_and_moves_nothing_by_itself(front: 
         assert (card.is_original_edited, card.is_original_gone) == seen
         assert (card.state, card.version) == (CaseState.IN_REVIEW, in_review.version)
     await front.original_changed(replace(ref, message="unknown"), None)
+
+
+async def test_the_posts_whose_changes_matter_are_those_of_open_and_of_answered_cases(
+    front: Casework, desk: Desk, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """The newest last, so that a platform remembers these."""
+    cases = []
+    for one in posts_apart(post, 4):
+        clock.advance(1)
+        cases.append(await desk.intake.flag(one))
+    await front.withdraw(cases[1].id, cases[1].version, MODERATOR, "a mistake")
+    refs = [case.post.ref for case in cases]
+    assert await front.posts(PLATFORM, 10) == [refs[0], refs[2], refs[3]]
+    assert await front.posts(PLATFORM, 1) == [refs[3]]
+    assert await front.posts("elsewhere", 10) == []
 
 
 async def test_hidden_words_are_compared_by_their_last_edit(front: Casework, desk: Desk, post: FlaggedPost) -> None:

@@ -20,7 +20,16 @@ from core.i18n.catalogs import LANGUAGES, translated
 from core.moderation.approval import CaseState
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import execute, one_row
-from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM, STRANGER
+from tests.fakes.desk.people import (
+    COMMUNITY,
+    COMMUNITY_ID,
+    KEEPER,
+    MANAGER,
+    MODERATOR,
+    OTHER_MODERATOR,
+    PLATFORM,
+    STRANGER,
+)
 from tests.fakes.desk.sending import FakeRoles, SendingScene
 
 
@@ -156,11 +165,15 @@ async def test_an_old_approval_expires(scene: SendingScene) -> None:
 @pytest.mark.parametrize("scope", [COMMUNITY_ID, communities.EVERYWHERE])
 @pytest.mark.parametrize("moment", ["before the outbox looks", "during the last look at the platform"])
 async def test_nothing_is_posted_while_posting_is_paused(scene: SendingScene, scope: str, moment: str) -> None:
-    """The kill switch of the community, or of all, holds a reply back without deciding it (invariant I12)."""
+    """The kill switch of the community, or of all, holds a reply back without deciding it (invariant I12).
+
+    When it is off again, the reply is sent as it was approved.
+    """
     await scene.approve()
+    desk = CommunityDesk(scene.database)
 
     async def pause() -> None:
-        await scene.database.run("pause", lambda session: communities.pause(session, scope, "test"))
+        assert await desk.pause(scope, KEEPER)
 
     if moment == "before the outbox looks":
         await pause()
@@ -171,8 +184,32 @@ async def test_nothing_is_posted_while_posting_is_paused(scene: SendingScene, sc
         scene.clock.advance(60)
     assert scene.community.sends == 0
     assert await scene.row("state, error LIKE '%paused%'") == ("queued", True)
-    await scene.database.run("resume", lambda session: communities.resume(session, scope))
+    assert await desk.resume(scope, KEEPER)
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+    assert await check(scene.database) == {}
+
+
+async def test_what_waited_for_the_end_of_a_pause_is_checked_as_usual(scene: SendingScene) -> None:
+    """Rules that were changed meanwhile end the approval, and so does its time."""
+    first, second = await scene.approve(), await scene.approve("104")
+    desk = CommunityDesk(scene.database)
+    await desk.pause(COMMUNITY_ID, KEEPER)
+    await desk.set_disclosure(COMMUNITY_ID, False, KEEPER, "our rules say it")
+    await desk.resume(COMMUNITY_ID, KEEPER)
+    assert {delivery.state for delivery in await scene.outbox.send_due()} == {CaseState.NEEDS_PERSON}
+    assert [await scene.state(case.id) for case in (first, second)] == [CaseState.NEEDS_PERSON] * 2
+    assert scene.community.sends == 0
+
+
+async def test_a_log_of_when_a_pause_was_a_change_of_the_rules_is_in_order(scene: SendingScene) -> None:
+    """There each use of the switch made a new version of the same rules, and approvals named it (invariant I8)."""
+    desk = CommunityDesk(scene.database)
+    await desk.pause(COMMUNITY_ID, KEEPER)
+    await desk.resume(COMMUNITY_ID, KEEPER)
+    await execute(scene.database, "UPDATE communities SET rules_version = version WHERE id <> '*'")
+    await scene.approve()
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+    assert await check(scene.database) == {}
 
 
 async def test_the_pause_of_another_community_is_no_obstacle(scene: SendingScene) -> None:

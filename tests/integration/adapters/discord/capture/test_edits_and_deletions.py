@@ -48,6 +48,23 @@ async def test_after_a_restart_changes_of_older_messages_are_still_told(applicat
         assert application.desk.changes == [(application.desk.flagged[0].ref, None)]
 
 
+async def test_after_a_restart_a_channel_that_is_deleted_with_flagged_posts_is_told(
+    application: FakeApplication,
+) -> None:
+    """The desk knows which posts have a case; of all others nothing is told."""
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        channel = town.guild.create_text_channel("short-lived")
+        posts = [await town.author.send(channel, f"{HATE} {number}") for number in range(3)]
+        for post in posts[:2]:
+            await town.moderator.context_menu(channel, "Flag for moderators", post)
+        await env.advance_time(60)
+        await env.restart_bot(application.client(reads_messages=True))
+        await env.bot.get_channel(channel.id).delete()
+        await env.settle()
+        assert application.desk.changes == [(post.ref, None) for post in application.desk.flagged]
+
+
 async def test_a_purge_and_a_deleted_channel_tell_of_every_flagged_post(application: FakeApplication) -> None:
     """Moderators delete in bulk, and whole channels."""
     async with application.run(application.client(reads_messages=True)) as env:

@@ -10,7 +10,9 @@ from core.errors import NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import Priority, ThreadMessage
 from core.moderation.community_policy import CommunityPolicy
-from tests.fakes.discord.town import HATE, FakeApplication, Town
+from core.moderation.roles import Role
+from tests.fakes.discord.panels import choose, opened
+from tests.fakes.discord.town import HATE, FakeApplication, Town, watch
 from tests.fakes.ports.flag_desk import DRAFT
 
 # The message menu
@@ -139,6 +141,52 @@ async def test_nothing_is_taken_from_a_channel_that_everyone_cannot_see(applicat
         result = await town.moderator.context_menu(town.backroom, "Draft a reply", post)
         assert application.desk.flagged == []
         assert "private channels" in result.response.content
+
+
+async def test_where_newcomers_see_less_a_channel_is_open_that_everybodys_role_can_see(
+    application: FakeApplication,
+) -> None:
+    """Managers name that role; before, the refusal names the setting. What the role cannot see stays private."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        verified = town.guild.create_role("Verified")
+        lounge = town.behind(verified, "lounge")
+        author, volunteer = town.member("ann", verified), town.member("bea", verified)
+        application.governance.grant(volunteer.id, Role.VOLUNTEER)
+        post = await author.send(lounge, HATE)
+        refused = await volunteer.context_menu(lounge, "Draft a reply", post)
+        assert "Everybody's role in /antiphon setup" in refused.response.content
+        assert application.desk.flagged == []
+        result = await opened(town, town.manager, "setup")
+        await choose(town.manager, result, "everybody_role", [verified])
+        await volunteer.context_menu(lounge, "Draft a reply", post)
+        [flagged] = application.desk.flagged
+        assert (flagged.ref.channel, flagged.is_private) == (str(lounge.id), False)
+        secret = await town.moderator.send(town.backroom, HATE)
+        refused = await town.moderator.context_menu(town.backroom, "Draft a reply", secret)
+        assert "Who has the role Verified must be able to see the channel" in refused.response.content
+        assert len(application.desk.flagged) == 1
+
+
+async def test_a_filter_looks_where_everybodys_role_can_see(application: FakeApplication) -> None:
+    """At what is written, and at what is flagged by reaction."""
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        verified = town.guild.create_role("Verified")
+        lounge = town.behind(verified, "lounge")
+        author, volunteer = town.member("ann", verified), town.member("bea", verified)
+        application.governance.grant(volunteer.id, Role.VOLUNTEER)
+        await watch(application, town, watched_channels=(str(lounge.id),), reaction="🚩")
+        post = await author.send(lounge, HATE)
+        await volunteer.react(post, "🚩")
+        assert application.desk.flagged == []
+        await watch(
+            application, town, watched_channels=(str(lounge.id),), reaction="🚩", everybody_role=str(verified.id)
+        )
+        env.bot.desk.policies.forget(town.community)
+        await volunteer.react(await author.send(lounge, "good morning"), "🚩")
+        await author.send(lounge, f"again: {HATE}")
+        assert [post.text for post in application.desk.flagged] == ["good morning", f"again: {HATE}"]
 
 
 async def test_nothing_is_taken_from_a_private_thread(application: FakeApplication) -> None:

@@ -44,6 +44,51 @@ async def test_a_review_channel_that_everybody_sees_is_refused(application: Fake
         assert application.governance.policies == {}
 
 
+async def test_a_review_channel_that_everybodys_role_sees_is_refused(application: FakeApplication) -> None:
+    """Newcomers cannot see it, and all others can; the same where the role is named after the channel."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        verified = town.guild.create_role("Verified")
+        lounge = town.behind(verified, "lounge")
+        result = await opened(town, town.manager, "setup")
+        panel = await choose(town.manager, result, "everybody_role", [verified])
+        assert "Saved." in words_of(panel)
+        panel = await choose(town.manager, result, "review_channel", [lounge])
+        assert "take View Channel away from Verified" in words_of(panel)
+        await choose(town.manager, result, "everybody_role", [])
+        await choose(town.manager, result, "review_channel", [lounge])
+        panel = await choose(town.manager, result, "everybody_role", [verified])
+        assert f"Who has the role Verified can see {lounge.mention}" in words_of(panel)
+        policy = application.governance.policies[town.community]
+        assert (policy.review_channel, policy.everybody_role) == (str(lounge.id), "")
+
+
+async def test_who_has_rights_is_not_everybody(application: FakeApplication) -> None:
+    """Else what only moderators see would be taken for what everybody sees; and everybody cannot be a moderator."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        helpers, verified = town.guild.create_role("Helpers"), town.guild.create_role("Verified")
+        result = await opened(town, town.manager, "setup")
+        await choose(town.manager, result, "moderators", [helpers])
+        for role in (town.staff, helpers):
+            panel = await choose(town.manager, result, "everybody_role", [role])
+            assert f"The role {role.name} gives rights that not everybody has." in words_of(panel)
+        await choose(town.manager, result, "everybody_role", [verified])
+        panel = await choose(town.manager, result, "moderators", [verified])
+        assert "Verified cannot review replies" in words_of(panel)
+        policy = application.governance.policies[town.community]
+        assert (policy.roles, policy.everybody_role) == ({str(helpers.id): Role.MODERATOR}, str(verified.id))
+
+
+async def test_a_role_of_everybody_that_is_gone_is_told(application: FakeApplication) -> None:
+    """In the panel; meanwhile the server's default role decides."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(everybody_role="404")
+        result = await opened(town, town.manager, "setup")
+        assert "The role that was everybody's is gone." in words_of(result.response)
+
+
 async def test_a_review_channel_where_the_bot_lacks_rights_is_refused_by_their_names(
     application: FakeApplication,
 ) -> None:

@@ -38,7 +38,7 @@ class _DiscordHarness(PlatformHarness):
         place = await place_of(guild, int(ref.channel))
         assert isinstance(place, Readable)
         message = await place.fetch_message(int(ref.message))
-        return await SeenMessage(message, place, True).post(Flag(by, "reaction", Priority.FLAGGED))
+        return await SeenMessage(message, place, "", True).post(Flag(by, "reaction", Priority.FLAGGED))
 
     def id_of(self, name: str) -> str:
         return str(self.state.user(name))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
+from adapters.discord.connection.acting import HOLDS_SECONDS, acting, acts
 from adapters.discord.connection.refs import revision_of
 from core.errors import AmbiguousSend, PlatformUnavailable, TextHidden
 from core.moderation.community_policy import CommunityPolicy
@@ -126,6 +130,30 @@ async def test_roles_are_asked_of_discord_each_time(wire: Wire) -> None:
     for community, nobody in (("999", "1"), ("nowhere", "1"), (str(GUILD_ID), "nobody")):
         with pytest.raises(PlatformUnavailable):
             await roles.roles(community, nobody)
+
+
+async def test_who_is_answered_now_needs_no_question(wire: Wire) -> None:
+    """Discord told their roles with the interaction; of others, and some seconds later, it is asked."""
+    guides = wire.state.add_role("guides", 0)
+    guide, other = (wire.state.add_member(name, roles=(guides,)) for name in ("guide", "other"))
+    roles = DiscordRoles(wire.client, lambda _community: _policy({str(guides): Role.MODERATOR}))
+    guild = wire.client.get_guild(GUILD_ID)
+    assert guild is not None
+    told: Any = SimpleNamespace(user=await guild.fetch_member(guide), guild_id=GUILD_ID, client=wire.client)
+    seen = wire.client.requests.seen
+
+    async def answering() -> None:
+        acts(told)
+        await roles.roles(str(GUILD_ID), str(guide))
+        assert wire.client.requests.seen == seen
+        assert await roles.roles(str(GUILD_ID), str(other)) == {Role.MODERATOR}
+        assert acting(GUILD_ID + 1, guide) is None
+        acts(told, lambda: 0.0)
+        assert acting(GUILD_ID, guide, lambda: HOLDS_SECONDS) is not None
+        assert acting(GUILD_ID, guide, lambda: HOLDS_SECONDS + 1) is None
+
+    await asyncio.create_task(answering())
+    assert acting(GUILD_ID, guide) is None, "it is of that answer alone"
 
 
 async def _policy(roles: dict[str, Role]) -> CommunityPolicy:

@@ -104,6 +104,7 @@ async def test_a_database_that_is_slow_does_not_keep_a_press_waiting(
     monkeypatch.setattr("adapters.common.policy_memory.HURRY_SECONDS", 0.01)
     room.speak("eu")
     await room.show()
+    room.client.desk.policies.forget(room.community)
     room.governance.slow_seconds = 60.0
     assert labels(await room.click("moderator", "Editatu 1. zirriborroa…")) == ["Editar la respuesta", "Respuesta"]
     assert "Ahora te encargas" in said_in(await room.click("moderator", "Hartu ardura"))

@@ -9,12 +9,13 @@ import discord
 import pytest
 
 from adapters.discord.review import DiscordReviewSurface, install
-from core.errors import BadSettings, PlatformBusy, PlatformUnavailable
+from core.errors import BadSettings, CardRefused, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
+from core.moderation.community_policy import CommunityPolicy
 from core.moderation.platforms import ReviewSurface
-from tests.fakes.discord.review import ReviewRoom
+from tests.fakes.discord.review import ReviewRoom, private_channel
 from tests.fakes.ports.cards import DRAFTS, POST_TEXT, REVIEWED
 
 
@@ -89,6 +90,127 @@ async def test_a_card_that_was_deleted_is_shown_anew(room: ReviewRoom, surface: 
     assert first != second
 
 
+async def test_an_old_card_that_cannot_be_edited_any_more_is_shown_anew(
+    room: ReviewRoom, surface: ReviewSurface, card: Card
+) -> None:
+    """Discord allows few edits of what is older than an hour (code 30046); the old message goes."""
+    bot: Any = room.env.bot
+    channel = str(room.channel.id)
+    place = await surface.show(card, channel, None)
+    room.env.inject_error("PATCH", f"/channels/*/messages/{place.message}", status=429, code=30046, times=None)
+    again = await surface.show(replace(card, version=4, gist="Read anew."), channel, place)
+    assert again.message != place.message
+    assert "Read anew." in room.card_text()
+    with pytest.raises(discord.NotFound):
+        await bot.get_channel(room.channel.id).fetch_message(int(place.message))
+
+
+async def test_the_old_card_of_a_closed_case_waits_unless_its_words_must_go(
+    room: ReviewRoom, surface: ReviewSurface, card: Card
+) -> None:
+    """A case that is over need not come back to the end of the channel; what was erased must not stay there."""
+    channel = str(room.channel.id)
+    place = await surface.show(card, channel, None)
+    room.env.inject_error("PATCH", f"/channels/*/messages/{place.message}", status=429, code=30046, times=None)
+    over = replace(card, version=4, state=CaseState.DECLINED)
+    with pytest.raises(CardRefused):
+        await surface.show(over, channel, place)
+    assert len(requests(room, "POST")) == 1
+    erased = replace(over, version=5, post=replace(card.post, text=""), drafts=(), gist=None)
+    assert (await surface.show(erased, channel, place)).message != place.message
+
+
+async def test_a_channel_that_was_opened_to_everybody_gets_no_card(
+    room: ReviewRoom, surface: ReviewSurface, card: Card
+) -> None:
+    """Neither a new one nor a change of one that stands there; but what was erased goes from it all the same."""
+    await room.env.settle()
+    guild: Any = room.people["moderator"].guild
+    bot: Any = room.env.bot
+    us: Any = {bot.user: discord.PermissionOverwrite(view_channel=True)}
+    opened = guild.create_text_channel("opened", overwrites=us)
+    channel = str(opened.id)
+    await room.env.settle()
+    with pytest.raises(PlatformUnavailable) as caught:
+        await surface.show(card, channel, None)
+    assert str(caught.value.message) == "Everybody can see #opened: cases are not shown there."
+    assert "View Channel away from @everyone" in caught.value.remedy
+    with pytest.raises(PlatformUnavailable):
+        await surface.check(card.community, channel)
+    assert requests(room, "POST") == []
+    ours = bot.get_channel(opened.id)
+    surface.changed()
+    await ours.set_permissions(bot.get_guild(guild.id).default_role, view_channel=False)
+    await room.env.settle()
+    assert surface.changed() == {card.community}
+    assert surface.changed() == frozenset()
+    await surface.check(card.community, channel)
+    place = await surface.show(card, channel, None)
+    await ours.set_permissions(bot.get_guild(guild.id).default_role, view_channel=True)
+    await room.env.settle()
+    for show in (surface.show(replace(card, version=9), channel, place), room.client.surface.update(card, place)):
+        with pytest.raises(PlatformUnavailable):
+            await show
+    await surface.show(replace(card, version=9, post=replace(card.post, text=""), drafts=()), channel, place)
+
+
+async def test_a_channel_that_everybodys_role_sees_gets_no_card(
+    room: ReviewRoom, surface: ReviewSurface, card: Card
+) -> None:
+    """Where newcomers see less, the role that managers named counts as everybody; its rights are looked at anew."""
+    guild, channel = room.people["moderator"].guild, str(room.channel.id)
+    verified = guild.create_role("Verified")
+    room.governance.policies[card.community] = CommunityPolicy(everybody_role=str(verified.id))
+    room.client.desk.policies.forget(card.community)
+    await room.env.settle()
+    place = await surface.show(card, channel, None)
+    surface.changed()
+    known: Any = room.env.bot.get_guild(guild.id)
+    await known.get_channel(room.channel.id).set_permissions(known.get_role(verified.id), view_channel=True)
+    await room.env.settle()
+    assert surface.changed() == {card.community}
+    with pytest.raises(PlatformUnavailable) as caught:
+        await surface.show(replace(card, version=9), channel, place)
+    assert "View Channel away from Verified" in caught.value.remedy
+
+
+async def test_a_card_moves_from_a_channel_that_was_opened_to_the_one_that_is_closed(
+    room: ReviewRoom, surface: ReviewSurface, card: Card
+) -> None:
+    """And is deleted where everybody can see it."""
+    place = await surface.show(card, str(room.channel.id), None)
+    known: Any = room.env.bot.get_guild(room.people["moderator"].guild.id)
+    old = known.get_channel(room.channel.id)
+    guild = room.people["moderator"].guild
+    new = private_channel(room.env, guild, "new-review", guild.create_role("Others"))
+    await old.set_permissions(known.default_role, view_channel=True)
+    await room.env.settle()
+    again = await surface.show(replace(card, version=9), str(new.id), place)
+    assert again.channel == str(new.id)
+    with pytest.raises(discord.NotFound):
+        await old.fetch_message(int(place.message))
+
+
+async def test_a_lost_permission_or_channel_is_known_without_a_card(
+    room: ReviewRoom, surface: ReviewSurface, card: Card
+) -> None:
+    """Managers need not wait for the next case to be told."""
+    known: Any = room.env.bot.get_guild(room.people["moderator"].guild.id)
+    channel = known.get_channel(room.channel.id)
+    await surface.check(card.community, str(channel.id))
+    await channel.set_permissions(known.me, view_channel=True, send_messages=False)
+    await room.env.settle()
+    with pytest.raises(PlatformUnavailable) as caught:
+        await surface.check(card.community, str(channel.id))
+    assert "Send Messages" in caught.value.remedy
+    await channel.delete()
+    await room.env.settle()
+    assert surface.changed() == {card.community}
+    with pytest.raises(PlatformUnavailable) as caught:
+        await surface.check(card.community, str(channel.id))
+    assert "another one" in caught.value.remedy
+
+
 async def test_a_card_that_is_always_deleted_is_given_up(room: ReviewRoom, surface: ReviewSurface, card: Card) -> None:
     """Another bot may clean the channel: Antiphon does not fight it without end, and says what is wrong."""
     room.env.inject_error("PATCH", "/channels/*/messages/*", status=404, code=10008, times=None)
@@ -113,7 +235,8 @@ async def test_a_card_in_a_channel_that_is_out_of_reach_is_shown_in_the_new_one(
     """A manager who chose another channel, since the old one was deleted or closed, sees the cases there."""
     place = await surface.show(card, str(room.channel.id), None)
     await room.env.settle()
-    other = room.people["moderator"].guild.create_text_channel("review-again")
+    guild = room.people["moderator"].guild
+    other = private_channel(room.env, guild, "review-again", guild.create_role("Others"))
     room.env.inject_error("PATCH", f"/channels/{room.channel.id}/messages*", status=status, code=code)
     again = await surface.show(card, str(other.id), place)
     assert again.channel == str(other.id)
@@ -176,7 +299,11 @@ async def test_the_permission_that_is_missing_is_named(room: ReviewRoom, surface
     await room.env.settle()
     guild = room.people["moderator"].guild
     closed = guild.create_text_channel(
-        "closed", overwrites={guild.default_role: discord.PermissionOverwrite(send_messages=False)}
+        "closed",
+        overwrites={
+            guild.default_role: discord.PermissionOverwrite(view_channel=False, send_messages=False),
+            room.env.bot.user: discord.PermissionOverwrite(view_channel=True),
+        },
     )
     with pytest.raises(PlatformUnavailable) as caught:
         await surface.show(card, str(closed.id), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
@@ -18,9 +19,10 @@ from bot.review.board import ReviewBoard
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
-from bot.store.schema import CaseRow
+from bot.store.schema import CaseRow, CommunityRow
 from bot.store.views.status import status
-from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
+from bot.upkeep.erasure import Erasure
+from core.errors import AmbiguousSend, CardRefused, PlatformBusy, PlatformUnavailable
 from core.i18n.catalogs import translated
 from core.i18n.sentences import listed, sentence
 from core.models import FlaggedPost
@@ -188,3 +190,183 @@ async def test_a_card_that_cannot_be_made_holds_up_no_other(
     await all_steps(board)
     assert [card.case_id for card in surface.cards.values()] == [other.id]
     assert broken_row.id != other.id
+
+
+# Many communities
+
+
+async def _towns(database: Database, desk: Desk, post: FlaggedPost, count: int, *, posts: int) -> list[str]:
+    """So many communities, each with a review channel and some flagged posts; their names."""
+    names = [f"town-{number:02}" for number in range(count)]
+
+    async def work(session: Session) -> None:
+        for name in names:
+            await communities.ensure(session, PLATFORM, name)
+            row = await session.get_one(CommunityRow, communities.community_id(PLATFORM, name))
+            row.policy = {"review_channel": f"review-of-{name}"}
+
+    await database.run("found towns", work)
+    for number, name in enumerate(names):
+        for one in posts_apart(post, posts):
+            ref = replace(one.ref, community=name, message=f"{number}-{one.ref.message}")
+            await desk.intake.flag(replace(one, ref=ref, text=f"{name} {one.text}", author=f"author {number}"))
+    return names
+
+
+def _shown_in(surface: FakeSurface) -> list[str]:
+    """The communities in the order in which their first cards were tried."""
+    return list(dict.fromkeys(card.community for card, _, _ in surface.calls))
+
+
+async def test_of_twenty_communities_none_waits_for_a_busy_and_a_banned_one(
+    surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """First cards come with the first step, and all others without any time passing, as if those two were not there."""
+    board = board_of(database, surface, batch=20)
+    names = await _towns(database, desk, post, 20, posts=3)
+    busy, banned, others = names[0], names[1], set(names[2:])
+    surface.always[busy] = PlatformBusy("Slow down.", retry_after_seconds=600)
+    surface.always[banned] = PlatformUnavailable("Antiphon may not write here.", remedy="Allow it.")
+    await board.step()
+    assert sorted(_shown_in(surface)) == names, "the first cards of all, in one step"
+    assert {card.community for card in surface.cards.values()} == others
+    await all_steps(board)
+    assert Counter(card.community for card in surface.cards.values()) == dict.fromkeys(others, 3)
+    tried = Counter(card.community for card, _, _ in surface.calls)
+    assert (tried[busy], tried[banned]) == (1, 1), "neither is asked again before its time"
+    surface.always.clear()
+    clock.advance(600)
+    await all_steps(board)
+    assert Counter(card.community for card in surface.cards.values()) == dict.fromkeys(names, 3)
+
+
+async def test_a_platform_that_hangs_in_one_community_holds_up_no_other(
+    surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost
+) -> None:
+    """A process that runs shows all others, also what is flagged meanwhile."""
+    names = await _towns(database, desk, post, 5, posts=2)
+    surface.lines[names[0]] = asyncio.Event()
+    stop = asyncio.Event()
+    running = asyncio.create_task(board_of(database, surface).run(stop))
+    async with asyncio.timeout(GUARD_SECONDS):
+        while len(surface.cards) < 8:  # noqa: ASYNC110 - a list of a fake is no event
+            await asyncio.sleep(0.005)
+        late = replace(post, ref=replace(post.ref, community=names[1], message="late"), text="late " * 30)
+        await desk.intake.flag(late)
+        while len(surface.cards) < 9:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.005)
+        assert names[0] not in {card.community for card in surface.cards.values()}
+        stop.set()
+        surface.lines[names[0]].set()
+        await running
+    assert names[0] in {card.community for card in surface.cards.values()}, "what was on its way arrives"
+
+
+async def test_a_raid_on_one_community_delays_no_other(
+    surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost
+) -> None:
+    """Each gets as many places in a step as any other, whoever waited longest."""
+    for one in posts_apart(post, 30):
+        await desk.intake.flag(one)
+    names = await _towns(database, desk, post, 3, posts=1)
+    await board_of(database, surface, batch=8).step()
+    assert Counter(card.community for card in surface.cards.values()) == {COMMUNITY: 5} | dict.fromkeys(names, 1)
+
+
+async def test_no_more_cards_than_allowed_are_on_their_way(
+    surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost
+) -> None:
+    """However many communities have one to show."""
+    surface.line = asyncio.Event()
+    await _towns(database, desk, post, 6, posts=1)
+    step = asyncio.create_task(board_of(database, surface, at_once=2).step())
+    async with asyncio.timeout(GUARD_SECONDS):
+        while len(surface.calls) < 2:  # noqa: ASYNC110 - a list of a fake is no event
+            await asyncio.sleep(0.005)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert len(surface.calls) == 2
+        surface.line.set()
+        await step
+    assert len(surface.cards) == 6
+
+
+async def test_a_card_that_cannot_be_changed_for_now_holds_up_no_other(
+    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
+) -> None:
+    """Not even in its community, and managers need not hear of it."""
+    for one in posts_apart(post, 3):
+        await desk.intake.flag(one)
+    surface.faults.append(CardRefused("The card is too old."))
+    await all_steps(board)
+    assert len(surface.cards) == 2
+    assert await _trouble(database) is None
+    clock.advance(60)
+    await all_steps(board)
+    assert len(surface.cards) == 3
+
+
+# A review channel that everybody can see
+
+
+async def test_a_channel_that_is_opened_to_everybody_gets_no_cards_until_it_is_closed(
+    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
+) -> None:
+    """Managers are told when it is opened, before any card is due; what waited is shown as soon as it is closed."""
+    first, second = posts_apart(post, 2)
+    await desk.intake.flag(first)
+    await all_steps(board)
+    since = clock.now
+    surface.shut[COMMUNITY] = PlatformUnavailable("Everybody can see it.", remedy="Close it.")
+    surface.news.add(COMMUNITY)
+    await board.step()
+    assert await _trouble(database) == CardTrouble("Everybody can see it.", "Close it.", since)
+    for _ in range(3):
+        clock.advance(600)
+        await desk.intake.flag(second)
+        await all_steps(board)
+    assert len(surface.cards) == 1
+    assert await _trouble(database) == CardTrouble("Everybody can see it.", "Close it.", since)
+    surface.shut.clear()
+    surface.news.add(COMMUNITY)
+    await all_steps(board)
+    assert len(surface.cards) == 2, "although it would not have been tried yet"
+    assert await _trouble(database) is None
+
+
+async def test_an_open_channel_keeps_no_words_of_an_erased_case(
+    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
+) -> None:
+    """Though no other card is changed there, and a card that is waiting comes first."""
+    kept, erased = posts_apart(post, 2)
+    await desk.intake.flag(kept)
+    gone = await desk.intake.flag(replace(erased, author="who is erased"))
+    await all_steps(board)
+    surface.shut[COMMUNITY] = PlatformUnavailable("Everybody can see it.", remedy="Close it.")
+    surface.news.add(COMMUNITY)
+    await desk.intake.flag(replace(kept, ref=replace(kept.ref, message="600"), text="other words " * 20))
+    await all_steps(board)
+    await Erasure(database).erase(PLATFORM, "who is erased")
+    clock.advance(61)
+    await all_steps(board)
+    clock.advance(61)
+    await all_steps(board)
+    assert surface.of(gone.id).post.text == ""
+    assert len(surface.cards) == 2
+
+
+async def test_a_channel_that_was_closed_again_is_no_trouble_though_no_card_is_due(
+    surface: FakeSurface, desk: Desk, database: Database, clock: FakeClock
+) -> None:
+    """Also where another process had found it open."""
+    surface.shut[COMMUNITY] = PlatformUnavailable("Everybody can see it.", remedy="Close it.")
+    first = board_of(database, surface)
+    for _ in range(2):
+        await first.step()
+    assert await _trouble(database) is not None
+    surface.shut.clear()
+    clock.advance(61)
+    second = board_of(database, surface, "process-2")
+    for _ in range(2):
+        await second.step()
+    assert await _trouble(database) is None

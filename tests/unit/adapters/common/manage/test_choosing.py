@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -36,15 +37,19 @@ class PlainFacts:
     def unread(self, locale: str) -> str:
         return "The bot may not read."
 
-    def check_review_channel(self, channel: str, locale: str) -> None:
+    def check_review_channel(self, channel: str, policy: CommunityPolicy, locale: str) -> None:
         if channel == "open":
             raise BadInput("Everybody can read it.", remedy="Close it.")
 
-    def check_watched_channels(self, channels: tuple[str, ...], locale: str) -> None:
+    def check_watched_channels(self, channels: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
         if "closed" in channels:
             raise BadInput("Nobody can read it.", remedy="Open it.")
 
-    def check_roles(self, role: Role, chosen: tuple[str, ...], locale: str) -> None:
+    def check_everybody(self, role: str, policy: CommunityPolicy, locale: str) -> None:
+        if role in policy.roles:
+            raise BadInput("They may do more.", remedy="Choose the one of all members.")
+
+    def check_roles(self, role: Role, chosen: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
         if "everybody" in chosen:
             raise BadInput("That is everybody.", remedy="Choose another.")
 
@@ -85,6 +90,8 @@ def words(panel: Panel) -> str:
         (Chosen(setup.PANEL, "review_channel", ("room",)), {"review_channel": "room"}),
         (Chosen(setup.PANEL, "review_channel"), {"review_channel": ""}),
         (Chosen(setup.PANEL, "watched_channels", ("a", "b")), {"watched_channels": ("a", "b")}),
+        (Chosen(setup.PANEL, "everybody_role", ("verified",)), {"everybody_role": "verified"}),
+        (Chosen(setup.PANEL, "everybody_role"), {"everybody_role": ""}),
         (Chosen(setup.PANEL, "language", ("eu",)), {"language": "eu"}),
         (Chosen(setup.PANEL, "language", ("any",)), {"language": None}),
         (Chosen(setup.PANEL, "reaction", typed={"reaction": " ! "}), {"reaction": "!"}),
@@ -147,6 +154,22 @@ async def test_who_owns_the_community_begins_it(panels: Choosing, governance: Fa
     panel = await panels.answer(OWNER, Chosen(setup.PANEL, "moderators", ("staff",)), FACTS)
     assert governance.policies["town"].roles == {"staff": Role.MODERATOR}
     assert [button.field for button in panel.buttons] == ["ask_reaction"]
+
+
+async def test_what_another_manager_saved_meanwhile_is_kept() -> None:
+    """A choice of roles is made from the settings as they are when it is saved."""
+
+    class Hurried(FakeGovernance):
+        """Somebody else is a moment faster."""
+
+        async def configure(self, *args: Any, **how: Any) -> CommunityPolicy:
+            self.policies["town"] = CommunityPolicy(roles={"helpers": Role.VOLUNTEER})
+            return await super().configure(*args, **how)
+
+    governance = Hurried()
+    panels = Choosing(DeskAccess("plain", MemoryCasework(), governance))
+    await panels.answer(OWNER, Chosen(setup.PANEL, "moderators", ("staff",)), FACTS)
+    assert governance.policies["town"].roles == {"helpers": Role.VOLUNTEER, "staff": Role.MODERATOR}
 
 
 def test_a_role_gives_one_thing_only() -> None:
