@@ -9,7 +9,7 @@ from __future__ import annotations
 import getpass
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.table import Table
@@ -24,6 +24,8 @@ from bot.store.people.communities import EVERYWHERE, Community, policy_of
 from core.cards.bank import LANGUAGES
 from core.cards.beside import project_notices
 from core.errors import BadInput
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.notices import CallKind
 from core.moderation.roles import Operator, Person, Role
 
 community = typer.Typer(
@@ -39,6 +41,8 @@ Reason = Annotated[str, typer.Option("--reason", help="Why, in a few words; it i
 User = Annotated[str, typer.Argument(help="The person's id on the platform.")]
 Name = Annotated[str, typer.Option("--name", help="What people call them.")]
 Wanted = Annotated[Role, typer.Argument(help="The role; docs/desk.md says what each may do.")]
+
+_NONE: Final = "-"
 
 
 def operator() -> Operator:
@@ -182,6 +186,67 @@ def notice(
     _do(config, work)
 
 
+@community.command()
+def calls(
+    place: Place,
+    threat: Annotated[str | None, typer.Option(help="Role called to a threat, by its id; - for none.")] = None,
+    second: Annotated[str | None, typer.Option(help="Role called when a second person is needed.")] = None,
+    waiting: Annotated[str | None, typer.Option(help="Role called when a case waits too long.")] = None,
+    waiting_minutes: Annotated[int | None, typer.Option(help="How long is too long.")] = None,
+    quiet: Annotated[str | None, typer.Option(help="When nobody is called, such as 22:00-07:00; - for never.")] = None,
+    time_zone: Annotated[str | None, typer.Option(help="Where these hours are, such as Europe/Madrid.")] = None,
+    threats_always: Annotated[
+        bool | None, typer.Option("--threats-always/--threats-wait", help="Call to a threat in quiet hours, too.")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Say which role is called in the review channel to which cases, once for each case. Without options, show it."""
+    given = {CallKind.THREAT: threat, CallKind.SECOND: second, CallKind.WAITING: waiting}
+
+    def choose(policy: CommunityPolicy) -> dict[str, object]:
+        roles = {**policy.calls, **{kind: said for kind, said in given.items() if said is not None}}
+        chosen = {
+            "calls": {kind: said for kind, said in roles.items() if said != _NONE},
+            "waiting_minutes": waiting_minutes,
+            "quiet_hours": "" if quiet == _NONE else quiet,
+            "time_zone": time_zone,
+            "threats_in_quiet_hours": threats_always,
+        }
+        return {name: value for name, value in chosen.items() if value is not None}
+
+    async def work(desk: CommunityDesk) -> None:
+        out().print(Text(_calls(place, await desk.configure(place, choose, operator()))), soft_wrap=True)
+
+    _do(config, work)
+
+
+@community.command()
+def flags(
+    place: Place,
+    members: Annotated[
+        bool | None, typer.Option("--members/--no-members", help="People without a role may flag, too.")
+    ] = None,
+    needed: Annotated[int | None, typer.Option(help="How many of them must flag a post.")] = None,
+    tell: Annotated[
+        bool | None, typer.Option("--tell/--no-tell", help="Tell who flagged, once and privately, what became of it.")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Say who may flag posts, and whether they hear what became of it. Without options, show it."""
+
+    def choose(_: CommunityPolicy) -> dict[str, object]:
+        chosen = {"members_flag": members, "flaggers_needed": needed, "tells_flaggers": tell}
+        return {name: value for name, value in chosen.items() if value is not None}
+
+    async def work(desk: CommunityDesk) -> None:
+        policy = await desk.configure(place, choose, operator())
+        told = _switch(policy.tells_flaggers)
+        said = f"flags by members {_switch(policy.members_flag)}, {policy.flaggers_needed} needed; telling them {told}"
+        out().print(Text(f"{place}: {said}."), soft_wrap=True)
+
+    _do(config, work)
+
+
 def _notices(text: str, language: str, is_off: bool, is_default: bool) -> dict[str, str | None]:
     """What is to be set, by language; nothing where somebody only looks."""
     if bool(text.strip()) + is_off + is_default > 1:
@@ -214,7 +279,7 @@ def pause(place: Scope = "", everywhere: Everywhere = False, reason: Reason = ""
 
 @community.command()
 def resume(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "", config: ConfigOption = None) -> None:
-    """Allow posting again. Replies that were approved before must be approved again."""
+    """Allow posting again. What was approved and still holds is sent after the usual checks."""
 
     async def work(desk: CommunityDesk) -> None:
         scope = _scope(place, everywhere)
@@ -222,6 +287,13 @@ def resume(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "
         out().print(Text(f"Posting is allowed again {_where(scope)}." if is_new else "It was not stopped."))
 
     _do(config, work)
+
+
+def _calls(place: str, policy: CommunityPolicy) -> str:
+    called = ", ".join(f"{kind}: role {role}" for kind, role in policy.calls.items()) or "nobody"
+    quiet = f"{policy.quiet_hours} {policy.time_zone}" if policy.quiet_hours else "none"
+    through = ", threats excepted" if policy.quiet_hours and policy.threats_in_quiet_hours else ""
+    return f"{place}: called {called}; waiting is {policy.waiting_minutes} minutes; quiet hours {quiet}{through}."
 
 
 def _scope(place: str, everywhere: bool) -> str:

@@ -7,7 +7,7 @@ role, wording the notice and the kill switch, changes the community's rules, so 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bot.store.engine.database import Database, Session
@@ -181,29 +181,25 @@ class CommunityDesk:
         Raises:
             BadInput: a notice may not be posted, or Antiphon does not write the language.
         """
+
+        def choose(policy: CommunityPolicy) -> dict[str, object]:
+            wanted = {**policy.norm_notice, **notices}
+            return {"norm_notice": {language: text for language, text in wanted.items() if text is not None}}
+
+        return await self.configure(community_id, choose, by, note)
+
+    async def configure(
+        self, community_id: str, choose: Callable[[CommunityPolicy], Mapping[str, object]], by: By, note: str = ""
+    ) -> CommunityPolicy:
+        """Change some fields of the policy; ``choose`` says which, by what they are now. Raises ``BadInput``."""
         check_text(note)
 
         async def work(session: Session) -> CommunityPolicy:
             community = await one_community(session, community_id, lock=True)
             actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
-            old = communities.policy_of(community)
-            wanted = {**old.norm_notice, **notices}
-            kept = {language: text for language, text in wanted.items() if text is not None}
-            new = changed(old, {"norm_notice": kept})
-            if said := differences(old, new):
-                reason = f"settings changed: {', '.join(said)}"
-                await communities.change(
-                    session,
-                    community.id,
-                    actor=actor,
-                    reason=reason,
-                    note=note,
-                    policy=to_json(new),
-                    what=Change.SETTING,
-                )
-            return new
+            return await set_policy(session, community, choose(communities.policy_of(community)), actor, note)
 
-        return await self._database.run("set a notice", work)
+        return await self._database.run("configure a community", work)
 
     async def pause(self, scope: str, by: By, note: str = "") -> bool:
         """Stop all posting in a community or ``EVERYWHERE``, at once; ``False`` if it was stopped already.
@@ -234,6 +230,25 @@ class CommunityDesk:
             return is_changed
 
         return await self._database.run("pause or resume", work)
+
+
+async def set_policy(
+    session: Session, community: Community, changes: Mapping[str, object], actor: str, note: str = ""
+) -> CommunityPolicy:
+    """Change fields of a locked community's policy, with a line in its audit stream; nothing if nothing differs."""
+    old = communities.policy_of(community)
+    new = changed(old, changes)
+    if said := differences(old, new):
+        await communities.change(
+            session,
+            community.id,
+            actor=actor,
+            reason=f"settings changed: {', '.join(said)}",
+            note=note,
+            policy=to_json(new),
+            what=Change.SETTING,
+        )
+    return new
 
 
 async def one_community(session: Session, community_id: str, *, lock: bool = False) -> Community:

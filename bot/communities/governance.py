@@ -12,21 +12,20 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from bot.communities.decisions import CommunityDesk
+from bot.communities.decisions import CommunityDesk, set_policy
 from bot.communities.export import Format, export, write_export
 from bot.communities.native_roles import LiveRoles, keep_native
 from bot.store.cases import finds
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from bot.store.people.communities import Community, policy_of
-from bot.store.schema import Change
 from bot.store.views.statistics import statistics
 from bot.store.views.status import status
 from core.errors import BadInput, PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.moderation.cards import DeskStatus, Statistics
 from core.moderation.careful_watch import FindLabel, WatchRecord
-from core.moderation.community_policy import CommunityPolicy, changed, differences, to_json
+from core.moderation.community_policy import CommunityPolicy
 from core.moderation.desk_ports import PolicyChanges
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
@@ -188,16 +187,9 @@ async def _configure(session: Session, seen: Community, changes: PolicyChanges, 
     """Change the policy under the community's lock, so that of two managers neither loses what the other set."""
     community = await communities.load(session, seen.id, lock=True)
     who = await _require(session, community, by, OnCommunity.CONFIGURE)
-    old = policy_of(community)
-    wanted = changes if isinstance(changes, Mapping) else changes(old)
+    wanted = changes if isinstance(changes, Mapping) else changes(policy_of(community))
     _check_texts(wanted)
-    new = changed(old, wanted)
-    if said := differences(old, new):
-        reason = f"settings changed: {', '.join(said)}"
-        await communities.change(
-            session, community.id, actor=who, reason=reason, policy=to_json(new), what=Change.SETTING
-        )
-    return new
+    return await set_policy(session, community, wanted, who)
 
 
 def _check_texts(changes: Mapping[str, object]) -> None:

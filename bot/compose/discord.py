@@ -65,7 +65,7 @@ async def _connected(
     client = make_client(options, [partial(_tell_commands, memory)], services.casework, services.governance)
     platform, surface = DiscordPlatform(client), review.DiscordReviewSurface(client)
     captured = capture.install(client, detector=services.detector)
-    manage.install(client, left_out=lambda: captured.left_out, detector=services.detector)
+    manage.install(client, card_view=review.card_layout, left_out=lambda: captured.left_out, detector=services.detector)
     review.install(client, surface)
     ready, closing = asyncio.Event(), asyncio.Event()
     listen(client, "ready", _setting(ready))
@@ -73,7 +73,8 @@ async def _connected(
     try:
         await _until_ready(ready, running)
         roles = DiscordRoles(client, partial(services.governance.policy, NAME))
-        yield Connection(platform, roles, surface, partial(_end, running), _invitation(client))
+        notifier = review.DiscordNotifier(client)
+        yield Connection(platform, roles, surface, notifier, partial(_end, running), _invitation(client))
     finally:
         await captured.close()
         closing.set()

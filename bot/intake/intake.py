@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final
 
 from bot.communities.native_roles import LiveRoles
+from bot.intake.members import is_enough
 from bot.intake.refusals import check_askers, check_flag, check_flaggers
 from bot.store.cases import campaigns
 from bot.store.cases.campaigns import Folding
@@ -101,6 +102,23 @@ class Intake:
             asker = Person(post.ref.platform, post.flagged_by)
             await self._live_roles.refresh_in(post.ref.platform, post.ref.community, asker)
         return await whole(self._flag(post))
+
+    async def counts(self, post: FlaggedPost) -> bool:
+        """Whether a flag by this person makes a case: of a member without a role it may only be counted.
+
+        Raises:
+            NotAllowed: people without a role may not flag there, or this one flagged too many in the last hour.
+            PlatformUnavailable: the platform cannot say which roles they have.
+        """
+        check_flag(post)
+        asker = Person(post.ref.platform, post.flagged_by)
+        if self._live_roles is not None:
+            await self._live_roles.refresh_in(post.ref.platform, post.ref.community, asker)
+
+        async def work(session: Session) -> bool:
+            return await is_enough(session, post, self._flags_per_hour)
+
+        return await self._database.run("count a flag", work)
 
     async def _flag(self, post: FlaggedPost) -> Case:
         answer: asyncio.Future[Case] = asyncio.get_running_loop().create_future()

@@ -23,7 +23,7 @@ from bot.store.cases.suggestions import StoredSuggestion, claims_of
 from bot.store.engine.database import Session
 from bot.store.people import communities, prepared
 from bot.store.people.audit import newest_reason
-from bot.store.people.people import name_of, pseudonym, require_on_case, roles_of
+from bot.store.people.people import name_of, names_of, pseudonym, require_on_case, roles_of
 from bot.store.schema import CaseRow, Original
 from bot.store.views.progress import progress
 from bot.store.views.review_cards import card_language
@@ -72,7 +72,7 @@ def for_flagger(card: Card, *, has_asked: bool) -> Card:
     """
     post = replace(card.post, thread=())
     own = replace(card, post=post, holder=None, why_two=(), claims=(), campaign_posts=1)
-    own = replace(own, first_approvals=(), first_texts=(), reviews={})
+    own = replace(own, first_approvals=(), first_texts=(), reviews={}, names={})
     if has_asked:
         return own
     own = replace(own, gist=None, advice=None, advice_reason="", read_by=None, evidence=(), notes=())
@@ -111,6 +111,7 @@ async def build(session: Session, case_id: str) -> Card:
         is_paused=bool(await communities.paused(session, [community.id])),
         closed_because=await newest_reason(session, case.id) if case.state in _WITH_REASON else "",
         community_language=card_language(community.policy),
+        names=await names_of(session, community.id, {message.author for message in case.post.thread}),
     )
     card = await _with_drafts(session, card)
     return replace(card, reviews=await prepared.reviews_of(session, community.id, prepared_of(card.drafts)))

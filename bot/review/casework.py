@@ -18,18 +18,21 @@ from bot.review.decisions import Decisions
 from bot.review.post_status import note_original
 from bot.review.proposals import Proposals
 from bot.sending.outbox import Outbox
-from bot.store.cases import captures
+from bot.store.cases import captures, flaggers
 from bot.store.cases import cases as store
 from bot.store.cases.sending import case_replied_with
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
 from bot.store.people.communities import Community
-from core.models import FlaggedPost, Intent, PostRef
+from bot.store.people.people import require_on_case
+from bot.store.views.open_cases import case_numbered, open_cases
+from bot.store.views.review_cards import put_up_again, was_deleted
+from core.models import FlaggedPost, Intent, PostRef, Priority
 from core.moderation.approval import CaseState
-from core.moderation.cards import Approval, Card, ProposedReply
+from core.moderation.cards import Approval, Card, OpenCases, ProposedReply
 from core.moderation.decline import DeclineReason
 from core.moderation.input_checks import check_text
-from core.moderation.roles import Person
+from core.moderation.roles import OnCase, Person
 
 _STANDS: Final = "somebody looked: it stands there"
 _MISSING: Final = "somebody looked: it does not stand there"
@@ -68,9 +71,17 @@ class FrontDesk:
         """Open the case of a post; committed when it returns. A post that was flagged before keeps its case."""
         case = await self._intake.flag(post)
         platform, user = post.ref.platform, post.flagged_by
-        return await self._database.run(
-            "show a flagged case", lambda session: seen_after_flagging(session, case.id, platform, user)
-        )
+
+        async def work(session: Session) -> Card:
+            if post.priority is not Priority.DETECTED:
+                await flaggers.remember(session, case, user)
+            return await seen_after_flagging(session, case.id, platform, user)
+
+        return await self._database.run("show a flagged case", work)
+
+    async def member_flag(self, post: FlaggedPost) -> Card | None:
+        """Flag a post for the moderators, with a role or without; ``None`` if more people must flag it first."""
+        return await self.flag(post) if await self._intake.counts(post) else None
 
     async def card(self, case_id: str, by: Person) -> Card:
         """A case as this person may see it."""
@@ -94,6 +105,32 @@ class FrontDesk:
 
         case_id = await self._database.run("find a case", look)
         return None if case_id is None else await self.card(case_id, by)
+
+    async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
+        """A page of a community's open cases, oldest first; of a page that there is not, the last one."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> OpenCases:
+            await require_on_case(session, known.id, by, OnCase.READ)
+            return await open_cases(session, known.id, page)
+
+        return await self._database.run("list open cases", work)
+
+    async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
+        """The case that people call so, and its card again in the review channel if it is open and its card is gone."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> Card:
+            await require_on_case(session, known.id, by, OnCase.READ)
+            case_id = await case_numbered(session, known.id, number)
+            await put_up_again(session, case_id)
+            return await seen_by(session, case_id, by)
+
+        return await self._database.run("show a case by its number", work)
+
+    async def card_gone(self, ref: PostRef) -> None:
+        """A message was deleted; the card of an open case comes back."""
+        await self._database.run("note that a card is gone", lambda session: was_deleted(session, ref))
 
     async def hold(self, case_id: str, by: Person) -> Card:
         """Hold a case; ``Conflict`` says who else holds it, and until when."""

@@ -15,7 +15,7 @@ from functools import partial
 from core.errors import BadSettings, PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.moderation.desk_ports import Casework, Governance
-from core.moderation.platforms import ChatPlatform, ReviewSurface, RoleSource
+from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource
 from core.moderation.roles import Role
 from core.ports import HateDetector
 
@@ -41,6 +41,7 @@ class Connection:
     Attributes:
         roles: who may do what by the platform's own rights; ``None`` where only roles given in Antiphon count.
         surface: where cases are reviewed; ``None`` where they are not reviewed on this platform.
+        notifier: calls people to cases; ``None`` where the platform cannot.
         until_lost: returns, or raises the reason, once the connection has ended for good. May be called more than once.
         note: a line for the person who runs Antiphon, such as the address that adds a bot to a server.
     """
@@ -48,6 +49,7 @@ class Connection:
     platform: ChatPlatform
     roles: RoleSource | None = None
     surface: ReviewSurface | None = None
+    notifier: Notifier | None = None
     until_lost: Callable[[], Awaitable[None]] = never
     note: str = ""
 

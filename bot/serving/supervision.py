@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.drafting.queue import Backoff
+from bot.review.attention import Attention
 from bot.review.board import ReviewBoard
 from bot.runtime.waiting import pause
 from bot.sending.outbox import Outbox
@@ -155,6 +156,8 @@ class Supervisor:
         parts = [self._outbox.run(halt, self._served.name.__eq__)]
         if connection.surface is not None:
             parts.append(ReviewBoard(self._database, connection.surface, self._served.name, self._owner).run(halt))
+        if connection.notifier is not None:
+            parts.append(Attention(self._database, connection.notifier, self._served.name, self._owner).run(halt))
         await together(parts, halt, CLOSING_SECONDS, until=[stop.wait(), *ends])
 
     async def _lost(self, connection: Connection) -> None:

@@ -25,8 +25,10 @@ from bot.store.schema import (
     CampaignRow,
     CaseRow,
     FirstApprovalRow,
+    FlaggerRow,
     JobRow,
     JobState,
+    MemberFlagRow,
     MembershipRow,
     NoteRow,
     PersonRow,
@@ -204,6 +206,8 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
     roles = delete(MembershipRow).where(MembershipRow.person_id == person).returning(MembershipRow.role)
     memberships = (await session.execute(roles)).all()
     await session.execute(delete(ProposalRow).where(ProposalRow.person_id == person))
+    await session.execute(delete(FlaggerRow).where(FlaggerRow.person_id == person))
+    await session.execute(delete(MemberFlagRow).where(MemberFlagRow.person_id == person))
     firsts = delete(FirstApprovalRow).where(FirstApprovalRow.moderator == person).returning(FirstApprovalRow.case_id)
     await touch(session, *sorted(set(await session.scalars(firsts))))
     await session.execute(

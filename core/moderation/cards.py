@@ -64,6 +64,7 @@ class Card:
         is_paused: posting is stopped, here or everywhere.
         closed_because: the reason in the last line of the log, if the case is closed or needs a person.
         reviews: who reviewed the prepared replies in the drafts, by the ids of these replies.
+        names: the names of the people in the post's thread whom the community knows, by their pseudonyms.
         community_language: the language that the community chose for its cards, as ISO 639-1; ``None`` for none.
     """
 
@@ -101,6 +102,32 @@ class Card:
     closed_because: str = ""
     community_language: str | None = None
     reviews: Mapping[str, ReviewOfPrepared] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCase:
+    """A case that is not closed, in one line of a list; ``card`` is where its card is, ``None`` if it has none."""
+
+    case_id: str
+    state: CaseState
+    opened_at: datetime
+    holder: Holder | None
+    card: PostRef | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCases:
+    """One page of a community's open cases, oldest first; pages are counted from 0, and there is always one.
+
+    ``total`` and ``oldest`` are of all pages.
+    """
+
+    cases: tuple[OpenCase, ...]
+    page: int
+    pages: int
+    total: int
+    oldest: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

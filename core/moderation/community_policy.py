@@ -19,7 +19,9 @@ from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
 from core.moderation.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
 from core.moderation.draft_options import MAX_TONE, check_language, check_tone
+from core.moderation.notices import CallKind
 from core.moderation.own.replies import checked_notice
+from core.moderation.quiet_hours import check_quiet_hours, check_time_zone
 from core.moderation.roles import Role
 
 __all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json", "to_json"]
@@ -27,6 +29,9 @@ __all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json",
 MAX_KEYWORDS: Final = 200
 MAX_KEYWORD: Final = 60
 MAX_LISTED: Final = 100
+MOST_FLAGGERS: Final = 20
+LEAST_MINUTES: Final = 5
+MOST_MINUTES: Final = 10_080
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2100
 
@@ -53,6 +58,14 @@ class CommunityPolicy:
         evidence_since: the first year of publication of evidence; ``None`` for any.
         norm_notice: the notice on the rules in the community's own words, by language; "" for no notice in a language.
             The project's wording stands in for a language that is not named.
+        calls: the role of the platform that is called to a case, by the reason; none calls nobody.
+        waiting_minutes: how long a case waits for a person before ``CallKind.WAITING``.
+        quiet_hours: when nobody is called, such as ``22:00-07:00``, in ``time_zone``; "" for never.
+        time_zone: the community's, by continent and city.
+        threats_in_quiet_hours: whether a threat calls its role all the same.
+        members_flag: whether people without a role may flag, too; they get no drafts.
+        flaggers_needed: how many of them must flag a post before it becomes a case.
+        tells_flaggers: whether people who flagged a post are told, once and privately, what became of it.
     """
 
     review_channel: str = ""
@@ -69,12 +82,32 @@ class CommunityPolicy:
     publishers: tuple[str, ...] = ()
     evidence_since: int | None = None
     norm_notice: dict[str, str] = field(default_factory=dict)
+    calls: dict[CallKind, str] = field(default_factory=dict)
+    waiting_minutes: int = 120
+    quiet_hours: str = ""
+    time_zone: str = "UTC"
+    threats_in_quiet_hours: bool = False
+    members_flag: bool = False
+    flaggers_needed: int = 1
+    tells_flaggers: bool = False
 
     def __post_init__(self) -> None:
         if not LEAST_CAREFUL <= self.one_in <= MOST_CAREFUL:
             raise BadInput(
                 sentence("A false alarm in {count} messages is out of range.", count=self.one_in),
                 remedy=sentence("Name a number from {least} to {most}.", least=LEAST_CAREFUL, most=MOST_CAREFUL),
+            )
+        check_quiet_hours(self.quiet_hours)
+        check_time_zone(self.time_zone)
+        if not LEAST_MINUTES <= self.waiting_minutes <= MOST_MINUTES:
+            raise BadInput(
+                sentence("{minutes} minutes are out of range.", minutes=self.waiting_minutes),
+                remedy=sentence("Name a number from {least} to {most}.", least=LEAST_MINUTES, most=MOST_MINUTES),
+            )
+        if not 1 <= self.flaggers_needed <= MOST_FLAGGERS:
+            raise BadInput(
+                sentence("{count} people who flag are out of range.", count=self.flaggers_needed),
+                remedy=sentence("Name a number from {least} to {most}.", least=1, most=MOST_FLAGGERS),
             )
         check_tone(self.tone)
         for language in (self.language, *self.norm_notice):

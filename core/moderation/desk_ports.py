@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from core.models import FlaggedPost, Intent, PostRef
-from core.moderation.cards import Approval, Card, DeskStatus, ProposedReply, Statistics
+from core.moderation.cards import Approval, Card, DeskStatus, OpenCases, ProposedReply, Statistics
 from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.decline import DeclineReason
@@ -39,6 +39,17 @@ class Casework(Protocol):
         """
         ...
 
+    async def member_flag(self, post: FlaggedPost) -> Card | None:
+        """Flag a post as ``flag`` does, also without a role where the community allows it (``members_flag``).
+
+        Returns:
+            ``None`` if the flag was counted, and more people must flag the post before it becomes a case.
+
+        Raises:
+            NotAllowed: as ``flag``, or people without a role may not flag there.
+        """
+        ...
+
     async def card(self, case_id: str, by: Person) -> Card:
         """A case as this person may see it. People who only flagged the post see the post's words and no others."""
         ...
@@ -56,6 +67,24 @@ class Casework(Protocol):
 
     async def find(self, ref: PostRef, by: Person) -> Card | None:
         """The case of a post, or that a posted reply belongs to; ``None`` if there is none."""
+        ...
+
+    async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
+        """A page of a community's open cases, oldest first; of a page that there is not, the last one."""
+        ...
+
+    async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
+        """The case of a community that people call so (``core.moderation.case_numbers``).
+
+        If it is open, its card is put up again where it is gone.
+        """
+        ...
+
+    async def card_gone(self, ref: PostRef) -> None:
+        """Say that a message is gone. If it was the card of an open case, the card is put up again.
+
+        The card of a closed case stays gone; any other message is ignored.
+        """
         ...
 
     async def hold(self, case_id: str, by: Person) -> Card:

@@ -11,6 +11,7 @@ from typing import Protocol
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
 from core.moderation.cards import Card
+from core.moderation.notices import Notice
 from core.moderation.roles import Role
 
 
@@ -107,9 +108,9 @@ class ReviewSurface(Protocol):
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         """Show a card, or replace the one that ``shown`` names; returns where the card is now.
 
-        A card that is gone is shown again, as is one that the platform lets nobody change any more. Two calls for one
-        case without ``shown``, within ``resend_seconds`` of the platform, show one card: a crash between showing a card
-        and storing its place leaves no second card.
+        The card of an open case is shown again if it is gone, as is one that the platform lets nobody change any more;
+        that of a closed case stays gone. Two calls for one case without ``shown``, within ``resend_seconds`` of the
+        platform, show one card: a crash between showing a card and storing its place leaves no second card.
 
         Raises:
             PlatformBusy: nothing in this community now; ``retry_after_seconds`` says when.
@@ -128,5 +129,32 @@ class ReviewSurface(Protocol):
 
         Raises:
             PlatformUnavailable: as ``show``.
+        """
+        ...
+
+
+class Notifier(Protocol):
+    """Short messages of ours to the people who review, beside the cards. A platform that has none brings no notifier.
+
+    None holds a word of a post. Two calls for one ``Notice.key`` within a minute are one message.
+    """
+
+    async def call(self, notice: Notice, role: str) -> None:
+        """Call the people with one role of the platform to a case, below its card. Nobody else is mentioned.
+
+        Raises:
+            PlatformUnavailable: certainly nobody was called.
+            AmbiguousSend: they may have been called.
+        """
+        ...
+
+    async def tell(self, notice: Notice, user: str) -> None:
+        """Tell one person privately; where that cannot be, below the card, mentioning nobody else.
+
+        An ``outcome`` is for a person who flagged: it is said privately or not at all.
+
+        Raises:
+            PlatformUnavailable: they were certainly not told.
+            AmbiguousSend: they may have been told.
         """
         ...

@@ -40,6 +40,11 @@ def taken_in(card: Card, locale: str, limit: int, *, channel: str = "", promise:
     return shortened("\n".join(line for line in lines if line), limit)
 
 
+def counted(locale: str) -> str:
+    """What is said where more people must flag a post first."""
+    return gettext("Thank you. The moderators get this post when enough people have flagged it.", locale)
+
+
 def with_drafts(card: Card, reader: Reader, limit: int) -> str:
     """The drafts, best first, as many as fit into ``limit`` characters."""
     locale = reader.locale

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Protocol
 
-from adapters.common.capture.answers import ended, is_decided, taken_in, too_late, with_drafts
+from adapters.common.capture.answers import counted, ended, is_decided, taken_in, too_late, with_drafts
 from adapters.common.capture.following import Following
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.desk import DeskAccess
@@ -65,16 +65,32 @@ class Asking:
         self._following = following
 
     async def take_in(
-        self, post: FlaggedPost, written_at: datetime, by: Person, answer: PrivateAnswer, *, wants_drafts: bool
+        self,
+        post: FlaggedPost,
+        written_at: datetime,
+        by: Person,
+        answer: PrivateAnswer,
+        *,
+        wants_drafts: bool,
+        is_member: bool = False,
     ) -> None:
         """Commit the flag, then say what happens; with ``wants_drafts`` show the drafts when they are there.
+
+        Args:
+            is_member: they may have no role: the community says whether they may flag, and how many must.
 
         Raises:
             NotAllowed: the post is private, or they flagged too many.
         """
-        if not post.is_from_elsewhere:
+        if not (post.is_from_elsewhere or is_member):
             self._known.add(post.ref, written_at)
-        card = await self._desk.casework.flag(post)
+        casework = self._desk.casework
+        card = await (casework.member_flag(post) if is_member else casework.flag(post))
+        if card is None:  # no case yet: the filter may still find the post
+            await answer.give(counted(answer.reader.locale))
+            return
+        if is_member:
+            self._known.add(post.ref, written_at)
         if wants_drafts and card.drafts and is_decided(card):
             await answer.give(with_drafts(card, answer.reader, answer.limit))
             return

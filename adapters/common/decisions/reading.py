@@ -34,11 +34,26 @@ async def show_post(press: Press) -> None:
     card = await _read(press)
     markup = press.reader.markup
     title = gettext("The post, covered, after what was said before it:", press.locale)
-    turns = [(message.author, message.text) for message in card.post.thread]
+    turns = list(zip(_speakers(card, press.locale), (message.text for message in card.post.thread), strict=True))
     turns.append((gettext("the post", press.locale), card.post.text))
     shown = [f"{markup.inert(author, _AUTHOR)}: {markup.covered(text)}" for author, text in turns]
     plain = "\n\n".join(f"{author}:\n{text}" for author, text in turns)
     await _show(press, title, shown, TextFile("post.txt", plain, is_covered=True))
+
+
+def _speakers(card: Card, locale: str) -> list[str]:
+    """Who said what before the post: names that the community knows; others are told apart by numbers."""
+    others: dict[str, int] = {}
+    found = []
+    for message in card.post.thread:
+        if message.author in card.names:
+            found.append(card.names[message.author])
+        elif message.author == card.post.author:
+            found.append(gettext("the author of the post", locale))
+        else:
+            number = others.setdefault(message.author, len(others) + 1)
+            found.append(gettext("another person ({number})", locale, number=number))
+    return found
 
 
 async def show_drafts(press: Press) -> None:

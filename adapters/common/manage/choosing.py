@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from adapters.common.desk import DeskAccess
-from adapters.common.manage import setup, targets
+from adapters.common.manage import cases, setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager, require
 from adapters.common.manage.panels import Form, Panel
 from adapters.common.words.errors import explain
@@ -83,6 +83,8 @@ class Choosing:
 
     async def panel(self, manager: Manager, name: str, facts: CommunityFacts, notice: str = "") -> Panel:
         """A panel with the present settings."""
+        if name == cases.PANEL:
+            return await self._cases(manager)
         policy = await self._policy(manager)
         if name == targets.PANEL:
             return targets.targets_panel(policy, manager.reader, notice, await self._watched(manager, policy))
@@ -99,10 +101,16 @@ class Choosing:
 
     async def answer(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Panel:
         """Do what was chosen; the panel afterwards says what it did, or why not."""
+        if chosen.panel == cases.PANEL:
+            return await self._cases(manager, cases.page_of(chosen.field))
         if (chosen.panel, chosen.field) == (setup.PANEL, "posting_on"):
             await require(self._desk, manager, OnCommunity.CONFIGURE)
             return setup.confirm_panel(manager.reader)
         return await self.panel(manager, chosen.panel, facts, await self._noticed(manager, chosen, facts))
+
+    async def _cases(self, manager: Manager, page: int = 0) -> Panel:
+        found = await self._desk.casework.open_cases(self._desk.platform, manager.community, manager.person, page)
+        return cases.cases_panel(found, manager.reader)
 
     async def _policy(self, manager: Manager) -> CommunityPolicy:
         return await self._desk.governance.policy(self._desk.platform, manager.community)

@@ -11,7 +11,7 @@ from typing import Protocol
 from adapters.common.desk import DeskAccess
 from adapters.common.words.markup import Reader
 from core.moderation.community_policy import CommunityPolicy
-from core.moderation.roles import OnCommunity, Person, Role
+from core.moderation.roles import OnCase, OnCommunity, Person, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class CommunityFacts(Protocol):
         ...
 
 
-async def require(desk: DeskAccess, manager: Manager, action: OnCommunity) -> None:
+async def require(desk: DeskAccess, manager: Manager, action: OnCase | OnCommunity) -> None:
     """Raise ``NotAllowed`` if they may not do this. A community's owner may always configure: that is how it begins."""
     if not (manager.is_owner and action is OnCommunity.CONFIGURE):
         await desk.governance.require(desk.platform, manager.community, manager.person, action)

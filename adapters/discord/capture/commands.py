@@ -89,7 +89,7 @@ class CaptureCommands:
     async def about_message(self, interaction: Interaction, message: discord.Message, *, wants_drafts: bool) -> None:
         """Flag the message whose menu was used."""
         await defer(interaction)
-        asker = await self._asker(interaction)
+        asker = await self._asker(interaction, wants_drafts=wants_drafts)
         how, priority = (
             ("message menu: draft", Priority.ASKED) if wants_drafts else ("message menu: flag", Priority.FLAGGED)
         )
@@ -109,8 +109,8 @@ class CaptureCommands:
             post = await self._post_of(message, asker, Flag(asker.person.user, "/counter", Priority.ASKED, wish))
         await self._take_in(interaction, asker, post, wants_drafts=True)
 
-    async def _asker(self, interaction: Interaction) -> Asker:
-        """The person who asks, if they may.
+    async def _asker(self, interaction: Interaction, *, wants_drafts: bool = True) -> Asker:
+        """The person who asks, if they may; where members may flag, the desk says so when they do.
 
         Raises:
             NotAllowed: they have no role that may flag, or the bot is not in this server.
@@ -126,7 +126,8 @@ class CaptureCommands:
         policy = await self._client.desk.policies.of(str(guild.id))
         locale = reader_language(interaction.locale.value, policy.language)
         speak(interaction, locale)
-        await self._client.desk.governance.require(NAME, str(guild.id), person, OnCase.FLAG)
+        if wants_drafts or not policy.members_flag:
+            await self._client.desk.governance.require(NAME, str(guild.id), person, OnCase.FLAG)
         return Asker(guild, person, locale, policy)
 
     async def _post_of(self, message: discord.Message, asker: Asker, flag: Flag) -> FlaggedPost:
@@ -168,7 +169,10 @@ class CaptureCommands:
 
     async def _take_in(self, interaction: Interaction, asker: Asker, post: FlaggedPost, *, wants_drafts: bool) -> None:
         private = CommandAnswer(interaction, reader_of(asker.locale), _review_channel(interaction, asker))
-        await self._asking.take_in(post, written_at(post.ref), asker.person, private, wants_drafts=wants_drafts)
+        is_member = not wants_drafts and asker.policy.members_flag
+        await self._asking.take_in(
+            post, written_at(post.ref), asker.person, private, wants_drafts=wants_drafts, is_member=is_member
+        )
 
 
 def _review_channel(interaction: Interaction, asker: Asker) -> str:

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import discord
-from discord import app_commands
+from discord import app_commands, ui
 from discord.app_commands import Choice, locale_str
 
-from adapters.common.manage import setup, targets
+from adapters.common.manage import cases, setup, targets
 from adapters.common.manage.managers import require
 from adapters.common.manage.reports import Watch, statistics_text, status_text
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient
@@ -29,10 +29,14 @@ from adapters.discord.manage.servers import Server, ServerManager, manager_of
 from adapters.discord.speech.private_answers import Interaction, answer, defer
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
-from core.moderation.roles import OnCommunity
+from core.moderation.cards import Card
+from core.moderation.roles import OnCase, OnCommunity
 from core.ports import HateDetector
 
+CardView: TypeAlias = Callable[[Card, str], ui.LayoutView]
+"""A card as a message, in a language."""
 _MAX_NOTE: Final = 200
+_MAX_NUMBER: Final = 33
 _In = discord.Interaction[AntiphonClient]
 
 
@@ -42,13 +46,20 @@ class Commands:
     Args:
         left_out: how many posts capture could not look at since the start.
         detector: the filter of watched channels; ``None`` where there is none.
+        card_view: shows one case.
     """
 
     def __init__(
-        self, client: AntiphonClient, panels: PanelActions, left_out: Callable[[], int], detector: HateDetector | None
+        self,
+        client: AntiphonClient,
+        panels: PanelActions,
+        left_out: Callable[[], int],
+        detector: HateDetector | None,
+        card_view: CardView,
     ) -> None:
         self._client = client
         self._panels = panels
+        self._card_view = card_view
         self._left_out = left_out
         self._detector = detector
 
@@ -69,6 +80,18 @@ class Commands:
         watch = Watch("" if reads else may_not_read(manager.locale), self._left_out(), languages)
         wanting = Server(manager.guild, reads).lacking(policy, manager.locale)
         await answer(interaction, status_text(found, watch, wanting, manager.reader))
+
+    async def list_cases(self, interaction: Interaction) -> None:
+        """List the open cases, oldest first."""
+        manager = await self._begin(interaction, OnCase.READ)
+        await self._panels.show(interaction, manager, cases.PANEL)
+
+    async def show_case(self, interaction: Interaction, number: str) -> None:
+        """Show one case by its number; if it is open, its card comes back to the review channel where it is gone."""
+        manager = await self._begin(interaction, OnCase.READ)
+        casework = self._client.desk.casework
+        card = await casework.numbered(NAME, manager.community, number, manager.person)
+        await interaction.edit_original_response(view=self._card_view(card, manager.locale))
 
     async def pause(self, interaction: Interaction, note: str) -> None:
         """Stop all posting here at once."""
@@ -117,7 +140,7 @@ class Commands:
         manager = await manager_of(self._client, interaction)
         await answer(interaction, help_text(manager.locale))
 
-    async def _begin(self, interaction: Interaction, action: OnCommunity) -> ServerManager:
+    async def _begin(self, interaction: Interaction, action: OnCase | OnCommunity) -> ServerManager:
         await defer(interaction)
         manager = await manager_of(self._client, interaction)
         await require(self._client.desk, manager, action)
@@ -143,6 +166,7 @@ def group_of(commands: Commands) -> app_commands.Group:
         allowed_installs=INSTALLED_IN_SERVERS,
     )
     _add_panels(group, commands)
+    _add_cases(group, commands)
     _add_switches(group, commands)
     _add_reports(group, commands)
     return group
@@ -158,6 +182,18 @@ def _add_panels(group: app_commands.Group, commands: Commands) -> None:
     )
     async def show_targets(interaction: _In) -> None:
         await commands.show_panel(interaction, targets.PANEL)
+
+
+def _add_cases(group: app_commands.Group, commands: Commands) -> None:
+    @group.command(name=locale_str("cases"), description=locale_str("The open cases, oldest first"))
+    async def list_cases(interaction: _In) -> None:
+        await commands.list_cases(interaction)
+
+    @group.command(name=locale_str("case"), description=locale_str("One case, by the number on its card"))
+    @app_commands.describe(number=locale_str("The number of the case, such as A1B2C"))
+    @app_commands.rename(number=locale_str("number"))
+    async def show_case(interaction: _In, number: app_commands.Range[str, 1, _MAX_NUMBER]) -> None:
+        await commands.show_case(interaction, number)
 
 
 def _add_switches(group: app_commands.Group, commands: Commands) -> None:

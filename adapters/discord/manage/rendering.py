@@ -39,7 +39,8 @@ def panel_layout(panel: Panel, guild: discord.Guild) -> ui.LayoutView:
             view.add_item(ui.ActionRow(_select(panel.name, part, guild)))
         else:
             view.add_item(ui.TextDisplay(part))
-    view.add_item(ui.ActionRow(*(_button(panel.name, button) for button in panel.buttons)))
+    if panel.buttons:
+        view.add_item(ui.ActionRow(*(_button(panel.name, button) for button in panel.buttons)))
     view.stop()
     return view
 

@@ -88,6 +88,7 @@ class Server:
             said.insert(0, _lack(self.guild, policy.review_channel, FOR_REVIEW, locale))
         if policy.everybody_role and not self._has_role(policy.everybody_role):
             said.append(gettext("The role that was everybody's is gone. Choose another with /antiphon setup.", locale))
+        said += [_mute(self.guild, role, policy.review_channel, locale) for role in sorted(set(policy.calls.values()))]
         return [sentence for sentence in said if sentence]
 
     def unread(self, locale: str) -> str:
@@ -237,3 +238,18 @@ def _lack(guild: discord.Guild, channel_id: str, needed: tuple[str, ...], locale
     if not missing:
         return ""
     return gettext("In {channel} the bot lacks: {missing}.", locale, channel=channel.mention, missing=missing)
+
+
+def _mute(guild: discord.Guild, role_id: str, review_channel: str, locale: str) -> str:
+    """Why a role that is to be called hears nothing; "" if it does."""
+    role = guild.get_role(int(role_id)) if role_id.isdecimal() else None
+    if role is None:
+        return gettext("The role with the number {id}, which is to be called to cases, is gone.", locale, id=role_id)
+    channel = guild.get_channel(int(review_channel)) if review_channel.isdecimal() else None
+    if role.mentionable or channel is None or channel.permissions_for(guild.me).mention_everyone:
+        return ""
+    return gettext(
+        "{role} is not notified when it is called to a case: let anyone mention this role, in the role's settings.",
+        locale,
+        role=role.mention,
+    )

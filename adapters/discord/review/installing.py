@@ -1,4 +1,4 @@
-"""Letting a client answer the buttons, selects and modals of cards.
+"""Letting a client answer the buttons, selects and modals of cards, and hear of cards that somebody deletes.
 
 ``install`` is called once for each client, before it connects.
 """
@@ -11,11 +11,13 @@ from typing import Any
 import discord
 
 from adapters.common.cards.acts import Target
+from adapters.common.cards.deleted import DeletedCards
 from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.discord.connection.acting import acts
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.events import listen
+from adapters.discord.review.deletions import CardDeletions
 from adapters.discord.review.dialogs import fields_of
 from adapters.discord.review.ids import target_of
 from adapters.discord.review.items import ANSWERERS, CaseItem
@@ -74,3 +76,4 @@ def install(client: AntiphonClient, surface: DiscordReviewSurface | None = None)
     ANSWERERS[client] = review
     client.add_dynamic_items(CaseItem)
     listen(client, "interaction", review.submitted)
+    CardDeletions(DeletedCards(client.desk)).listen(client)

@@ -85,7 +85,7 @@ class DiscordReviewSurface:
         leftover: PostRef | None = None
         try:
             await self._check_readers(card, shown.channel)
-            if await self._edit(card, shown):
+            if await self._edit(card, shown) or card.state in CLOSED:
                 return shown
         except PlatformUnavailable:
             if shown.channel == channel:
@@ -154,7 +154,7 @@ class DiscordReviewSurface:
         with self._client.requests.alone():
             message = await self._client.get_partial_messageable(channel).send(
                 view=card_layout(card, self._language_of(card), covers_all=True),
-                nonce=_nonce(card.case_id, str(channel), gone.message if gone is not None else ""),
+                nonce=nonce_of(card.case_id, str(channel), gone.message if gone is not None else ""),
                 allowed_mentions=_NOBODY,
             )
         return message.id
@@ -199,7 +199,7 @@ class DiscordReviewSurface:
         return str(guild.preferred_locale) if guild is not None else "en"
 
 
-def _nonce(*parts: str) -> str:
+def nonce_of(*parts: str) -> str:
     """The same for the same card in the same place; another one once that card was deleted."""
     return base64.b32encode(hashlib.sha256(":".join(parts).encode()).digest()).decode()[:_NONCE_CHARACTERS]
 

@@ -185,3 +185,13 @@ async def name_of(session: Session, community_id: str, person_id: str) -> str:
     """The name of a person with a role in the community; the pseudonym of anybody else."""
     query = select(MembershipRow.name).filter_by(community_id=community_id, person_id=person_id).limit(1)
     return await session.scalar(query) or person_id
+
+
+async def names_of(session: Session, community_id: str, person_ids: Collection[str]) -> dict[str, str]:
+    """The names of those of the people who have a role in the community, by their pseudonyms."""
+    if not person_ids:
+        return {}
+    query = select(MembershipRow.person_id, MembershipRow.name).where(
+        MembershipRow.community_id == community_id, MembershipRow.person_id.in_(sorted(person_ids))
+    )
+    return {str(who): str(name) for who, name in await session.execute(query) if name}

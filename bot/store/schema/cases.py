@@ -143,6 +143,49 @@ class ReviewCardRow(Base):
     shown_at: Mapped[datetime]
 
 
+class NoticeRow(Base):
+    """That people were told something about a case: ``kind`` says why, ``about`` of what, where it can happen again.
+
+    ``begun_at`` is before the platform was called, ``said_at`` after it, or ``None``: nobody knows yet.
+    """
+
+    __tablename__ = "notices"
+
+    case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    about: Mapped[str] = mapped_column(primary_key=True)
+    begun_at: Mapped[datetime]
+    said_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class FlaggerRow(Base):
+    """A person who is to be told what became of a post that they flagged; deleted once they were.
+
+    ``user`` is the platform's own id, since nobody can be told anything by a pseudonym.
+    """
+
+    __tablename__ = "flaggers"
+
+    case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"), primary_key=True)
+    person_id: Mapped[str] = mapped_column(primary_key=True)
+    user: Mapped[str]
+    flagged_at: Mapped[datetime]
+
+
+class MemberFlagRow(Base):
+    """A flag of a person without a role, for a post that has no case yet (``bot.store.cases.member_flags``)."""
+
+    __tablename__ = "member_flags"
+    __table_args__ = (Index("member_flags_by_person", "person_id"),)
+
+    platform: Mapped[str] = mapped_column(primary_key=True)
+    community: Mapped[str] = mapped_column(primary_key=True)
+    channel: Mapped[str] = mapped_column(primary_key=True)
+    message: Mapped[str] = mapped_column(primary_key=True)
+    person_id: Mapped[str] = mapped_column(primary_key=True)
+    flagged_at: Mapped[datetime]
+
+
 class BoardTroubleRow(Base):
     """Why and since when a community's cards cannot be shown in a channel; deleted when one is shown there again.
 

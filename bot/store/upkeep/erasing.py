@@ -24,9 +24,11 @@ from bot.store.schema import (
     Change,
     ClaimChoiceRow,
     FirstApprovalRow,
+    FlaggerRow,
     JobRow,
     MembershipRow,
     NoteRow,
+    NoticeRow,
     OutboxRow,
     OutcomeRow,
     OwnCardRow,
@@ -47,13 +49,13 @@ FORGOTTEN: Final = "erased-"
 """The reason in the last audit line of a case that is gone."""
 WORDS: Final = (
     "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
-    "persons", "prepared_replies", "own_cards",
+    "persons", "prepared_replies", "own_cards", "flaggers",
 )  # fmt: skip
 """The tables that hold words or names, and so must be cleaned after an erasure."""
 
 _OF_CASES: Final = (
     ApprovalRow, FirstApprovalRow, OutcomeRow, SuggestionRow, ClaimChoiceRow, PreviewRow, ProposalRow, ReviewCardRow,
-    JobRow,
+    NoticeRow, FlaggerRow, JobRow,
 )  # fmt: skip
 
 
@@ -75,7 +77,7 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
     await session.execute(update(ReviewCardRow).where(ReviewCardRow.case_id == case_id).values(digest=""))
     for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
         row.document = _without_words(row.document)
-    for table in (ClaimChoiceRow, PreviewRow, ProposalRow, JobRow):
+    for table in (ClaimChoiceRow, PreviewRow, ProposalRow, FlaggerRow, JobRow):
         await session.execute(delete(table).where(table.case_id == case_id))
     await session.execute(delete(NoteRow).where(NoteRow.stream == case_id))
     await forget_lead(session, case_id)
@@ -147,7 +149,8 @@ async def forget_unknown(session: Session, before: datetime) -> int:
     has_role = exists().where(MembershipRow.person_id == PersonRow.id)
     reviewed = exists().where(PreparedReplyRow.reviewed_by == PersonRow.id)
     signed = exists().where(or_(OwnCardRow.proposed_by == PersonRow.id, OwnCardRow.reviewed_by == PersonRow.id))
-    unknown = PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed, ~signed
+    waits = exists().where(FlaggerRow.person_id == PersonRow.id)
+    unknown = PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed, ~signed, ~waits
     old = set(await session.scalars(select(PersonRow.id).where(*unknown)))
     if old:
         async for thread in await session.stream_scalars(select(CaseRow.thread).where(CaseRow.erased_at.is_(None))):

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import delete, func, or_, select, update
 
+from bot.store.cases.cases import CARDLESS, touch
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
 from bot.store.people import communities
@@ -121,6 +122,32 @@ async def keep_place(session: Session, case_id: str, ref: PostRef, digest: str, 
     if not await insert_new(session, ReviewCardRow, {"case_id": case_id, **place}, "case_id"):
         moved = update(ReviewCardRow).where(ReviewCardRow.case_id == case_id).values(place)
         await session.execute(moved, execution_options={"synchronize_session": "fetch"})
+
+
+async def put_up_again(session: Session, case_id: str) -> None:
+    """Have the card of an open case shown once more in its community's review channel, wherever it was before."""
+    row = await session.get(CaseRow, case_id, populate_existing=True)
+    if row is None or row.state in CLOSED or row.state in CARDLESS:
+        return
+    if not review_channel((await communities.load(session, row.community_id)).policy):
+        return
+    await session.execute(update(ReviewCardRow).where(ReviewCardRow.case_id == case_id).values(digest=""))
+    await touch(session, case_id)
+
+
+async def was_deleted(session: Session, ref: PostRef) -> None:
+    """Somebody deleted a message: an open case gets its card again, and a closed one is left without."""
+    query = (
+        select(CaseRow.id, CaseRow.state)
+        .join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
+        .where(ReviewCardRow.channel == ref.channel, ReviewCardRow.message == ref.message)
+        .where(CaseRow.platform == ref.platform, CaseRow.community == ref.community)
+    )
+    for case_id, state in list(await session.execute(query)):
+        if state in CLOSED:
+            await session.execute(delete(ReviewCardRow).where(ReviewCardRow.case_id == case_id))
+        else:
+            await put_up_again(session, case_id)
 
 
 async def were_shown(session: Session, case_id: str, shown: int) -> bool:

@@ -1,4 +1,4 @@
-"""Pruning: finished jobs are kept for some days, for people to look at; counts as long as figures need them."""
+"""Pruning: finished jobs are kept for some days, for people to look at; counts and flags as long as they count."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import delete, select
 
-from bot.store.cases import finds
+from bot.store.cases import finds, member_flags
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow, JobState
 from bot.store.work.jobs import Job
@@ -18,7 +18,7 @@ _OVER: Final = (JobState.DONE, JobState.CANCELLED, JobState.DEAD)
 
 
 class Pruning:
-    """Deletes old jobs and old counts of what the filter looked at."""
+    """Deletes old jobs, old counts of what the filter looked at, and flags that made no case."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -27,6 +27,7 @@ class Pruning:
         """Delete jobs that have been over for longer than ``KEPT``, and counts that no figure uses any longer."""
         jobs = await in_batches(self._database, "prune jobs", _prune)
         await in_batches(self._database, "prune counts", lambda session: finds.forget_old_days(session, BATCH))
+        await self._database.run("prune flags", member_flags.forget_old)
         return Done(f"{jobs} jobs deleted")
 
 

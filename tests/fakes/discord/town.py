@@ -13,6 +13,7 @@ from adapters.discord.capture import install as install_capture
 from adapters.discord.connection.client import AntiphonClient, DiscordOptions
 from adapters.discord.manage import install as install_manage
 from adapters.discord.manage import sync_commands
+from adapters.discord.review import card_layout
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Role
@@ -52,7 +53,7 @@ class TownClient(AntiphonClient):
         """Install everything and tell Discord of the commands."""
         self.capture = install_capture(self, detector=self._antiphon.detector)
         capture = self.capture
-        install_manage(self, left_out=lambda: capture.left_out, detector=self._antiphon.detector)
+        install_manage(self, card_view=card_layout, left_out=lambda: capture.left_out, detector=self._antiphon.detector)
         await sync_commands(self, self._antiphon.memory)
 
 

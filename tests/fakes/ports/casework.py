@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost, Intent, PostRef
-from core.moderation.approval import CaseState, check_transition, text_hash
-from core.moderation.cards import Approval, Card, Holder, ProposedReply
+from core.moderation.approval import CLOSED, CaseState, check_transition, text_hash
+from core.moderation.cards import Approval, Card, Holder, OpenCase, OpenCases, ProposedReply
+from core.moderation.case_numbers import beginning_of_id
 from core.moderation.decline import DeclineReason
 from core.moderation.disclosure import render
 from core.moderation.roles import OnCase, Person, Role, may_on_case
@@ -19,16 +21,27 @@ NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 _HELD = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED)
 
 
+def open_cases(cards: Sequence[Card], page: int, size: int = 10) -> OpenCases:
+    """A page of those of the cards whose cases are open, as the desk lists them."""
+    found = sorted((card for card in cards if card.state not in CLOSED), key=lambda card: card.opened_at)
+    pages = max(1, -(-len(found) // size))
+    shown = found[page * size : (page + 1) * size]
+    lines = tuple(OpenCase(card.case_id, card.state, card.opened_at, card.holder, None) for card in shown)
+    return OpenCases(lines, page, pages, len(found), found[0].opened_at if found else None)
+
+
 @dataclass
 class MemoryCasework:
     """Cases by id. ``roles`` by the platform's user id; ``decided`` keeps what was done, by whom and how.
 
-    ``trouble`` is raised by the next call, once; reading a card takes ``slow_seconds``.
+    ``gone`` are the cards that were deleted. ``trouble`` is raised by the next call, once; reading a card takes
+    ``slow_seconds``.
     """
 
     roles: dict[str, Role] = field(default_factory=dict)
     cases: dict[str, Card] = field(default_factory=dict)
     decided: list[tuple[str, str, object]] = field(default_factory=list)
+    gone: list[PostRef] = field(default_factory=list)
     trouble: Exception | None = None
     slow_seconds: float = 0.0
     discloses: bool = True
@@ -48,6 +61,9 @@ class MemoryCasework:
         case_id = hashlib.sha256(repr(post.ref).encode()).hexdigest()[:32]
         return self.put(Card(case_id, 1, CaseState.QUEUED, post.ref.community, post, NOW))
 
+    async def member_flag(self, post: FlaggedPost) -> Card | None:
+        return await self.flag(post)
+
     async def card(self, case_id: str, by: Person) -> Card:
         await asyncio.sleep(self.slow_seconds)
         self._require(case_id, by, OnCase.READ)
@@ -62,6 +78,17 @@ class MemoryCasework:
     async def find(self, ref: PostRef, by: Person) -> Card | None:
         found = (card for card in self.cases.values() if ref in (card.post.ref, card.reply))
         return next(found, None)
+
+    async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
+        return open_cases(list(self.cases.values()), page)
+
+    async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
+        begun = beginning_of_id(number)
+        found = next((case_id for case_id in self.cases if begun and case_id.startswith(begun)), "")
+        return await self.card(found, by)
+
+    async def card_gone(self, ref: PostRef) -> None:
+        self.gone.append(ref)
 
     async def hold(self, case_id: str, by: Person) -> Card:
         card = self._require(case_id, by, OnCase.REVIEW)

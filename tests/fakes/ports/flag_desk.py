@@ -6,11 +6,12 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from core.errors import NotAllowed
+from core.errors import BadInput, NotAllowed
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
 from core.moderation.approval import CaseState
-from core.moderation.cards import Card, Waiting
+from core.moderation.cards import Card, OpenCases, Waiting
 from core.moderation.roles import Person
+from tests.fakes.ports.casework import open_cases
 
 DRAFT = "Most newcomers work and pay taxes."
 SOURCE = Source("OECD", "Migration Outlook", 2021, None, "https://example.org/outlook")
@@ -23,6 +24,8 @@ class FlagDesk:
         self.flagged: list[FlaggedPost] = []
         self.changes: list[tuple[PostRef, str | None]] = []
         self.errors: list[Exception] = []
+        self.members: list[str] = []
+        self.needed = 2
         self.slow_seconds = 0.0
         self.times_read = 0
         self._cards: dict[PostRef, Card] = {}
@@ -46,6 +49,15 @@ class FlagDesk:
             )
         return self._cards[post.ref]
 
+    async def member_flag(self, post: FlaggedPost) -> Card | None:
+        """The first ``needed - 1`` flags of a post are only counted."""
+        self.members.append(post.flagged_by)
+        return None if len(self.members) < self.needed else await self.flag(post)
+
+    def put(self, card: Card) -> None:
+        """Keep a case as it is."""
+        self._cards[card.post.ref] = card
+
     async def card(self, case_id: str, by: Person) -> Card:
         """A case, for the person who flagged it."""
         self.times_read += 1
@@ -62,6 +74,20 @@ class FlagDesk:
     async def posts(self, platform: str, most: int) -> list[PostRef]:
         """What was flagged, the newest last."""
         return [post.ref for post in self.flagged][-most:]
+
+    async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
+        """The cases that are not closed, ten on a page."""
+        return open_cases(list(self._cards.values()), page)
+
+    async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
+        """A case by the beginning of its id."""
+        found = [card for card in self._cards.values() if card.case_id.lower().startswith(number.lower())]
+        if not found:
+            raise BadInput(f"There is no case {number} here.", remedy="Look at the list.")
+        return found[0]
+
+    async def card_gone(self, ref: PostRef) -> None:
+        """Nothing: no card is shown here."""
 
     async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
         """Keep what is said."""

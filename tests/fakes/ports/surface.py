@@ -6,6 +6,7 @@ import asyncio
 
 from core.errors import PlatformUnavailable
 from core.models import PostRef
+from core.moderation.approval import CLOSED
 from core.moderation.cards import Card
 
 
@@ -17,6 +18,7 @@ class FakeSurface:
     ``loses_answers`` is how many of the next calls fail after the card stands. ``line`` holds every call up until it is
     set, ``lines`` those in a community. ``shut`` are communities in whose channel no card with words may be shown,
     ``news`` those that changed.
+    The card of a closed case that is gone stays gone.
     """
 
     def __init__(self, platform: str = "sample") -> None:
@@ -42,6 +44,8 @@ class FakeSurface:
             raise self.always[card.community]
         if card.post.text:
             await self.check(card.community, channel)
+        if shown is not None and shown not in self.cards and card.state in CLOSED:
+            return shown
         place = shown if shown in self.cards else self._of_case(card, channel)
         if place is None:
             place = PostRef(self.platform, card.community, channel, f"card-{len(self.calls)}")

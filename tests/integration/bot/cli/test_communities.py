@@ -92,6 +92,29 @@ def test_the_notice_on_the_rules_is_worded_switched_off_and_left_to_the_project(
     ]
 
 
+def test_who_is_called_to_which_cases(terminal: Terminal) -> None:
+    """Each option changes one thing; without options the command only says how it is."""
+    first = terminal.run("calls", COMMUNITY_ID, "--threat", "911", "--waiting", "33", "--waiting-minutes", "45")
+    assert (first.exit_code, first.stderr) == (0, "")
+    assert "threat: role 911, waiting: role 33; waiting is 45 minutes; quiet hours none." in first.stdout
+    terminal.run("calls", COMMUNITY_ID, "--quiet", "22:00-07:00", "--time-zone", "Europe/Madrid", "--threats-always")
+    terminal.run("calls", COMMUNITY_ID, "--waiting", "-")
+    shown = terminal.run("calls", COMMUNITY_ID).stdout
+    assert "called threat: role 911;" in shown
+    assert "quiet hours 22:00-07:00 Europe/Madrid, threats excepted." in shown
+    assert "none" in terminal.run("calls", COMMUNITY_ID, "--quiet", "-").stdout
+    lines = [line["what"] for line in terminal.document("show", COMMUNITY_ID)["history"]]
+    assert "settings changed: calls (threat 911, waiting 33), waiting_minutes" in lines
+
+
+def test_who_may_flag_and_hears_of_it(terminal: Terminal) -> None:
+    """Off at first; each option changes one thing."""
+    assert "flags by members off, 1 needed; telling them off." in terminal.run("flags", COMMUNITY_ID).stdout
+    terminal.run("flags", COMMUNITY_ID, "--members", "--needed", "3")
+    assert "members on, 3 needed; telling them on." in terminal.run("flags", COMMUNITY_ID, "--tell").stdout
+    assert terminal.run("flags", COMMUNITY_ID, "--needed", "0").exit_code == 2
+
+
 def test_everything_is_stopped_and_started_again(terminal: Terminal) -> None:
     """With a word of its own, so that nobody does it by leaving one out."""
     assert "anywhere." in terminal.run("pause", "--everywhere").stdout

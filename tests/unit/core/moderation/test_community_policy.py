@@ -10,6 +10,7 @@ from core.errors import BadInput
 from core.models import Intent, TargetGroup, Wish
 from core.moderation.community_policy import CommunityPolicy, changed, differences, from_json, to_json
 from core.moderation.draft_options import check_wish
+from core.moderation.notices import CallKind
 from core.moderation.roles import Role
 
 WHOLE = CommunityPolicy(
@@ -26,6 +27,14 @@ WHOLE = CommunityPolicy(
     publishers=("OECD",),
     evidence_since=2015,
     norm_notice={"en": "Rule 3: nobody is judged here by where they were born.", "eu": ""},
+    calls={CallKind.THREAT: "79"},
+    waiting_minutes=30,
+    quiet_hours="22:00-07:00",
+    time_zone="Europe/Madrid",
+    threats_in_quiet_hours=True,
+    members_flag=True,
+    flaggers_needed=3,
+    tells_flaggers=True,
 )
 
 
@@ -76,6 +85,11 @@ def test_a_notice_is_checked_when_it_is_set_and_kept_with_single_spaces() -> Non
         ({"norm_notice": {"fi": "Ei."}}, "does not write", "eu (Basque)"),
         ({"norm_notice": {"en": "Read example.org/rules first."}}, "links to", "Take the link out"),
         ({"norm_notice": "Be kind."}, "norm_notice", "dictionary"),
+        ({"waiting_minutes": 4}, "out of range", "5 to 10080"),
+        ({"flaggers_needed": 0}, "out of range", "1 to 20"),
+        ({"quiet_hours": "at night"}, "no quiet hours", "22:00-07:00"),
+        ({"time_zone": "Atlantis"}, "no time zone", "Europe/Madrid"),
+        ({"calls": {"boredom": "79"}}, "calls", "threat"),
     ],
 )
 def test_what_cannot_be_set_is_refused_with_a_remedy(changes: dict[str, object], said: str, remedy: str) -> None:
@@ -100,6 +114,8 @@ def test_the_log_says_which_settings_changed_and_nothing_that_was_typed() -> Non
         "review_channel", "roles (77 moderator, 78 volunteer)", "watched_channels (2)", "one_in", "groups (2)",
         "keywords (1)", "reaction", "language", "tone", "intents (2)", "publishers (1)", "evidence_since",
         "norm_notice (en, eu none)",
+        "calls (threat 79)", "waiting_minutes", "quiet_hours", "time_zone", "threats_in_quiet_hours", "members_flag",
+        "flaggers_needed", "tells_flaggers",
     )  # fmt: skip
     assert differences(WHOLE, WHOLE) == ()
     assert differences(WHOLE, changed(WHOLE, {"roles": {}, "tone": ""})) == ("roles (default)", "tone (default)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import discord
 import pytest
 import simcord
@@ -47,6 +49,25 @@ async def test_a_stranger_may_not_flag(application: FakeApplication) -> None:
         result = await town.stranger.context_menu(town.square, "Draft a reply", post)
         assert application.desk.flagged == []
         assert "Ask a manager for the role." in result.response.content and result.response.ephemeral
+
+
+async def test_members_may_flag_where_the_community_allows_it_and_get_no_drafts(application: FakeApplication) -> None:
+    """The desk says how many it takes; until then nobody is promised anything."""
+    client = application.client()
+    async with application.run(client) as env:
+        town = Town(env, application)
+        post = await town.author.send(town.square, HATE)
+        refused = await town.stranger.context_menu(town.square, "Flag for moderators", post)
+        assert "Ask a manager" in refused.response.content and application.desk.members == []
+        application.governance.policies[town.community] = CommunityPolicy(members_flag=True)
+        client.desk.policies.forget(town.community)
+        first = await town.stranger.context_menu(town.square, "Flag for moderators", post)
+        assert "enough people" in first.response.content and application.desk.flagged == []
+        other: Any = town.guild.add_member(env.create_user("another"))
+        second = await other.context_menu(town.square, "Flag for moderators", post)
+        assert "case1" in second.response.content and len(application.desk.flagged) == 1
+        drafts = await other.context_menu(town.square, "Draft a reply", post)
+        assert "Ask a manager" in drafts.response.content and len(application.desk.flagged) == 1
 
 
 async def test_flagging_for_moderators_promises_no_drafts(application: FakeApplication) -> None:

@@ -12,10 +12,15 @@ from typing import Any
 import discord
 import pytest
 
+from core.models import FlaggedPost, PostRef
 from core.moderation.cards import CardTrouble
+from core.moderation.case_numbers import short_number
 from core.moderation.community_policy import CommunityPolicy
+from core.moderation.notices import CallKind
+from tests.fakes.discord.messages import buttons_of, texts_of
 from tests.fakes.discord.panels import opened
 from tests.fakes.discord.town import FakeApplication, Town
+from tests.fakes.ports.cards import REVIEWED
 
 # Who may
 
@@ -25,6 +30,7 @@ from tests.fakes.discord.town import FakeApplication, Town
     [
         ("setup", {"manager", "admin", "owner"}),
         ("targets", {"manager", "admin", "owner"}),
+        ("cases", {"moderator", "manager", "admin"}),
         ("status", {"moderator", "manager", "admin"}),
         ("stats", {"moderator", "manager", "admin"}),
         ("pause", {"moderator", "manager", "admin"}),
@@ -108,6 +114,21 @@ async def test_the_status_says_why_moderators_see_no_cards(application: FakeAppl
         assert gone.remedy in said
 
 
+async def test_the_status_says_which_called_roles_hear_nothing(application: FakeApplication) -> None:
+    """Discord notifies a role only where anyone may mention it."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        heard, deaf = town.guild.create_role("Heard", mentionable=True), town.guild.create_role("Deaf")
+        calls = {CallKind.THREAT: str(heard.id), CallKind.SECOND: str(deaf.id), CallKind.WAITING: "999"}
+        closed = discord.PermissionOverwrite(mention_everyone=False)
+        room = town.guild.create_text_channel("room", overwrites={town.guild.default_role: closed})
+        policy = CommunityPolicy(review_channel=str(room.id), calls=calls)
+        application.governance.policies[town.community] = policy
+        said = (await opened(town, town.moderator, "status")).response.content
+        assert f"<@&{deaf.id}> is not notified" in said and str(heard.id) not in said
+        assert "The role with the number 999" in said
+
+
 async def test_pausing_stops_posting_and_is_said_in_the_status(application: FakeApplication) -> None:
     """A moderator may pause; going on is for managers. Said twice, it says so."""
     async with application.run(application.client()) as env:
@@ -135,6 +156,40 @@ async def test_statistics_are_of_seven_or_twenty_eight_days(
         assert "migrants 5, women 2" in said and "preachy 1" in said
         assert "Half of the drafts were there in 40 seconds." in said
         assert "decisions were made" not in said and "Edited before approval: 50 %." in said
+
+
+async def test_the_open_cases_are_listed_in_pages_with_the_oldest_first(application: FakeApplication) -> None:
+    """Whoever pages sees the same list; of the posts not a word."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        for number in range(12):
+            ref = PostRef("discord", town.community, str(town.square.id), str(900 + number))
+            post = FlaggedPost(ref, f"post {number}", "author", str(town.volunteer.id), "test")
+            await application.desk.flag(post)
+        first = await opened(town, town.moderator, "cases")
+        said = "\n".join(texts_of(first.response.components))
+        assert "Open cases: 12" in said and "The oldest is from <t:" in said
+        assert said.count("queued") == 10 and "post" not in said
+        later = await town.moderator.click(first.response, custom_id="antiphon:manage:cases:1")
+        said = "\n".join(texts_of(first.response.components))
+        assert later.response is None or not later.response.content
+        assert said.count("queued") == 2
+        assert list(buttons_of(first.response.components)) == ["Earlier cases"]
+
+
+async def test_one_case_is_shown_by_its_number_to_the_person_alone(application: FakeApplication) -> None:
+    """With its buttons; for a number that is nobody's it says so, and people without a role hear nothing."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        application.desk.put(REVIEWED)
+        shown = await town.moderator.slash(town.square, "antiphon case", number=short_number(REVIEWED.case_id))
+        assert shown.response.ephemeral
+        assert "Approve draft 1…" in buttons_of(shown.response.components)
+        missing = await town.moderator.slash(town.square, "antiphon case", number="EEEEE")
+        assert "There is no case EEEEE here." in missing.response.content
+        allow_everybody(env, town)
+        refused = await town.volunteer.slash(town.square, "antiphon case", number=short_number(REVIEWED.case_id))
+        assert "You may not" in refused.response.content
 
 
 async def test_the_export_is_a_file_for_the_manager_alone(application: FakeApplication) -> None:

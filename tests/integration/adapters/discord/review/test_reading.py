@@ -17,7 +17,7 @@ async def test_post_drafts_and_evidence_are_shown_in_full_to_one_person(room: Re
     menu = await room.click("auditor", "More…")
     post = await room.press("auditor", menu.response, "Show the post and its thread")
     covered = said_in(post)
-    assert "ferry_rower: ||Who moved in next door?||" in covered
+    assert "another person (1): ||Who moved in next door?||" in covered
     assert post.response.ephemeral
     drafts = said_in(await room.press("auditor", menu.response, "Show the drafts in full"))
     assert all(draft.text.split(".")[0] in drafts for draft in DRAFTS)

@@ -211,6 +211,15 @@ async def test_a_lost_permission_or_channel_is_known_without_a_card(
     assert "another one" in caught.value.remedy
 
 
+async def test_a_deleted_card_of_a_closed_case_stays_gone(room: ReviewRoom, surface: ReviewSurface, card: Card) -> None:
+    """Whoever deleted it had seen its end."""
+    channel = str(room.channel.id)
+    place = await surface.show(card, channel, None)
+    await room.message.delete()
+    assert await surface.show(replace(card, version=9, state=CaseState.DECLINED), channel, place) == place
+    assert len(requests(room, "POST")) == 1
+
+
 async def test_a_card_that_is_always_deleted_is_given_up(room: ReviewRoom, surface: ReviewSurface, card: Card) -> None:
     """Another bot may clean the channel: Antiphon does not fight it without end, and says what is wrong."""
     room.env.inject_error("PATCH", "/channels/*/messages/*", status=404, code=10008, times=None)

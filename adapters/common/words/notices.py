@@ -1,0 +1,54 @@
+"""The words of a notice: a role is called to a case, a reply was not sent, or a flagged post was decided about.
+
+Owns these texts. They hold no word of a post, and a link to the card or the post.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from adapters.common.words.markup import Reader
+from core.i18n.catalogs import gettext
+from core.moderation.approval import CaseState
+from core.moderation.case_numbers import short_number
+from core.moderation.notices import CallKind, Notice
+
+_REASON: Final = 300
+
+
+def notice_text(notice: Notice, reader: Reader) -> str:
+    """What a notice says, with a link to the card."""
+    locale, url = reader.locale, reader.markup.post_url(notice.card)
+    if notice.kind is not None:
+        said, label = _called(notice.kind, notice.case_id, locale), gettext("Go to the card", locale)
+    elif notice.outcome is not None:
+        said, label = _outcome(notice.outcome, locale), gettext("Go to the post", locale)
+    else:
+        said, label = _not_sent(notice, reader), gettext("Go to the card", locale)
+    return f"{said} {reader.markup.link(label, url)}" if url else said
+
+
+def _called(kind: CallKind, case_id: str, locale: str) -> str:
+    number = short_number(case_id)
+    if kind is CallKind.THREAT:
+        return gettext("Case {number}: the post threatens or calls for violence.", locale, number=number)
+    if kind is CallKind.SECOND:
+        return gettext("Case {number}: one person approved a reply, and a second one is needed.", locale, number=number)
+    return gettext("Case {number} has waited for a decision for a long time.", locale, number=number)
+
+
+def _not_sent(notice: Notice, reader: Reader) -> str:
+    return gettext(
+        "Case {number}: the reply that you approved was not sent. Reason: {reason}.",
+        reader.locale,
+        number=short_number(notice.case_id),
+        reason=reader.told(notice.reason, _REASON).rstrip("."),
+    )
+
+
+def _outcome(state: CaseState, locale: str) -> str:
+    if state is CaseState.POSTED:
+        return gettext("Thank you for flagging a post: a reply to it was posted.", locale)
+    if state is CaseState.EXPIRED:
+        return gettext("Thank you for flagging a post: the moderators did not come to it in time.", locale)
+    return gettext("Thank you for flagging a post: the moderators decided about it without posting a reply.", locale)

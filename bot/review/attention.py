@@ -1,0 +1,226 @@
+"""Calls people to cases that need them, and tells approvers what was not sent, and flaggers what became of a post.
+
+Owns when a role is called, once for each case and kind, and that nobody is called in a community's quiet hours. Decides
+nothing about a case, and calls its notifier outside of any transaction. One process does it for each platform.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.review.cards import build
+from bot.runtime.waiting import pause
+from bot.store.cases import flaggers
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities
+from bot.store.people.audit import newest_actor
+from bot.store.people.communities import Community, policy_of
+from bot.store.views import attention as view
+from bot.store.views.attention import Standing
+from bot.store.work.offices import Office
+from core.errors import Conflict, PlatformUnavailable, StoreUnavailable
+from core.models import Action
+from core.moderation.cards import Card
+from core.moderation.community_policy import CommunityPolicy
+from core.moderation.notices import CallKind, Notice
+from core.moderation.platforms import Notifier
+from core.moderation.quiet_hours import is_quiet
+
+_LOG = logging.getLogger(__name__)
+_MOST_READ: Final = 20
+"""How many cards one look builds; on SQLite everybody else waits for it."""
+_REST: Final = timedelta(minutes=5)
+_KEY_HOLDS: Final = timedelta(seconds=60)
+"""How long a notice of unknown fate is tried again under its key; well below what platforms remember."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A notice to give, and what the database calls it; ``give`` makes one call of the notifier."""
+
+    notice: Notice
+    kind: str
+    about: str
+    give: Callable[[], Awaitable[None]]
+
+
+class Attention:
+    """Calls and tells the people of one platform's communities.
+
+    Args:
+        platform: the ``PostRef.platform`` whose cases are looked at.
+        owner: names this process among all.
+        timeout_seconds: how long one call of the notifier may take; well below the lease.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        notifier: Notifier,
+        platform: str,
+        owner: str,
+        *,
+        poll_seconds: float = 5.0,
+        timeout_seconds: float = 20.0,
+        lease_seconds: float = 60.0,
+    ) -> None:
+        self._database = database
+        self._notifier = notifier
+        self._platform = platform
+        self._office = Office(database, f"attention: {platform}", owner, timedelta(seconds=lease_seconds))
+        self._poll_seconds = poll_seconds
+        self._timeout_seconds = timeout_seconds
+        self._read: dict[str, tuple[str, frozenset[CallKind]]] = {}
+        self._rests: dict[str, datetime] = {}
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Look again and again until ``stop`` is set; then give the office back."""
+        try:
+            while not stop.is_set():
+                try:
+                    await self.step()
+                except (StoreUnavailable, Conflict) as err:
+                    _LOG.warning("calls wait for the database: %s", err)
+                await pause(stop, self._poll_seconds)
+        finally:
+            await self._office.resign()
+
+    async def step(self) -> int:
+        """Give every notice that is due; returns how many were given.
+
+        Raises:
+            StoreUnavailable: the database does not answer; a later step catches up.
+        """
+        due = await self._database.run("look who is to be called", self._look)
+        return sum([await self._give(one) for one in due])
+
+    async def _look(self, session: Session) -> list[_Due]:
+        if not await self._office.is_held(session):
+            self._read.clear()
+            return []
+        self._rests = {own: until for own, until in self._rests.items() if until > session.moment}
+        found = await communities.all_communities(session)
+        known = {own.id: _policy(own) for own in found if own.platform == self._platform and own.id not in self._rests}
+        policies = {own: policy for own, policy in known.items() if policy is not None and policy.review_channel}
+        return [
+            *await self._calls(session, policies),
+            *await self._not_sent(session, policies),
+            *await self._outcomes(session, known),
+        ]
+
+    async def _calls(self, session: Session, policies: dict[str, CommunityPolicy]) -> list[_Due]:
+        """The calls that are due; in quiet hours they wait until those are over."""
+        cases = await view.standing(session, [own for own, policy in policies.items() if policy.calls])
+        said = await view.calls_said(session, [case.case_id for case in cases])
+        await self._read_anew(session, cases)
+        due = list[_Due]()
+        for case in cases:
+            policy = policies[case.community_id]
+            for kind, role in policy.calls.items():
+                if (case.case_id, kind) in said or not self._needs(case, kind, policy, session.moment):
+                    continue
+                due.append(self._call(case, kind, role, policy.language))
+        return due
+
+    def _call(self, case: Standing, kind: CallKind, role: str, language: str | None) -> _Due:
+        key = f"{case.case_id}:{kind}"
+        notice = Notice(key, case.case_id, case.card.community, case.card, kind, language=language)
+        return _Due(notice, kind, "", lambda: self._notifier.call(notice, role))
+
+    def _needs(self, case: Standing, kind: CallKind, policy: CommunityPolicy, moment: datetime) -> bool:
+        is_let_through = kind is CallKind.THREAT and policy.threats_in_quiet_hours
+        if not is_let_through and is_quiet(policy.quiet_hours, policy.time_zone, moment):
+            return False
+        if kind is CallKind.WAITING:
+            wanted = timedelta(minutes=policy.waiting_minutes)
+            return case.waits_since is not None and case.waits_since <= moment - wanted
+        return kind in self._read.get(case.case_id, ("", frozenset[CallKind]()))[1]
+
+    async def _read_anew(self, session: Session, cases: list[Standing]) -> None:
+        """Read the cards that show something else than at the last look, the oldest first, and forget closed cases."""
+        present = {case.case_id for case in cases}
+        self._read = {case_id: known for case_id, known in self._read.items() if case_id in present}
+        changed = [case for case in cases if self._read.get(case.case_id, ("?", None))[0] != case.digest]
+        for case in changed[:_MOST_READ]:
+            self._read[case.case_id] = case.digest, _kinds(await build(session, case.case_id))
+
+    async def _not_sent(self, session: Session, policies: dict[str, CommunityPolicy]) -> list[_Due]:
+        found = [one for one in await view.not_sent(session, self._platform) if one.community_id in policies]
+        due = list[_Due]()
+        for one in found:
+            key, language = f"{one.case_id}:{one.about}", policies[one.community_id].language
+            notice = Notice(key, one.case_id, one.card.community, one.card, reason=one.reason, language=language)
+            due.append(_Due(notice, view.NOT_SENT, one.about, _telling(self._notifier, notice, one.user)))
+        return due
+
+    async def _outcomes(self, session: Session, known: Mapping[str, CommunityPolicy | None]) -> list[_Due]:
+        """What people who flagged posts are told; one who decided the case, or was told, is not told again."""
+        due = list[_Due]()
+        for one in await flaggers.to_tell(session, self._platform):
+            policy, about = known.get(one.community_id), one.person_id
+            if policy is None:
+                continue
+            is_over = await view.is_said(session, one.case_id, view.OUTCOME, about)
+            if is_over or await newest_actor(session, one.case_id) == one.person_id or not policy.tells_flaggers:
+                await flaggers.forget(session, one.case_id, one.person_id)
+                continue
+            key, place = f"{one.case_id}:{about}", one.post
+            notice = Notice(key, one.case_id, place.community, place, outcome=one.state, language=policy.language)
+            due.append(_Due(notice, view.OUTCOME, about, _telling(self._notifier, notice, one.user)))
+        return due
+
+    async def _give(self, due: _Due) -> bool:
+        """Give one notice, and store that it was given. What certainly failed is tried again after a rest."""
+        case_id, kind, about = due.notice.case_id, due.kind, due.about
+        community = communities.community_id(self._platform, due.notice.community)
+        if community in self._rests:
+            return False
+        begun = await self._database.run("begin a notice", lambda s: view.begin(s, case_id, kind, about, _KEY_HOLDS))
+        if not begun:
+            return False
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                await due.give()
+        except PlatformUnavailable as err:
+            _LOG.warning("nobody could be called on %s: %s", self._platform, err.message)
+            await self._database.run("take a notice back", lambda s: view.was_not_said(s, case_id, kind, about))
+            await self._leave(community)
+            return False
+        except Exception as err:  # it may have been said: tried again under its key, and then given up
+            _LOG.warning("nobody knows whether people were called on %s: %s", self._platform, type(err).__name__)
+            return False
+        await self._database.run("keep a notice", lambda s: view.was_said(s, case_id, kind, about))
+        return True
+
+    async def _leave(self, community: str) -> None:
+        async def moment(session: Session) -> datetime:
+            return session.moment
+
+        self._rests[community] = await self._database.run("read the clock", moment) + _REST
+
+
+def _policy(community: Community) -> CommunityPolicy | None:
+    """The policy of a community; ``None`` if another version of Antiphon set it."""
+    try:
+        return policy_of(community)
+    except StoreUnavailable:
+        return None
+
+
+def _telling(notifier: Notifier, notice: Notice, user: str) -> Callable[[], Awaitable[None]]:
+    return lambda: notifier.tell(notice, user)
+
+
+def _kinds(card: Card) -> frozenset[CallKind]:
+    """What a card says of the help that its case needs."""
+    found = set[CallKind]()
+    if card.advice is Action.REPORT:
+        found.add(CallKind.THREAT)
+    if card.first_approvals:
+        found.add(CallKind.SECOND)
+    return frozenset(found)
