@@ -80,7 +80,7 @@ def _wordings() -> Iterator[Labelled]:
         for text in one.near_misses:
             yield Labelled(text, "en", one.target_group, ((NONE,),), "train", _NEAR_MISSES)
     for row in _rows(DATA / "routing" / "wordings.jsonl"):
-        yield _of(known[row["id"]], row["text"], "en")
+        yield _of(known[row["id"]], row["text"], row["language"])
 
 
 def _of(one: Stereotype, text: str, language: str) -> Labelled:

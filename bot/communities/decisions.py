@@ -199,7 +199,7 @@ class CommunityDesk:
             actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
             return await set_policy(session, community, choose(communities.policy_of(community)), actor, note)
 
-        return await self._database.run("configure a community", work)
+        return await self._database.run("set a policy", work)
 
     async def pause(self, scope: str, by: By, note: str = "") -> bool:
         """Stop all posting in a community or ``EVERYWHERE``, at once; ``False`` if it was stopped already.

@@ -180,7 +180,7 @@ class Attention:
         community = communities.community_id(self._platform, due.notice.community)
         if community in self._rests:
             return False
-        begun = await self._database.run("begin a notice", lambda s: view.begin(s, case_id, kind, about, _KEY_HOLDS))
+        begun = await self._database.run("begin a notice", lambda s: view.claim(s, case_id, kind, about, _KEY_HOLDS))
         if not begun:
             return False
         try:

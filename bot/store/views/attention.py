@@ -135,7 +135,7 @@ async def is_said(session: Session, case_id: str, kind: str, about: str) -> bool
     return (case_id, kind, about) in await _said(session, [case_id])
 
 
-async def begin(session: Session, case_id: str, kind: str, about: str, again_within: timedelta) -> bool:
+async def claim(session: Session, case_id: str, kind: str, about: str, again_within: timedelta) -> bool:
     """Say that a notice is about to be given; ``False`` if it was, or may have been too long ago to be tried again."""
     key = {"case_id": case_id, "kind": kind, "about": about}
     if await insert_new(session, NoticeRow, {**key, "begun_at": session.moment, "said_at": None}, *key):

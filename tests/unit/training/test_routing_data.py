@@ -35,11 +35,16 @@ def test_each_label_names_a_stereotype_of_its_group() -> None:
 
 
 def test_each_wording_is_one_stereotypes() -> None:
-    """Twelve posts for each, and none twice."""
+    """Twelve English posts for each and five in each other language, and none twice."""
     found = rows("routing/wordings.jsonl")
-    counted = Counter(str(row["id"]) for row in found)
-    assert set(counted) <= load_stereotypes().keys()
-    assert set(counted.values()) == {12}
+    counted = Counter((str(row["id"]), row["language"]) for row in found)
+    assert {id_ for id_, _ in counted} <= load_stereotypes().keys()
+    assert {(language, count) for (_, language), count in counted.items()} == {
+        ("en", 12),
+        ("es", 5),
+        ("it", 5),
+        ("eu", 5),
+    }
     assert len({row["text"] for row in found}) == len(found)
 
 

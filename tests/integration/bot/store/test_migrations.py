@@ -133,7 +133,8 @@ async def test_the_upgrade_that_brings_own_cards_changes_nothing_else(empty_plac
         await connection.execute(_COMMUNITY, {"id": "a", "policy": "{}"})
         await connection.execute(text(str(_OWN_REPLY).replace("theme", "stereotype")))
     before = await _all_rows(engine)
-    await migrate.upgrade(engine)
+    async with engine.begin() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(migrate.config(sync), "0004"))
     after = await _all_rows(engine)
     assert after.pop("own_cards") == []
     assert after == before

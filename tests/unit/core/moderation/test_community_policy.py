@@ -27,6 +27,7 @@ WHOLE = CommunityPolicy(
     publishers=("OECD",),
     evidence_since=2015,
     norm_notice={"en": "Rule 3: nobody is judged here by where they were born.", "eu": ""},
+    everybody_role="80",
     calls={CallKind.THREAT: "79"},
     waiting_minutes=30,
     quiet_hours="22:00-07:00",
@@ -111,8 +112,8 @@ def test_the_log_says_which_settings_changed_and_nothing_that_was_typed() -> Non
     """Ids of roles and counts; the lines stay for ever."""
     said = differences(CommunityPolicy(), WHOLE)
     assert said == (
-        "review_channel", "roles (77 moderator, 78 volunteer)", "watched_channels (2)", "one_in", "groups (2)",
-        "keywords (1)", "reaction", "language", "tone", "intents (2)", "publishers (1)", "evidence_since",
+        "review_channel", "everybody_role", "roles (77 moderator, 78 volunteer)", "watched_channels (2)", "one_in",
+        "groups (2)", "keywords (1)", "reaction", "language", "tone", "intents (2)", "publishers (1)", "evidence_since",
         "norm_notice (en, eu none)",
         "calls (threat 79)", "waiting_minutes", "quiet_hours", "time_zone", "threats_in_quiet_hours", "members_flag",
         "flaggers_needed", "tells_flaggers",
