@@ -3,6 +3,7 @@
     AntiphonError                 carries ``remedy``: what to do about it
     +-- BadInput                  the call is wrong (exit code 2)
     |   +-- BadSettings           config.toml or the environment is wrong
+    |   +-- Unsendable            a reply that can never be posted as it is; its text is kept
     +-- Unavailable               a part that Antiphon needs does not answer (exit code 4)
     |   +-- ModelUnavailable      the language model or its weights
     |   |   +-- BudgetExhausted   the deadline, or the limit of calls or tokens, is reached
@@ -52,6 +53,14 @@ class BadInput(AntiphonError):
 
 class BadSettings(BadInput):
     """config.toml or the environment is wrong."""
+
+
+class Unsendable(BadInput):
+    """A reply that can never be posted as it is; ``text_id`` names the text, which is kept for its writer to mend."""
+
+    def __init__(self, message: str, *, remedy: str = "", text_id: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.text_id = text_id
 
 
 class Unavailable(AntiphonError):

@@ -125,6 +125,7 @@ class FlaggedPost:
     without the words. Another revision means other words; "" where nobody looked. ``is_from_elsewhere``: a person
     pasted the words, and no message of the platform has them. Drafts can be copied, and nothing can be posted.
     ``score``: how likely the filter that found it took it to be hateful; ``None`` where no filter found it.
+    ``author_name``: the name by which the community knows the author, who is ``author``; "" where it is not known.
     """
 
     ref: PostRef
@@ -140,6 +141,7 @@ class FlaggedPost:
     revision: str = ""
     is_from_elsewhere: bool = False
     score: float | None = None
+    author_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,11 @@ What moderators see in the review channel, as text: one line for each line of a 
 covered until somebody opens it between `||`, times as Discord's marks, which each reader sees in words. Written by
 `python -m tools.discord_cards` from the layouts that are sent; the cases are invented. Other languages show the
 sentences that are translated in `core/i18n/locale`.
+
+On a phone with 40 characters a line, a card with four drafts, their receipts and a note has 28 lines; the first
+approval stands on line 25 and closing on line 27. While all drafts stood on the card it had 101 lines, with the
+first approval on line 36 and declining on line 100. `tests/unit/adapters/discord/review/test_layout.py` counts them;
+no app was photographed. A draft of more than about 250 characters needs more, since a draft is never cut.
 """
 
 

@@ -19,11 +19,12 @@ from bot.store.cases import finds
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from bot.store.people.communities import Community, policy_of
+from bot.store.views.lately import lately
 from bot.store.views.statistics import statistics
 from bot.store.views.status import status
 from core.errors import BadInput, PlatformUnavailable
 from core.i18n.sentences import sentence
-from core.moderation.cards import DeskStatus, Statistics
+from core.moderation.cards import DecidedLately, DeskStatus, Statistics
 from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.desk_ports import PolicyChanges
@@ -154,6 +155,16 @@ class CommunityGovernance:
             return await statistics(session, known.id, session.moment - since)
 
         return await self._database.run("count what happened", work)
+
+    async def lately(self, platform: str, community: str, by: Person) -> tuple[DecidedLately, ...]:
+        """The newest decisions of people in the community, newest first."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> tuple[DecidedLately, ...]:
+            await _require(session, known, by, OnCase.READ)
+            return await lately(session, known.id)
+
+        return await self._database.run("list what was decided lately", work)
 
     async def export(self, platform: str, community: str, by: Person, to: Path) -> int:
         """Write the community's cases, by pseudonym; returns the number of rows. ``BadInput`` for an unknown suffix."""

@@ -51,7 +51,7 @@ def all_chores(
     retention = Retention(database, days=desk.retention_days, months=desk.statistics_months)
     chores = [
         Chore("expiry", expiry.do, _MINUTE),
-        Chore("folded cases", FoldedCases(database).do, _MINUTE),
+        Chore("folded cases", FoldedCases(database, undo_seconds=desk.undo_seconds).do, _MINUTE),
         Chore("retention", retention.do, _DAY),
         Chore("audit digest", Digest(database).do, EVERY),
         Chore("pruning", Pruning(database).do, _DAY),

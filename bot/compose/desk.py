@@ -51,7 +51,7 @@ def build_desk(
 
     Args:
         role_sources: by ``PostRef.platform``, where to ask for the roles that a person has there at this moment.
-        undo_seconds: how long an approved reply waits before it is sent.
+        undo_seconds: how long an approved reply waits before it is sent, and how long a closing can be undone.
         approval_hours: how long an approval holds, if its reply cannot be sent before.
         hold_minutes: how long a case that somebody holds is closed to others.
         max_queued: how many cases of a community may wait for a draft.
@@ -71,7 +71,7 @@ def build_desk(
             flags_per_hour=flags_per_hour,
             live_roles=live_roles,
         ),
-        decisions=Decisions(database, hold_minutes=hold_minutes),
+        decisions=Decisions(database, hold_minutes=hold_minutes, undo_seconds=undo_seconds),
         proposals=Proposals(database, max_characters=max_characters, edit_reader=edit_reader),
         approvals=Approvals(database, live_roles, undo_seconds=undo_seconds, approval_hours=approval_hours),
         queries=CaseQueries(database, edit_reader=edit_reader),

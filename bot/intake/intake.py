@@ -32,6 +32,7 @@ from bot.store.cases.cases import (
     transition_all,
     waiting_for_room,
 )
+from bot.store.cases.dismissals import reopen_edited
 from bot.store.engine.database import Database, Session, whole
 from bot.store.people import communities
 from bot.store.people.people import require_on_case
@@ -180,7 +181,10 @@ class Intake:
         await check_askers(session, posts.values())
         cases = await find_all(session, posts)
         for ref, case in cases.items():
-            await _hurry(session, case, posts[ref])
+            post = posts[ref]
+            await _hurry(session, case, post)
+            if post.text and case.state is CaseState.NO_REPLY:
+                cases[ref] = await reopen_edited(session, case, post.text, post.revision) or case
         unknown = {ref: post for ref, post in posts.items() if ref not in cases}
         await check_flaggers(session, list(unknown.values()), self._flags_per_hour)
         new = [(new_case(post), likeness[ref]) for ref, post in unknown.items()]

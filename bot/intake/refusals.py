@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import astuple
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Final
 
 from sqlalchemy import select
@@ -27,6 +28,7 @@ from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, may_on_case
 
 _WINDOW: Final = timedelta(hours=1)
+_MINUTE: Final = timedelta(minutes=1)
 
 
 def check_flag(post: FlaggedPost) -> None:
@@ -38,8 +40,13 @@ def check_flag(post: FlaggedPost) -> None:
     """
     if not (post.ref.platform.strip() and post.ref.message.strip()):
         raise BadInput("A flagged post needs its platform and message id.", remedy="Mend the adapter.")
-    named = (*astuple(post.ref), post.root, post.author, post.flagged_by, post.flagged_how, post.wish.tone)
-    for text in (*named, post.text, *(part for turn in post.thread for part in (turn.author, turn.text))):
+    named = (*astuple(post.ref), post.root, post.author, post.author_name, post.flagged_by, post.flagged_how)
+    for text in (
+        *named,
+        post.wish.tone,
+        post.text,
+        *(part for turn in post.thread for part in (turn.author, turn.text)),
+    ):
         check_text(text)
     check_wish(post.wish)
     if post.is_private:
@@ -74,7 +81,7 @@ async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_p
         posts: flagged posts that have no case yet.
 
     Raises:
-        NotAllowed: the limit is reached; the remedy names the time from which one more may be flagged.
+        NotAllowed: the limit is reached; the remedy says in how many minutes one more may be flagged.
     """
     people = [(post.ref.platform, post.flagged_by) for post in posts if post.priority is not Priority.DETECTED]
     if flags_per_hour is None:
@@ -87,7 +94,8 @@ async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_p
                     "You flagged {count} posts in the last hour; one person may not flag more.", count=flags_per_hour
                 ),
                 remedy=sentence(
-                    "Try again at {time} UTC, or ask a moderator to look.", time=f"{reached + _WINDOW:%H:%M}"
+                    "Minutes to wait: {minutes}. Or ask a moderator to look.",
+                    minutes=max(1, ceil((reached + _WINDOW - session.moment) / _MINUTE)),
                 ),
             )
 

@@ -22,20 +22,36 @@ from bot.store.cases.proposals import proposal_with
 from bot.store.cases.suggestions import StoredSuggestion, claims_of
 from bot.store.engine.database import Session
 from bot.store.people import communities, prepared
-from bot.store.people.audit import newest_reason
-from bot.store.people.people import name_of, names_of, pseudonym, require_on_case, roles_of
+from bot.store.people.audit import newest_move
+from bot.store.people.people import known_name, name_of, names_of, pseudonym, require_on_case, roles_of
 from bot.store.schema import CaseRow, Original
+from bot.store.views.earlier_cases import earlier_cases
 from bot.store.views.progress import progress
 from bot.store.views.review_cards import card_language
 from core.errors import StoreUnavailable
 from core.models import PostRef, Priority, Reading
 from core.moderation.approval import CLOSED, CaseState
-from core.moderation.cards import Card, Holder, Waiting
+from core.moderation.cards import ApprovedText, Card, EarlierCases, Holder, LastMove, Waiting
 from core.moderation.origins import prepared_of
 from core.moderation.roles import OnCase, Person, may_on_case
 from core.moderation.two_person_rule import why_two
 
 _WITH_REASON: Final = CLOSED | {CaseState.NEEDS_PERSON, CaseState.FAILED}
+_WITH_APPROVED: Final = frozenset(
+    {
+        CaseState.APPROVED,
+        CaseState.SENDING,
+        CaseState.POSTED,
+        CaseState.NEEDS_PERSON,
+        CaseState.UNKNOWN,
+        CaseState.FAILED,
+        CaseState.SHADOWED,
+        CaseState.RETRACTED,
+    }
+)
+"""The states that an approval leads to."""
+_DECIDES_APPROVAL: Final = frozenset({CaseState.CAPTURED, CaseState.IN_REVIEW, CaseState.QUEUED, CaseState.APPROVED})
+"""The last of these says whether the newest approval was taken back since."""
 
 
 async def seen_by(session: Session, case_id: str, by: Person) -> Card:
@@ -65,7 +81,7 @@ async def _seen(session: Session, case: Case, who: str) -> Card:
 
 
 def for_flagger(card: Card, *, has_asked: bool) -> Card:
-    """The card without what is only for the desk: who holds the case or reviewed a reply, and what others said.
+    """The card without what is only for the desk: who holds, approved, decided or reviewed, and what others said.
 
     Args:
         has_asked: they asked for a draft, and so see the drafts and what these rest on.
@@ -73,9 +89,12 @@ def for_flagger(card: Card, *, has_asked: bool) -> Card:
     post = replace(card.post, thread=())
     own = replace(card, post=post, holder=None, why_two=(), claims=(), campaign_posts=1)
     own = replace(own, first_approvals=(), first_texts=(), reviews={}, names={})
+    own = replace(own, approved=None, last_move=None, flagger="", earlier=None)
     if has_asked:
         return own
-    own = replace(own, gist=None, advice=None, advice_reason="", read_by=None, evidence=(), notes=())
+    own = replace(
+        own, gist=None, is_gist_ours=False, advice=None, advice_reason="", read_by=None, evidence=(), notes=()
+    )
     return replace(own, drafts=(), is_preview=False, suggestion_id=None)
 
 
@@ -91,6 +110,7 @@ async def build(session: Session, case_id: str) -> Card:
     hold = await holds.holder(session, case)
     send_at, reply = await _send(session, case)
     firsts = await _first_approvals(session, case)
+    moved = await newest_move(session, case.id)
     card = Card(
         case_id=case.id,
         version=case.version,
@@ -98,8 +118,12 @@ async def build(session: Session, case_id: str) -> Card:
         community=community.name,
         post=case.post,
         opened_at=case.created_at,
+        flagger=await known_name(session, community.id, case.post.flagged_by),
+        earlier=await _earlier(session, case),
         first_approvals=tuple(name for name, _ in firsts),
         first_texts=tuple(text for _, text in firsts),
+        approved=await _approved(session, case),
+        last_move=LastMove(await known_name(session, community.id, moved.actor), moved.at),
         holder=None if hold is None else Holder(hold.name, hold.until),
         waiting=await _waiting(session, case),
         campaign_posts=await _campaign_posts(session, case),
@@ -107,9 +131,10 @@ async def build(session: Session, case_id: str) -> Card:
         is_original_edited=row.original is Original.EDITED,
         send_at=send_at,
         reply=reply,
+        may_be_posted=case.state is CaseState.NEEDS_PERSON and await sending.is_unsettled(session, case.id),
         is_shadow=not community.is_posting,
         is_paused=bool(await communities.paused(session, [community.id])),
-        closed_because=await newest_reason(session, case.id) if case.state in _WITH_REASON else "",
+        closed_because=moved.reason if case.state in _WITH_REASON else "",
         community_language=card_language(community.policy),
         names=await names_of(session, community.id, {message.author for message in case.post.thread}),
     )
@@ -118,7 +143,11 @@ async def build(session: Session, case_id: str) -> Card:
 
 
 def digest_of(card: Card) -> str:
-    """A digest by which two cards differ; it leaves out estimates that change although the case did not."""
+    """A digest by which two cards differ; it leaves out what changes although the case did not.
+
+    Those are estimates, and what became of the author's other cases: no card is edited for them alone.
+    """
+    card = replace(card, earlier=None)
     if card.waiting is not None:
         card = replace(card, waiting=replace(card.waiting, ahead=0, expected_seconds=None))
     document = json.dumps(asdict(card), default=str, sort_keys=True, ensure_ascii=False)
@@ -168,6 +197,7 @@ def _with_reading(card: Card, reading: Reading | None) -> Card:
     return replace(
         card,
         gist=reading.implied_meaning,
+        is_gist_ours=bool(reading.stereotypes),
         target_group=reading.target_group,
         severity=reading.severity,
         language=reading.language,
@@ -187,6 +217,26 @@ async def _first_approvals(session: Session, case: Case) -> list[tuple[str, str]
         name = await name_of(session, case.community_id, first.moderator)
         said.append((name, "" if kept is None else kept.text.strip()))
     return said
+
+
+async def _earlier(session: Session, case: Case) -> EarlierCases | None:
+    """What became of the author's earlier cases, while somebody has to decide; nobody knows who wrote pasted words."""
+    is_told = case.state not in CLOSED and not case.post.is_from_elsewhere
+    return await earlier_cases(session, case) if is_told else None
+
+
+async def _approved(session: Session, case: Case) -> ApprovedText | None:
+    """The text that was approved last, unless that was taken back, as by an undo."""
+    if case.state not in _WITH_APPROVED:
+        return None
+    if (await newest_move(session, case.id, _DECIDES_APPROVAL)).to_state is not CaseState.APPROVED:
+        return None
+    row = await approvals.newest(session, case.id)
+    if row is None:
+        return None
+    people = [person for person in (row.moderator, row.seconded_by) if person is not None]
+    names = [await known_name(session, case.community_id, person) for person in people]
+    return ApprovedText(row.text, tuple(names), row.approved_at)
 
 
 async def _waiting(session: Session, case: Case) -> Waiting | None:

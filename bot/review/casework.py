@@ -29,8 +29,8 @@ from bot.store.views.open_cases import case_numbered, open_cases
 from bot.store.views.review_cards import put_up_again, was_deleted
 from core.models import FlaggedPost, Intent, PostRef, Priority
 from core.moderation.approval import CaseState
-from core.moderation.cards import Approval, Card, OpenCases, ProposedReply
-from core.moderation.decline import DeclineReason
+from core.moderation.cards import Approval, Card, OpenCases, ProposedReply, RefusedReply
+from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
 
@@ -153,6 +153,10 @@ class FrontDesk:
         await self._ask_for_roles(case_id, by)
         return await self._proposals.propose(case_id, version, by, rank=rank, text=text)
 
+    async def refused(self, text_id: str, by: Person) -> RefusedReply:
+        """A text that ``propose`` refused, for the person who wrote it to mend."""
+        return await self._proposals.refused(text_id, by)
+
     async def approve(self, proposal_id: str, by: Person) -> Approval:
         """Approve what ``propose`` kept and the person was shown; it is sent once the undo window is over."""
         outcome = await self._approvals.approve_shown(proposal_id, by)
@@ -162,7 +166,7 @@ class FrontDesk:
         return Approval(card)
 
     async def undo(self, case_id: str, version: int, by: Person) -> Card:
-        """Take an approval back before it is sent."""
+        """Take an approval back before it is sent, or one's own closing of a case for a short time."""
         return await self._decided(case_id, by, lambda: self._decisions.undo(case_id, version, by))
 
     # Other ends
@@ -175,17 +179,9 @@ class FrontDesk:
             case_id, by, lambda: self._decisions.redraft(case_id, version, claim, by, intent=intent)
         )
 
-    async def decline(self, case_id: str, version: int, by: Person, reason: DeclineReason, note: str = "") -> Card:
-        """Close a case because no draft will do; ``note`` is needed with ``DeclineReason.OTHER``."""
-        return await self._decided(case_id, by, lambda: self._decisions.decline(case_id, version, by, reason, note))
-
-    async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        """Close a case because the post is better left without a reply."""
-        return await self._decided(case_id, by, lambda: self._decisions.stay_silent(case_id, version, by, note))
-
-    async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        """Close a case that should not have been opened."""
-        return await self._decided(case_id, by, lambda: self._decisions.withdraw(case_id, version, by, note))
+    async def close(self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = "") -> Card:
+        """Close a case without a reply; ``note`` is needed with ``CloseReason.OTHER``."""
+        return await self._decided(case_id, by, lambda: self._decisions.close(case_id, version, by, reason, note))
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Card:
         """Put a case that needs a person, or whose send failed, in review again."""
@@ -203,10 +199,10 @@ class FrontDesk:
         """Draft a folded post on its own."""
         return await self._decided(case_id, by, lambda: self._intake.split_out(case_id, version, by))
 
-    async def retract(self, case_id: str, version: int, by: Person, note: str) -> Card:
+    async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
         """Take a posted reply away; if it is still there, the card's notes say why."""
         await self._ask_for_roles(case_id, by)
-        delivery = await self._outbox.retract_reply(case_id, version, by, note)
+        delivery = await self._outbox.retract_reply(case_id, version, by, reason, note)
         card = await self._seen(case_id, by)
         if delivery.state is CaseState.RETRACTED:
             return card

@@ -1,8 +1,8 @@
 """What people can do with a case.
 
-Owns the decisions that take one transaction: hold, release, redraft, undo, decline, stay silent, withdraw, reopen. Each
-is committed before the call returns, and reads the person's role again in its transaction. Flags are ``bot.intake``'s,
-approvals ``bot.review.approvals``'s. Must never post anything.
+Owns the decisions that take one transaction: hold, release, redraft, close, undo, reopen. Each is committed before the
+call returns, and reads the person's role again in its transaction. Flags are ``bot.intake``'s, approvals
+``bot.review.approvals``'s. Must never post anything.
 
 Every decision names the version of the case that the person saw. ``Conflict`` says that somebody was faster or holds
 the case, ``NotAllowed`` that the rules forbid it, ``BadInput`` that the call is wrong, and ``StoreUnavailable`` that
@@ -13,25 +13,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 from bot.drafting.chosen_claim import checked_claim
 from bot.review.guard import decider
 from bot.store.cases import cases as store
-from bot.store.cases import finds, holds, suggestions
+from bot.store.cases import dismissals, finds, holds, suggestions
 from bot.store.cases.cases import Case
 from bot.store.cases.sending import require_settled
 from bot.store.engine.database import Database, Session
 from bot.store.people.people import require_on_case
+from bot.store.schema import CaseRow
 from core.errors import BadInput, NotAllowed
 from core.i18n.sentences import sentence
 from core.models import Intent
-from core.moderation.approval import CaseState, state_words
-from core.moderation.decline import DeclineReason, decline_reason, decline_words
+from core.moderation.approval import CaseState, state_words, undone_to
+from core.moderation.closing import CloseReason, close_reason, close_words, closed_as
 from core.moderation.input_checks import check_note, check_text
 from core.moderation.roles import OnCase, Person
 
 _HELD = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 """The states in which a case waits for a person, who can hold it."""
+_CLOSINGS: Final = {
+    CaseState.DECLINED: OnCase.REVIEW,
+    CaseState.NO_REPLY: OnCase.REVIEW,
+    CaseState.WITHDRAWN: OnCase.WITHDRAW,
+}
+"""How people close cases, and what they need the right to for each, and for undoing it."""
 
 
 class Decisions:
@@ -39,10 +47,12 @@ class Decisions:
 
     Args:
         hold_minutes: how long a case that somebody holds is closed to others.
+        undo_seconds: how long a person can undo that they closed a case.
     """
 
-    def __init__(self, database: Database, *, hold_minutes: float = 5.0) -> None:
+    def __init__(self, database: Database, *, hold_minutes: float = 5.0, undo_seconds: float = 15.0) -> None:
         self._database = database
+        self._undo = timedelta(seconds=undo_seconds)
         self._hold = timedelta(minutes=hold_minutes)
 
     async def hold(self, case_id: str, by: Person) -> Case:
@@ -119,54 +129,71 @@ class Decisions:
         return await self._database.run("redraft", work)
 
     async def undo(self, case_id: str, version: int, by: Person) -> Case:
-        """Take an approval back before its reply is sent; the case is in review again."""
+        """Take a decision back: an approval before its reply is sent, or one's own closing of a case for a short time.
+
+        Raises:
+            NotAllowed: nothing can be undone: something else was decided, by somebody else, or too long ago.
+        """
 
         async def work(session: Session) -> Case:
-            case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
+            seen = await store.load(session, case_id)
+            if seen.state not in _CLOSINGS:
+                case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
+                to, reason = CaseState.IN_REVIEW, sentence("approval undone")
+            else:
+                case, who = await decider(session, case_id, version, by, _CLOSINGS[seen.state])
+                to, reason = await self._open_again(session, case, who), sentence("decision undone")
+                await dismissals.take_back(session, case)
             await finds.label(session, case, None)
-            return await store.transition(
-                session, case_id, version, CaseState.IN_REVIEW, actor=who, reason="approval undone"
-            )
+            return await store.transition(session, case_id, version, to, actor=who, reason=reason)
 
         return await self._database.run("undo", work)
 
-    async def decline(self, case_id: str, version: int, by: Person, reason: DeclineReason, note: str = "") -> Case:
-        """Close a case because no draft will do.
+    async def _open_again(self, session: Session, case: Case, who: str) -> CaseState:
+        """Where a closed case goes that its closer opens again in time."""
+        last = (await store.history(session, case.id))[-1]
+        to = undone_to(last.from_state)
+        if to is None or last.actor != who:
+            raise NotAllowed(
+                sentence("Only the person who closed the case can undo that."),
+                remedy=sentence("Ask them, or leave it closed."),
+            )
+        if session.moment - last.at > self._undo or (await session.get_one(CaseRow, case.id)).erased_at is not None:
+            raise NotAllowed(
+                sentence("A decision can be undone for {seconds} seconds only.", seconds=f"{self._undo.seconds}"),
+                remedy=sentence("The case stays closed."),
+            )
+        return to
+
+    async def close(self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = "") -> Case:
+        """Close a case without a reply.
 
         Args:
-            case_id: the case, which must be in review or need a person.
-            version: the case's version that the moderator saw.
-            by: who declines.
-            reason: what is wrong with the drafts.
-            note: more about it; needed with ``DeclineReason.OTHER``.
+            case_id: the case, in a state that ``core.moderation.closing.close_reasons`` knows the reason for.
+            version: the case's version that the person saw.
+            by: who closes it; who flagged the post may only take the flag back (``CloseReason.MISTAKE``).
+            reason: why; it decides how the case ends.
+            note: more about it; needed with ``CloseReason.OTHER``.
         """
-        because = decline_reason(reason)
-        if because is DeclineReason.OTHER:
+        because = close_reason(reason)
+        if because is CloseReason.OTHER:
             check_note(note)
         check_text(note)
-        return await self._close(
-            case_id,
-            version,
-            CaseState.DECLINED,
-            by,
-            sentence("declined: {why}", why=decline_words(because)),
-            note,
-            OnCase.REVIEW,
-            is_hateful=False if because is DeclineReason.NOT_HATEFUL else None,
-        )
+        to = closed_as(because)
 
-    async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Case:
-        """Close a case because this post is better left without a reply, with a reason."""
-        check_note(note)
-        reason = sentence("left without a reply")
-        return await self._close(case_id, version, CaseState.NO_REPLY, by, reason, note, OnCase.REVIEW)
+        async def work(session: Session) -> Case:
+            case, who = await decider(session, case_id, version, by, _CLOSINGS[to])
+            await require_settled(session, case_id)
+            if to is CaseState.WITHDRAWN:
+                await finds.label(session, case, None)
+            moved = await store.transition(
+                session, case_id, version, to, actor=who, reason=close_words(because), note=note
+            )
+            if because is CloseReason.NOT_HATEFUL:
+                await dismissals.dismiss(session, case)
+            return await holds.end(session, moved)
 
-    async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Case:
-        """Close a case that should not have been opened, with a reason; an approved reply is no longer sent."""
-        check_note(note)
-        return await self._close(
-            case_id, version, CaseState.WITHDRAWN, by, sentence("withdrawn"), note, OnCase.WITHDRAW
-        )
+        return await self._database.run("close a case", work)
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Case:
         """Put a case that needs a person or whose send failed in review again, or in the queue if it has no draft."""
@@ -176,7 +203,7 @@ class Decisions:
             if case.state not in (CaseState.NEEDS_PERSON, CaseState.FAILED):
                 raise NotAllowed(
                     sentence("The case is {state}: it cannot be reopened.", state=state_words(case.state)),
-                    remedy=sentence("Reload the case."),
+                    remedy=store.LOOK_AGAIN,
                 )
             await require_settled(session, case_id)
             stored = await suggestions.latest_suggestion(session, case_id)
@@ -185,28 +212,6 @@ class Decisions:
             return await store.transition(session, case_id, version, to, actor=who, reason="reopened")
 
         return await self._database.run("reopen", work)
-
-    async def _close(
-        self,
-        case_id: str,
-        version: int,
-        to: CaseState,
-        by: Person,
-        reason: str,
-        note: str,
-        action: OnCase,
-        *,
-        is_hateful: bool | None = None,
-    ) -> Case:
-        async def work(session: Session) -> Case:
-            case, who = await decider(session, case_id, version, by, action)
-            await require_settled(session, case_id)
-            if is_hateful is not None or to is CaseState.WITHDRAWN:
-                await finds.label(session, case, is_hateful)
-            moved = await store.transition(session, case_id, version, to, actor=who, reason=reason, note=note)
-            return await holds.end(session, moved)
-
-        return await self._database.run("close a case", work)
 
 
 async def _require_other(session: Session, case_id: str, claim: str) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import update
 
 from bot.store.cases import holds
 from bot.store.cases.cases import find_all, touch, transition
+from bot.store.cases.dismissals import reopen_edited
 from bot.store.engine.database import Session
 from bot.store.schema import CaseRow, Original
 from core.i18n.sentences import sentence
@@ -28,12 +29,14 @@ async def note_original(session: Session, ref: PostRef, text: str | None, revisi
     """Record what a flagged post says now, ``None`` if it is gone; a post that has no case is ignored.
 
     The case keeps its version, since nobody decided anything. But an approved reply to a post that changed is no longer
-    sent; a person is asked instead.
+    sent; a person is asked instead. And a post that was not hateful is looked at again.
     """
     found = (await find_all(session, [ref])).get(ref)
     if found is None:
         return
     case = await holds.lock(session, found.id)
+    if text is not None and await reopen_edited(session, case, text, revision) is not None:
+        return
     row = await session.get_one(CaseRow, case.id)
     now = _compared(row, text, revision)
     if now is row.original or row.erased_at is not None:

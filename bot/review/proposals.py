@@ -1,7 +1,7 @@
 """The first step of an approval: one exact text is kept and shown whole, so that its reader can approve these bytes.
 
-Owns what is proposed, and the check that the person who approves was shown exactly these bytes, at this version of the
-case. Must never approve anything; ``bot.review.approvals`` does that.
+Owns what is proposed, what is refused because it can never be posted, and the check that the person who approves was
+shown exactly these bytes, at this version of the case. Must never approve anything; ``bot.review.approvals`` does that.
 """
 
 from __future__ import annotations
@@ -13,26 +13,27 @@ from typing import Final
 
 from bot.review.guard import decider
 from bot.review.queries import rendered_in
+from bot.store.cases import approvals, suggestions
 from bot.store.cases import cases as store
-from bot.store.cases import suggestions
 from bot.store.cases.cases import Case
 from bot.store.cases.proposals import Proposal, keep_proposal, proposal_of, proposal_with
 from bot.store.cases.sending import require_settled
 from bot.store.cases.suggestions import StoredSuggestion
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
-from bot.store.people.people import require_on_case
+from bot.store.people.people import known_pseudonym, require_on_case
 from bot.store.schema import CaseRow, Original
-from core.errors import BadInput, Conflict, NotAllowed
+from core.errors import BadInput, Conflict, NotAllowed, Unsendable
 from core.i18n.sentences import sentence
 from core.models import Draft
 from core.moderation.approval import CaseState, check_answerable, state_words
-from core.moderation.cards import ProposedReply
+from core.moderation.cards import ProposedReply, RefusedReply
 from core.moderation.disclosure import Rendered
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import CheckedEdit, EditReader, checked_edit
+from core.wording.final_text import check_sendable
 
 _LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
 _CHANGES: Final = {
@@ -50,6 +51,7 @@ class _Kept:
     stored: StoredSuggestion | None
     warnings: tuple[str, ...]
     is_shadow: bool
+    is_second: bool
 
 
 class Proposals:
@@ -77,21 +79,45 @@ class Proposals:
         """Keep one exact text and say what would be posted; ``desk_ports.Casework.propose`` says what is raised."""
         check_text(text or "")
 
-        async def work(session: Session) -> _Kept:
+        async def work(session: Session) -> _Kept | Unsendable:
             case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
             check_answerable(case.post)
             await require_settled(session, case_id)
             stored = await suggestions.latest_suggestion(session, case_id)
             reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
             rendered = await rendered_in(session, case, reply, stored)
-            self._require_room(case, rendered)
+            try:
+                self._require_room(case, rendered)
+                check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
+            except BadInput as err:
+                return await _refused(session, case, who, reply, rank, err)
             return await _keep(session, case, who, reply, draft, rendered, stored)
 
         kept = await self._database.run("propose", work)
+        if isinstance(kept, Unsendable):
+            raise kept
         if kept.stored is None:
             return _proposed(kept, CheckedEdit())
         found = await asyncio.to_thread(checked_edit, kept.proposal.text, kept.stored.suggestion, self._edit_reader)
         return _proposed(kept, found)
+
+    async def refused(self, text_id: str, by: Person) -> RefusedReply:
+        """A text that ``propose`` refused, for the person who wrote it.
+
+        Raises:
+            Conflict: it is no longer kept.
+            NotAllowed: somebody else wrote it.
+        """
+
+        async def work(session: Session) -> RefusedReply:
+            kept = await kept_proposal(session, text_id)
+            if await known_pseudonym(session, by.platform, by.user) != kept.person_id:
+                raise NotAllowed(
+                    sentence("Somebody else wrote this text."), remedy=sentence("Edit a draft yourself, or write one.")
+                )
+            return RefusedReply(kept.case_id, kept.version, kept.text, kept.draft_rank)
+
+        return await self._database.run("read a refused text", work)
 
     def _require_room(self, case: Case, rendered: Rendered) -> None:
         most = self._max_characters.get(case.post.ref.platform)
@@ -125,6 +151,12 @@ def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tupl
     return (text, begun) if same is None else (same.text, same)
 
 
+async def _refused(session: Session, case: Case, who: str, reply: str, rank: int | None, err: BadInput) -> Unsendable:
+    """Keep a text that can never be posted; without a hash of what would be posted, nobody can approve it."""
+    kept = await keep_proposal(session, case, who, reply, "", suggestion_id=None, draft_rank=rank)
+    return Unsendable(err.message, remedy=err.remedy, text_id=kept.id)
+
+
 async def _keep(
     session: Session,
     case: Case,
@@ -145,7 +177,9 @@ async def _keep(
     changed = _CHANGES.get((await session.get_one(CaseRow, case.id)).original)
     community = await communities.load(session, case.community_id)
     warnings = own if changed is None else (changed, *own)
-    return _Kept(proposal, rendered, stored, warnings, not community.is_posting)
+    others = [first for first in await approvals.counting(session, case) if first.moderator != who]
+    is_second = any(first.sha256 == rendered.sha256 for first in others)
+    return _Kept(proposal, rendered, stored, warnings, not community.is_posting, is_second)
 
 
 def _proposed(kept: _Kept, found: CheckedEdit) -> ProposedReply:
@@ -161,6 +195,7 @@ def _proposed(kept: _Kept, found: CheckedEdit) -> ProposedReply:
         warnings=tuple(dict.fromkeys((*kept.warnings, *found.warnings))),
         why_two=() if kept.stored is None else why_two(kept.stored.suggestion, found.sentences),
         is_shadow=kept.is_shadow,
+        is_second=kept.is_second,
     )
 
 

@@ -26,7 +26,8 @@ from bot.store.engine.database import Database
 from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable, TextHidden
 from core.i18n.sentences import Sentence, joined, sentence
 from core.moderation.approval import text_hash
-from core.moderation.input_checks import check_note
+from core.moderation.closing import RetractReason
+from core.moderation.input_checks import check_note, check_text
 from core.moderation.platforms import ChatPlatform, RoleSource
 from core.moderation.roles import Person
 
@@ -115,7 +116,9 @@ class Outbox:
         """
         return await self._each(await self._unknown.interrupted(), of, self._recover)
 
-    async def retract_reply(self, case_id: str, version: int, by: Person, note: str) -> Delivery:
+    async def retract_reply(
+        self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = ""
+    ) -> Delivery:
         """Take a posted reply away from the platform; the intent is committed first, and survives a crash.
 
         Returns:
@@ -123,12 +126,14 @@ class Outbox:
             tried again later.
 
         Raises:
-            BadInput: there is no reason.
+            BadInput: it is for another reason, which nobody wrote down.
             NotAllowed: the person may not, or the case has no posted reply.
             Conflict: the case has another version.
         """
-        check_note(note)
-        return await self._retractions.retract(case_id, version, by, note)
+        if reason is RetractReason.OTHER:
+            check_note(note)
+        check_text(note)
+        return await self._retractions.retract(case_id, version, by, reason, note)
 
     async def settle(
         self, case_id: str, version: int, stands: bool, by: Person, note: str, *, message: str | None = None

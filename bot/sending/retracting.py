@@ -28,6 +28,7 @@ from core.errors import Conflict, NotAllowed, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import joined, sentence
 from core.models import PostRef
 from core.moderation.approval import CaseState
+from core.moderation.closing import RetractReason, retract_words
 from core.moderation.roles import OnCase, Person
 
 _KIND: Final = "retract:{}"
@@ -43,9 +44,9 @@ class Retractions:
         self._rules = rules
         self._owner = uuid4().hex
 
-    async def retract(self, case_id: str, version: int, by: Person, note: str) -> Delivery:
+    async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str) -> Delivery:
         """Commit the intent, carry out what waits on that platform, and return the state of this case."""
-        platform = await self._ask(case_id, version, by, note)
+        platform = await self._ask(case_id, version, by, reason, note)
         await self.carry_out(platform.__eq__)
         return await self._database.run("look at a retraction", lambda session: _standing(session, case_id))
 
@@ -57,7 +58,7 @@ class Retractions:
             tried.add(job.id)
             await self._try(job)
 
-    async def _ask(self, case_id: str, version: int, by: Person, note: str) -> str:
+    async def _ask(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str) -> str:
         """Commit the intent; returns the platform that the reply is on."""
 
         async def work(session: Session) -> str:
@@ -71,7 +72,7 @@ class Retractions:
                 )
             if await _open_job(session, case_id) is not None:
                 raise Conflict(
-                    sentence("The reply is being retracted already."), remedy=sentence("Reload the case in a moment.")
+                    sentence("The reply is being taken back already."), remedy=sentence("Look again in a moment.")
                 )
             await jobs.enqueue(
                 session,
@@ -79,7 +80,7 @@ class Retractions:
                 _KIND.format(case.post.ref.platform),
                 community_id=case.community_id,
                 case_id=case_id,
-                payload={"approval": row.approval_id, "by": who, "note": note},
+                payload={"approval": row.approval_id, "by": who, "reason": reason, "note": note},
             )
             return case.post.ref.platform
 
@@ -124,8 +125,8 @@ class Retractions:
         async def work(session: Session) -> None:
             entry = await entry_of(session, job.payload["approval"], lock=True)
             if entry.case.state is CaseState.POSTED:
-                by, note = job.payload["by"], job.payload["note"]
-                await end(session, entry, CaseState.RETRACTED, sentence("retracted"), actor=by, note=note)
+                by, note, why = job.payload["by"], job.payload["note"], retract_words(job.payload["reason"])
+                await end(session, entry, CaseState.RETRACTED, why, actor=by, note=note)
             await jobs.finish(session, job)
             await _forget_note(session, job)
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from bot.sending.checks import obstacle
 from bot.sending.outbox_rows import Delivery, Rules, SendLease, end, intend, mine
 from bot.store.cases import sending as store
-from bot.store.cases.cases import load, load_expected
+from bot.store.cases.cases import LOOK_AGAIN, load, load_expected
 from bot.store.cases.sending import Entry, entry_of
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
@@ -135,9 +135,7 @@ class UnknownSends:
             await load_expected(session, case_id, version, CaseState.NEEDS_PERSON)
             newest = await store.newest(session, case_id)
             if newest is None or newest.state is not OutboxState.UNKNOWN:
-                raise NotAllowed(
-                    sentence("Whether the reply was posted is known already."), remedy=sentence("Reload the case.")
-                )
+                raise NotAllowed(sentence("Whether the reply was posted is known already."), remedy=LOOK_AGAIN)
             entry = await entry_of(session, newest.approval_id, lock=True)
             if stands:
                 entry.row.remote_message, entry.row.posted_at = message, entry.row.first_sent_at

@@ -44,8 +44,8 @@ _S = CaseState
 TRANSITIONS: Final[dict[CaseState, frozenset[CaseState]]] = {
     _S.CAPTURED: frozenset({_S.QUEUED, _S.FOLDED, _S.EXPIRED, _S.WITHDRAWN}),
     _S.FOLDED: frozenset({_S.QUEUED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN}),
-    _S.QUEUED: frozenset({_S.DRAFTING, _S.EXPIRED, _S.WITHDRAWN}),
-    _S.DRAFTING: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.WITHDRAWN}),
+    _S.QUEUED: frozenset({_S.DRAFTING, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN}),
+    _S.DRAFTING: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.NO_REPLY, _S.WITHDRAWN}),
     _S.IN_REVIEW: frozenset(
         {_S.APPROVED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON, _S.QUEUED}
     ),
@@ -55,17 +55,38 @@ TRANSITIONS: Final[dict[CaseState, frozenset[CaseState]]] = {
     _S.NEEDS_PERSON: frozenset(
         {_S.IN_REVIEW, _S.QUEUED, _S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN, _S.POSTED, _S.FAILED, _S.EXPIRED}
     ),
-    _S.FAILED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.WITHDRAWN, _S.EXPIRED}),
+    _S.FAILED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.NO_REPLY, _S.WITHDRAWN, _S.EXPIRED}),
     _S.POSTED: frozenset({_S.RETRACTED}),
-    _S.DECLINED: frozenset(),
-    _S.NO_REPLY: frozenset(),
+    # Undone within the undo window, or opened again because the post was edited.
+    _S.DECLINED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON}),
+    _S.NO_REPLY: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.FAILED}),
+    _S.WITHDRAWN: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.FAILED, _S.FOLDED}),
     _S.EXPIRED: frozenset(),
-    _S.WITHDRAWN: frozenset(),
     _S.SHADOWED: frozenset(),
     _S.RETRACTED: frozenset(),
 }
-CLOSED: Final = frozenset({state for state in CaseState if not TRANSITIONS[state]} | {_S.POSTED})
+CLOSED: Final = frozenset({_S.POSTED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN, _S.SHADOWED, _S.RETRACTED})
 """The states in which nobody has anything left to do."""
+_UNDONE: Final = frozenset({_S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN})
+"""Closed for everybody, but that their closer may undo it for a short time."""
+_BEFORE: Final = {
+    _S.CAPTURED: _S.QUEUED,
+    _S.FOLDED: _S.FOLDED,
+    _S.QUEUED: _S.QUEUED,
+    _S.DRAFTING: _S.QUEUED,
+    _S.IN_REVIEW: _S.IN_REVIEW,
+    _S.APPROVED: _S.IN_REVIEW,
+    _S.NEEDS_PERSON: _S.NEEDS_PERSON,
+    _S.FAILED: _S.FAILED,
+}
+
+
+def undone_to(before: CaseState | None) -> CaseState | None:
+    """Where a case goes if the decision that closed it in the state ``before`` is undone; ``None`` if nowhere.
+
+    What it waited for begins anew: an approval is not given again by undoing its withdrawal.
+    """
+    return None if before is None else _BEFORE.get(before)
 
 
 def state_words(state: CaseState) -> Sentence:
@@ -103,7 +124,7 @@ def check_transition(old: CaseState, new: CaseState) -> None:
         raise NotAllowed(
             sentence("A case that is {old} cannot become {new}.", old=state_words(old), new=state_words(new)),
             remedy=sentence("It can become: {allowed}.", allowed=listed(to))
-            if to
+            if to and old not in _UNDONE
             else sentence("The case is closed; nothing is to be done."),
         )
 

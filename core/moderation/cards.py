@@ -38,12 +38,51 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovedText:
+    """The text that was approved, whole, and by whom, by the names that the community knows; "" for a lost name.
+
+    ``text`` is "" once it was erased.
+    """
+
+    text: str
+    by: tuple[str, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LastMove:
+    """Who brought a case into the state that it is in, and when; ``by`` is "" for Antiphon and for a lost name."""
+
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierCases:
+    """What became of the cases that the same author had before, in the same community; of the newest 20."""
+
+    answered: int = 0
+    unanswered: int = 0
+    not_hateful: int = 0
+    rehearsed: int = 0
+    open: int = 0
+
+    @property
+    def number(self) -> int:
+        """How many they are."""
+        return self.answered + self.unanswered + self.not_hateful + self.rehearsed + self.open
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """A case as people see it. Every decision must name its ``version``.
 
     Attributes:
         community: the community's name on its platform (``PostRef.community``).
         gist: what the post implies, in a neutral sentence; ``None`` before the engine has read it.
+        is_gist_ours: the gist is a sentence of our cards, not words that a model wrote.
+        flagger: who flagged the post, by the name that the community knows; "" where nobody knows it.
+        earlier: what became of the author's earlier cases; ``None`` where it is not told.
         read_by: who told what the post does; ``None`` where that is not known.
         drafts: the replies to choose from, best first; with ``is_preview`` better ones may follow.
         suggestion_id: the suggestion that they are from; ``None`` for a preview.
@@ -55,11 +94,15 @@ class Card:
         first_approvals: the names of the people who approved a text already and wait for a second person.
         first_texts: what each of them approved, in the same order, without the sentence that discloses Antiphon; ""
             where it is no longer kept.
+        approved: the text that was approved, in every state from there on; ``None`` before, and once it was taken
+            back.
+        last_move: who brought it into its state; ``None`` where that is not told.
         campaign_posts: how many near-identical posts this case covers; 1 for its own post only.
         is_original_gone: the platform said that the post was deleted.
         is_original_edited: the platform said that the post was changed after it was flagged.
         send_at: when an approved reply is sent; until then it can be taken back.
         reply: where the posted reply is.
+        may_be_posted: a reply was sent, and nobody knows whether it is there.
         is_shadow: nothing is posted in this community.
         is_paused: posting is stopped, here or everywhere.
         closed_because: the reason in the last line of the log, if the case is closed or needs a person.
@@ -75,6 +118,9 @@ class Card:
     post: FlaggedPost
     opened_at: datetime
     gist: str | None = None
+    is_gist_ours: bool = False
+    flagger: str = ""
+    earlier: EarlierCases | None = None
     target_group: TargetGroup | None = None
     severity: int | None = None
     language: str | None = None
@@ -90,6 +136,8 @@ class Card:
     why_two: tuple[str, ...] = ()
     first_approvals: tuple[str, ...] = ()
     first_texts: tuple[str, ...] = ()
+    approved: ApprovedText | None = None
+    last_move: LastMove | None = None
     holder: Holder | None = None
     waiting: Waiting | None = None
     campaign_posts: int = 1
@@ -97,6 +145,7 @@ class Card:
     is_original_edited: bool = False
     send_at: datetime | None = None
     reply: PostRef | None = None
+    may_be_posted: bool = False
     is_shadow: bool = False
     is_paused: bool = False
     closed_because: str = ""
@@ -143,6 +192,7 @@ class ProposedReply:
         warnings: what to look at before approving, in sentences.
         why_two: why a second person must approve it too; empty where one is enough.
         is_shadow: approving it posts nothing: the community is in shadow mode.
+        is_second: another person approved the same text already, so that this approval completes it.
     """
 
     id: str
@@ -155,6 +205,29 @@ class ProposedReply:
     warnings: tuple[str, ...] = ()
     why_two: tuple[str, ...] = ()
     is_shadow: bool = False
+    is_second: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedReply:
+    """A text that was refused when it was proposed, kept for its writer; ``rank`` is that of the draft it began as."""
+
+    case_id: str
+    version: int
+    text: str
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedLately:
+    """One decision: what became of which case, why, by whom (a name that the community knows), and when."""
+
+    case_id: str
+    post: PostRef
+    state: CaseState
+    reason: str
+    by: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +289,7 @@ class Statistics:
     by_state: dict[CaseState, int]
     by_group: dict[TargetGroup, int]
     by_intent: dict[str, int]
-    by_decline_reason: dict[str, int]
+    by_close_reason: dict[str, int]
     median_seconds_to_draft: float | None
     median_seconds_to_decision: float | None
     share_edited: float | None

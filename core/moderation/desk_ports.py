@@ -14,10 +14,19 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from core.models import FlaggedPost, Intent, PostRef
-from core.moderation.cards import Approval, Card, DeskStatus, OpenCases, ProposedReply, Statistics
+from core.moderation.cards import (
+    Approval,
+    Card,
+    DecidedLately,
+    DeskStatus,
+    OpenCases,
+    ProposedReply,
+    RefusedReply,
+    Statistics,
+)
 from core.moderation.careful_watch import FindLabel, WatchRecord
+from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.community_policy import CommunityPolicy
-from core.moderation.decline import DeclineReason
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
 
 PolicyChanges: TypeAlias = Mapping[str, object] | Callable[[CommunityPolicy], Mapping[str, object]]
@@ -98,7 +107,15 @@ class Casework(Protocol):
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
     ) -> ProposedReply:
-        """Store one exact text to approve: a draft by ``rank``, or an edited ``text`` (with the rank of its draft)."""
+        """Store one exact text to approve: a draft by ``rank``, or an edited ``text`` (with the rank of its draft).
+
+        Raises:
+            Unsendable: it can never be posted as it is; ``refused`` gives it back by the error's ``text_id``.
+        """
+        ...
+
+    async def refused(self, text_id: str, by: Person) -> RefusedReply:
+        """A text that ``propose`` refused, for the person who wrote it to mend."""
         ...
 
     async def approve(self, proposal_id: str, by: Person) -> Approval:
@@ -106,7 +123,7 @@ class Casework(Protocol):
         ...
 
     async def undo(self, case_id: str, version: int, by: Person) -> Card:
-        """Take an approval back before it is sent."""
+        """Take an approval back before it is sent, or one's own closing of a case for a short time."""
         ...
 
     async def redraft(
@@ -115,16 +132,8 @@ class Casework(Protocol):
         """Ask for other drafts: of one intent, arguing another claim, or simply others."""
         ...
 
-    async def decline(self, case_id: str, version: int, by: Person, reason: DeclineReason, note: str = "") -> Card:
-        """Close a case because no draft is good enough; ``DeclineReason.OTHER`` needs a ``note``."""
-        ...
-
-    async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        """Close a case because the post is better left without a reply."""
-        ...
-
-    async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        """Close a case that should not have been opened."""
+    async def close(self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = "") -> Card:
+        """Close a case without a reply; ``CloseReason.OTHER`` needs a ``note``."""
         ...
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Card:
@@ -139,8 +148,8 @@ class Casework(Protocol):
         """Draft a folded post on its own."""
         ...
 
-    async def retract(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        """Remove a posted reply."""
+    async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
+        """Remove a posted reply; ``RetractReason.OTHER`` needs a ``note``."""
         ...
 
     async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
@@ -212,6 +221,10 @@ class Governance(Protocol):
 
     async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
         """What happened lately."""
+        ...
+
+    async def lately(self, platform: str, community: str, by: Person) -> tuple[DecidedLately, ...]:
+        """The newest decisions of people there, newest first; for everybody who may read cases."""
         ...
 
     async def export(self, platform: str, community: str, by: Person, to: Path) -> int:

@@ -128,6 +128,13 @@ def may_on_community(roles: Collection[Role], action: OnCommunity) -> bool:
     return any(action in _COMMUNITIES[role] for role in roles)
 
 
+def least_role(action: OnCase | OnCommunity) -> Role:
+    """The first role that allows an action: whom to become in order to do it."""
+    if isinstance(action, OnCase):
+        return next(role for role in Role if action in _CASES[role])
+    return next(role for role in Role if action in _COMMUNITIES[role])
+
+
 def may_grant(roles: Collection[Role], role: Role) -> bool:
     """Whether somebody with these roles may give or take ``role``: only an admin may make an admin."""
     return may_on_community(roles, OnCommunity.GRANT) and (role is not Role.ADMIN or Role.ADMIN in roles)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from adapters.common.words.fitting import shortened
-from adapters.common.words.labels import duration_in_words, listed_draft_in_words
+from adapters.common.words.labels import draft_in_words, duration_in_words
 from adapters.common.words.markup import Markup, Reader
 from core.i18n.catalogs import gettext, translated
 from core.models import Draft, Verdict
@@ -126,7 +126,7 @@ def _draft(card: Card, draft: Draft, reader: Reader) -> str:
         for source in sources
     ]
     lines += [
-        gettext("Look at: {warning}", locale, warning=_on_a_line(translated(said, locale), markup))
+        gettext("Check: {warning}", locale, warning=_on_a_line(translated(said, locale), markup))
         for said in draft.warnings
     ]
     if draft.caution:
@@ -138,7 +138,7 @@ def _draft(card: Card, draft: Draft, reader: Reader) -> str:
 def _words(draft: Draft, reader: Reader) -> str:
     """A draft without its sources."""
     rank = reader.markup.ours(f"**{draft.rank}.**")
-    return f"{rank} {listed_draft_in_words(draft, reader.locale)}\n{reader.markup.framed(draft.text)}"
+    return f"{rank} {draft_in_words(draft, reader.locale)}\n{reader.markup.framed(draft.text)}"
 
 
 def _on_a_line(text: str, markup: Markup) -> str:

@@ -15,6 +15,7 @@ from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.desk import DeskAccess
 from adapters.common.words.markup import Reader
 from core.models import FlaggedPost
+from core.moderation.approval import CaseState
 from core.moderation.cards import Card
 from core.moderation.roles import Person
 
@@ -91,7 +92,7 @@ class Asking:
             return
         if is_member:
             self._known.add(post.ref, written_at)
-        if wants_drafts and card.drafts and is_decided(card):
+        if wants_drafts and card.drafts and is_decided(card) and card.state is not CaseState.POSTED:
             await answer.give(with_drafts(card, answer.reader, answer.limit))
             return
         is_followed = wants_drafts and not is_decided(card) and self._following.has_room

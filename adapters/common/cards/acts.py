@@ -19,20 +19,21 @@ class Act(StrEnum):
     CONFIRM = "confirm"
     UNDO = "undo"
     EDIT = "edit"
+    MEND = "mend"
     REDRAFT = "redraft"
     REDRAFT_AS = "redraft_as"
     OTHER_CLAIM = "other_claim"
     CLAIM_AS = "claim_as"
-    DECLINE = "decline"
-    DECLINE_AS = "decline_as"
-    SILENT = "silent"
+    NOT_HATEFUL = "not_hateful"
+    CLOSE = "close"
+    CLOSE_AS = "close_as"
     MORE = "more"
-    WITHDRAW = "withdraw"
     REOPEN = "reopen"
     IS_POSTED = "is_posted"
     NOT_POSTED = "not_posted"
     SPLIT = "split"
     RETRACT = "retract"
+    RETRACT_AS = "retract_as"
     SHOW_POST = "show_post"
     SHOW_DRAFTS = "show_drafts"
     SHOW_EVIDENCE = "show_evidence"
@@ -40,7 +41,7 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a component acts on. ``extra`` is a draft's rank, a proposal's id, or the key of a first person's text."""
+    """What a component acts on. ``extra`` is a draft's rank, the id of a text, or the key of a first person's text."""
 
     act: Act
     case_id: str

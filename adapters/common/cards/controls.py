@@ -16,9 +16,12 @@ from core.i18n.catalogs import gettext
 from core.models import Draft
 from core.moderation.approval import TRANSITIONS, CaseState
 from core.moderation.cards import Card
+from core.moderation.closing import CloseReason, close_reasons
 
 MAX_DRAFTS: Final = 5
 """Four replies, and the notice on the rules."""
+OTHERS: Final = "others"
+"""The value in place of a draft's rank for all drafts but the one on the card."""
 OWN_TEXT: Final = "0"
 """The value in place of a draft's rank where a person writes their own reply."""
 _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
@@ -58,6 +61,22 @@ def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
     return [Control(Act.APPROVE, approve, Weight.FIRST, rank), Control(Act.EDIT, edit, extra=rank)]
 
 
+def beside_draft(card: Card, draft: Draft, sources: int, locale: str) -> list[Control]:
+    """What stands under the one draft on the card: what can be done with it, and what is folded behind it.
+
+    Args:
+        sources: how many sources it names.
+    """
+    found = for_draft(card, draft, locale)
+    if others := len(card.drafts[1:MAX_DRAFTS]):
+        label = gettext("Other drafts ({number})…", locale, number=others)
+        found.append(Control(Act.SHOW_DRAFTS, label, extra=OTHERS))
+    if sources:
+        label = gettext("Sources ({number})…", locale, number=sources)
+        found.append(Control(Act.SHOW_DRAFTS, label, extra=str(draft.rank)))
+    return found
+
+
 def for_first(card: Card, number: int, key: str, locale: str) -> list[Control]:
     """What a second person can do with a text that the first one wrote and approved.
 
@@ -86,19 +105,18 @@ def _first(card: Card, locale: str) -> Iterator[Control]:
         yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, Weight.FIRST)
     if card.state is CaseState.APPROVED:
         yield Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE)
-    if card.state is CaseState.POSTED and (card.is_original_gone or card.is_original_edited):
-        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), Weight.GRAVE)
     if card.state is CaseState.IN_REVIEW:
         yield Control(Act.REDRAFT, gettext("Regenerate…", locale))
 
 
 def _closing(card: Card, locale: str) -> Iterator[Control]:
-    if card.state is CaseState.FOLDED:  # it is decided with the case that it belongs to, or drafted on its own first
-        return
-    if CaseState.DECLINED in TRANSITIONS[card.state]:
-        yield Control(Act.DECLINE, gettext("Decline…", locale))
-    if CaseState.NO_REPLY in TRANSITIONS[card.state]:
-        yield Control(Act.SILENT, gettext("Stay silent…", locale))
+    reasons = close_reasons(card.state)
+    if CloseReason.NOT_HATEFUL in reasons:
+        yield Control(Act.NOT_HATEFUL, gettext("Not hateful", locale))
+    if reasons:
+        yield Control(Act.CLOSE, gettext("Close…", locale))
+    if CaseState.RETRACTED in TRANSITIONS[card.state]:
+        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), Weight.GRAVE)
 
 
 def for_menu(card: Card, locale: str) -> list[Control]:
@@ -126,12 +144,8 @@ def _drafting(card: Card, locale: str) -> Iterator[Control]:
 def _deciding(card: Card, locale: str) -> Iterator[Control]:
     if card.state in _REOPENED:
         yield Control(Act.REOPEN, gettext("Put it in review again", locale))
-    if card.state is CaseState.NEEDS_PERSON:
+    if card.may_be_posted:
         yield Control(Act.IS_POSTED, gettext("The reply is there", locale))
         yield Control(Act.NOT_POSTED, gettext("The reply is not there", locale))
     if card.state is CaseState.FOLDED:
         yield Control(Act.SPLIT, gettext("Draft this post on its own", locale))
-    if CaseState.RETRACTED in TRANSITIONS[card.state]:
-        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), Weight.GRAVE)
-    if CaseState.WITHDRAWN in TRANSITIONS[card.state]:
-        yield Control(Act.WITHDRAW, gettext("Withdraw the case…", locale), Weight.GRAVE)

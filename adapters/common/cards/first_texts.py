@@ -1,6 +1,7 @@
 """What the first of two persons approved, so that the second can read it and approve exactly the same text.
 
-Owns which of these texts a card shows, and how a button names one: by its bytes, so that a press never approves another
+A text that is the draft on the card stands there as that draft; any other stands there as a text of its own. Owns which
+of these texts a card shows, and how a button names one: by its bytes, so that a press never approves another
 text that took its place. Decides nothing.
 """
 
@@ -9,18 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from adapters.common.cards.controls import MAX_DRAFTS
 from core.moderation.approval import text_hash
 from core.moderation.cards import Card
 
 _MOST_SHOWN: Final = 2
-"""With five drafts no more components fit into a message."""
+"""More would push the draft off a phone's screen."""
 _MARK, _DIGITS = "t", 15
 
 
 @dataclass(frozen=True, slots=True)
 class FirstText:
-    """A text that is not one of the drafts: who approved it first, and by which key a button names it."""
+    """A text that is not the draft on the card: who approved it first, and by which key a button names it."""
 
     name: str
     text: str
@@ -28,7 +28,7 @@ class FirstText:
 
 
 def written(card: Card) -> list[FirstText]:
-    """The newest of the texts that people wrote themselves, in the order in which they were approved."""
+    """The newest of the texts other than the draft on the card, in the order in which they were approved."""
     drafts = _ranks(card)
     found: dict[str, FirstText] = {}
     for name, text in zip(card.first_approvals, card.first_texts, strict=False):
@@ -39,7 +39,7 @@ def written(card: Card) -> list[FirstText]:
 
 
 def chosen(card: Card) -> list[tuple[str, int]]:
-    """Who approved which of the drafts on the card, by name and rank."""
+    """Who approved the draft on the card, by name, with its rank."""
     drafts = _ranks(card)
     pairs = zip(card.first_approvals, card.first_texts, strict=False)
     return [(name, drafts[text.strip()]) for name, text in pairs if text.strip() in drafts]
@@ -56,7 +56,7 @@ def text_named(card: Card, key: str) -> str | None:
 
 
 def _ranks(card: Card) -> dict[str, int]:
-    return {draft.text.strip(): draft.rank for draft in reversed(card.drafts[:MAX_DRAFTS])}
+    return {draft.text.strip(): draft.rank for draft in card.drafts[:1]}
 
 
 def _key(text: str) -> str:

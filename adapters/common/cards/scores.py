@@ -19,7 +19,7 @@ _SPREAD = 2.0
 
 
 def scores_in_words(draft: Draft, locale: str) -> str:
-    """One line: support, argument, stance, tone, and whether the judge was sure."""
+    """One line: support, argument, stance, tone, and whether the order of the drafts is sure."""
     scores = draft.scores
     said = (
         _support(draft, locale),
@@ -67,7 +67,13 @@ def _tone(scores: Scores, locale: str) -> str:
 
 def _judge(scores: Scores, locale: str) -> str:
     is_unsure = scores.judge_spread is not None and scores.judge_spread >= _SPREAD
-    return gettext("the judge was unsure", locale) if is_unsure else ""
+    return gettext("its place among the drafts is unsure", locale) if is_unsure else ""
+
+
+def sources_of(draft: Draft, evidence: Mapping[str, Evidence]) -> int:
+    """How many sources a draft's receipts name."""
+    named = (evidence.get(receipt.evidence_id or "") for receipt in draft.receipts)
+    return len({passage.source for passage in named if passage is not None})
 
 
 def receipts_in_words(receipts: Iterable[Receipt], evidence: Mapping[str, Evidence], reader: Reader) -> list[str]:

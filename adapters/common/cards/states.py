@@ -7,22 +7,48 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Final
 
 from babel.dates import format_timedelta
 
 from adapters.common.cards.first_texts import chosen
 from adapters.common.words.markup import Reader
-from core.i18n.catalogs import gettext, language_of
+from core.i18n.catalogs import gettext, language_of, translated
 from core.models import PostRef
-from core.moderation.approval import CaseState
+from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card, Waiting
+from core.moderation.case_numbers import short_number
 
 _NAME, _REASON, _NAMES = 40, 200, 5
+_BY_REASON: Final = frozenset({CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN, CaseState.EXPIRED})
+"""The states whose reason says what was decided."""
+
+
+def headline(card: Card, reader: Reader) -> str:
+    """The first line of a card: whether the case is open, its number, and its state."""
+    locale, number = reader.locale, short_number(card.case_id)
+    is_closed = card.state in CLOSED
+    closed, still_open = (
+        gettext("Closed {number}:", locale, number=number),
+        gettext("Open {number}:", locale, number=number),
+    )
+    title = closed if is_closed else still_open
+    return f"{reader.markup.ours(f'**{title}**')} {_decision(card, reader) or state_in_words(card, reader)}"
+
+
+def _decision(card: Card, reader: Reader) -> str:
+    """What was decided, by the reason that the log holds; "" where the state says it."""
+    if card.state not in _BY_REASON or not card.closed_because:
+        return ""
+    said = translated(card.closed_because, reader.locale)
+    return reader.markup.inert(f"{said[:1].upper()}{said[1:]}".rstrip("."), _REASON) + "."
 
 
 def state_in_words(card: Card, reader: Reader) -> str:
     """One sentence about the state."""
     locale = reader.locale
+    if card.state is CaseState.DRAFTING and card.waiting is not None and card.waiting.stage:
+        return _stages(locale).get(card.waiting.stage, _states(locale)[card.state])
     if card.state is CaseState.APPROVED and card.is_shadow:
         return gettext("Approved. In shadow mode nothing is sent; it can still be taken back.", locale)
     if card.state is CaseState.APPROVED and card.send_at is not None:
@@ -40,28 +66,26 @@ def _states(locale: str) -> dict[CaseState, str]:
         CaseState.APPROVED: gettext("Approved. It is sent soon; until then it can be taken back.", locale),
         CaseState.SENDING: gettext("The reply is being sent.", locale),
         CaseState.POSTED: gettext("The reply is posted.", locale),
-        CaseState.DECLINED: gettext("Closed: declined.", locale),
-        CaseState.NO_REPLY: gettext("Closed: left without a reply.", locale),
-        CaseState.EXPIRED: gettext("Closed: nobody decided in time.", locale),
-        CaseState.WITHDRAWN: gettext("Closed: withdrawn.", locale),
+        CaseState.DECLINED: gettext("Declined.", locale),
+        CaseState.NO_REPLY: gettext("Left without a reply.", locale),
+        CaseState.EXPIRED: gettext("Nobody decided in time.", locale),
+        CaseState.WITHDRAWN: gettext("Withdrawn.", locale),
         CaseState.NEEDS_PERSON: gettext("Needs a person to look at it.", locale),
         CaseState.UNKNOWN: gettext("Nobody knows yet whether the reply was posted. Antiphon is looking.", locale),
         CaseState.FAILED: gettext("The reply could not be sent.", locale),
         CaseState.FOLDED: gettext("Belongs to the case of a post that says nearly the same.", locale),
-        CaseState.SHADOWED: gettext("Closed: approved in shadow mode, so nothing was posted.", locale),
-        CaseState.RETRACTED: gettext("Closed: the reply was taken back.", locale),
+        CaseState.SHADOWED: gettext("Approved in shadow mode: nothing was posted.", locale),
+        CaseState.RETRACTED: gettext("The reply was taken back.", locale),
     }
 
 
 def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:
-    """All that is said about a case's state, the state itself first; each sentence in its full and shortest form."""
+    """What else is said about an open case's state; each sentence in its full and shortest form."""
     locale = reader.locale
-    title = reader.markup.ours(f"**{gettext('State', locale)}:**")
-    found: list[tuple[str, ...]] = [(f"{title} {state_in_words(card, reader)}",)]
-    found += [*_reason(card, reader), *_holder(card, reader)]
+    found = [*_reason(card, reader), *_holder(card, reader)]
     if card.waiting is not None:
         found += _waiting(card.waiting, reader)
-    if card.is_shadow:
+    if card.is_shadow and card.state is not CaseState.APPROVED:
         found.append((gettext("Shadow mode: nothing is posted in this community.", locale),))
     if card.is_paused:
         found.append((paused(locale),))
@@ -86,8 +110,6 @@ def _holder(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
 
 def _waiting(waiting: Waiting, reader: Reader) -> Iterator[tuple[str, ...]]:
     locale = reader.locale
-    if waiting.stage:
-        yield gettext("Antiphon is at: {stage}.", locale, stage=_stage(waiting.stage, reader)), ""
     if waiting.ahead:
         yield gettext("Cases before it: {number}.", locale, number=waiting.ahead), ""
     if waiting.expected_seconds is not None:
@@ -97,18 +119,17 @@ def _waiting(waiting: Waiting, reader: Reader) -> Iterator[tuple[str, ...]]:
         yield gettext("The last attempt failed: {error}", locale, error=reader.told(waiting.error, _REASON)), ""
 
 
-def _stage(stage: str, reader: Reader) -> str:
-    locale = reader.locale
-    names = {
-        "reading": gettext("reading the post", locale),
-        "claims": gettext("choosing what to argue", locale),
-        "evidence": gettext("looking for evidence", locale),
-        "drafts": gettext("writing the first drafts", locale),
-        "draft": gettext("writing the first drafts", locale),
-        "anneal": gettext("improving the drafts", locale),
-        "judge": gettext("comparing the drafts", locale),
+def _stages(locale: str) -> dict[str, str]:
+    """What happens at each of the engine's stages."""
+    return {
+        "reading": gettext("The post is being read.", locale),
+        "claims": gettext("The argument is being chosen.", locale),
+        "evidence": gettext("Evidence is being looked for.", locale),
+        "drafts": gettext("The first drafts are being written.", locale),
+        "draft": gettext("The first drafts are being written.", locale),
+        "anneal": gettext("The drafts are being improved.", locale),
+        "judge": gettext("The drafts are being compared.", locale),
     }
-    return names.get(stage, reader.markup.inert(stage, _NAME))
 
 
 def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:

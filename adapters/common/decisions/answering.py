@@ -16,7 +16,7 @@ from core.errors import AntiphonError, Conflict
 from core.i18n.catalogs import gettext, translated
 
 _ERROR: Final = 1500
-_OF_REVIEWERS: Final = frozenset({Act.HOLD, Act.RELEASE, Act.APPROVE, Act.UNDO, Act.SILENT, Act.RETRACT})
+_OF_REVIEWERS: Final = frozenset({Act.HOLD, Act.RELEASE, Act.APPROVE, Act.UNDO, Act.NOT_HATEFUL, Act.RETRACT})
 """What the desk refuses to all but reviewers, before it compares versions. Who only flagged a post may read its case,
 too, but less of it: what they see must never be put on the card that all see."""
 

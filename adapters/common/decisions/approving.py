@@ -1,7 +1,7 @@
 """From a draft to an approval in two deliberate actions, and back while there is time.
 
-Owns the flows approve, edit, confirm and undo. Approves only what ``Casework.propose`` kept and the person was shown,
-whole.
+Owns the flows approve, edit, mend, confirm and undo. Approves only what ``Casework.propose`` kept and the person was
+shown, whole.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from adapters.common.cards.acts import Act
+from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import OWN_TEXT, Control, Weight
 from adapters.common.cards.first_texts import is_key, text_named
 from adapters.common.cards.states import paused, state_in_words
@@ -17,7 +17,7 @@ from adapters.common.decisions.dialogs import edit_dialog
 from adapters.common.decisions.press import TEXT, Press, Screen, TextFile
 from adapters.common.decisions.proposals import proposal_screen
 from adapters.common.words.markup import Reader
-from core.errors import AntiphonError, BadInput, Conflict
+from core.errors import AntiphonError, BadInput, Conflict, Unsendable
 from core.i18n.catalogs import gettext
 from core.moderation.approval import CaseState
 from core.moderation.cards import Approval, Card, ProposedReply
@@ -78,19 +78,34 @@ async def propose_edited(press: Press) -> None:
     target, text = press.target, press.fields.get(TEXT, "")
     try:
         proposal = await press.casework.propose(target.case_id, target.version, press.by, rank=_rank(press), text=text)
-    except AntiphonError:
-        await _give_back(press, text)
+    except AntiphonError as err:
+        await _give_back(press, text, err.text_id if isinstance(err, Unsendable) else "")
         raise
     await _show(press, proposal)
 
 
-async def _give_back(press: Press, text: str) -> None:
-    kept = gettext("This is what you wrote, so that nothing is lost:", press.locale)
+async def _give_back(press: Press, text: str, text_id: str) -> None:
+    """Show a refused text again; where the desk kept it, it can be mended instead of typed anew."""
+    if not text:
+        return
+    said = gettext("This is what you wrote, so that nothing is lost:", press.locale)
     block = press.reader.markup.exact(text)
-    if block is not None:
-        await press.say(kept, block)
-    elif text:
-        await press.answer(Screen((kept, TextFile("reply.txt", text))))
+    mend = Control(Act.MEND, gettext("Mend this text…", press.locale), Weight.FIRST, text_id)
+    target = press.target
+    parts = (said, TextFile("reply.txt", text)) if block is None else (f"{said}\n{block}",)
+    await press.answer(Screen(parts, (mend,) if text_id else (), target.case_id, target.version))
+
+
+async def mend(press: Press) -> None:
+    """Open a refused text to be edited."""
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            kept = await press.casework.refused(press.target.extra, press.by)
+    except TimeoutError:
+        await press.say(gettext("The desk is slow just now. Press the button again.", press.locale))
+        return
+    rank = OWN_TEXT if kept.rank is None else str(kept.rank)
+    await press.ask(edit_dialog(Target(Act.EDIT, kept.case_id, kept.version, rank), kept.text, press.locale))
 
 
 async def confirm(press: Press) -> None:
@@ -118,10 +133,13 @@ def _approved(approval: Approval, reader: Reader) -> Screen:
 
 
 async def undo(press: Press) -> None:
-    """Take an approval back."""
+    """Take an approval, or what closed the case, back."""
     await press.defer()
     card = await press.casework.undo(press.target.case_id, press.target.version, press.by)
-    await press.conclude(card, gettext("Taken back. Nothing is sent; the case is in review again.", press.locale))
+    said = gettext("Taken back. Nothing is sent; the case is in review again.", press.locale)
+    if card.state is not CaseState.IN_REVIEW:
+        said = f"{gettext('Taken back.', press.locale)} {state_in_words(card, press.reader)}"
+    await press.conclude(card, said)
 
 
 def require_current(card: Card, press: Press) -> None:

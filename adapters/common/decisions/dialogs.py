@@ -15,9 +15,7 @@ def edit_dialog(target: Target, text: str, locale: str) -> Dialog:
 def note_dialog(target: Target, locale: str) -> Dialog:
     """A reason to be written down for what the target does."""
     titles = {
-        Act.DECLINE: gettext("Why will no draft do?", locale),
-        Act.SILENT: gettext("Why no reply?", locale),
-        Act.WITHDRAW: gettext("Why withdraw this case?", locale),
-        Act.RETRACT: gettext("Why take the reply back?", locale),
+        Act.CLOSE_AS: gettext("Why close this case?", locale),
+        Act.RETRACT_AS: gettext("Why take the reply back?", locale),
     }
     return Dialog(target, titles[target.act], gettext("Reason", locale), NOTE)

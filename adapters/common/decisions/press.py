@@ -5,11 +5,11 @@ Owns the port that a platform implements, and the messages as data. Does not kno
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from adapters.common.cards.acts import Target
+from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import Control
 from adapters.common.words.markup import Reader
 from core.moderation.cards import Card
@@ -151,9 +151,15 @@ class Press(Protocol):
         """Bring the pressed card up to date, if it was a card. Pass only what a reviewer sees of the case."""
         ...
 
-    async def conclude(self, card: Card, sentence: str) -> None:
-        """Say what the press did, and show the card as it is now."""
+    async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
+        """Say what the press did, with what can be pressed next, and show the card as it is now."""
         ...
+
+
+def choice(press: Press, act: Act, question: str, rows: Iterable[tuple[str, str]]) -> Screen:
+    """A question about the pressed case whose answer comes back as ``act``."""
+    target = Target(act, press.target.case_id, press.target.version)
+    return Screen((question,), options=Options(target, question, tuple(rows)))
 
 
 Flow: TypeAlias = Callable[[Press], Awaitable[None]]

@@ -53,15 +53,21 @@ def _lines(proposal: ProposedReply, reader: Reader) -> Iterator[tuple[str, ...]]
         names = ", ".join(hidden)[:_SENTENCE]
         yield (gettext("It holds characters that nobody sees: {names}.", locale, names=inert(names, _SENTENCE)),)
     if proposal.why_two:
-        rule = gettext("Two persons must approve this reply; you are one of them.", locale)
+        rule = gettext("Two persons must approve this reply; you are the first.", locale)
+        if proposal.is_second:
+            rule = gettext("Two persons must approve this reply; you are the second.", locale)
         yield f"{rule} {' '.join(reader.told(reason, _SENTENCE) for reason in proposal.why_two[:5])}", rule
     label = gettext("Without evidence:", locale)
     yield from ((f"{label} “{inert(sentence, _SENTENCE)}”", "") for sentence in proposal.unsupported)
-    label = gettext("Look at:", locale)
+    label = gettext("Check:", locale)
     others = [warning for warning in proposal.warnings if warning not in proposal.why_two]
     yield from ((f"{label} {reader.told(warning, _SENTENCE)}", "") for warning in others)
 
 
 def _confirm(proposal: ProposedReply, locale: str) -> Control:
-    post, shadow = gettext("Yes, post this reply", locale), gettext("Yes, approve it (nothing is posted)", locale)
-    return Control(Act.CONFIRM, shadow if proposal.is_shadow else post, Weight.FINAL, proposal.id)
+    label = gettext("Yes, post this reply", locale)
+    if proposal.is_shadow:
+        label = gettext("Yes, approve it (nothing is posted)", locale)
+    if proposal.why_two and not proposal.is_second:
+        label = gettext("Yes, and ask a second person", locale)
+    return Control(Act.CONFIRM, label, Weight.FINAL, proposal.id)

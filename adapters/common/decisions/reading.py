@@ -6,27 +6,32 @@ Owns those private answers. They show the case as it is now, and decide nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
-from adapters.common.cards.controls import for_menu
-from adapters.common.cards.scores import scores_in_words, source_link
-from adapters.common.cards.states import places, state_in_words
+from adapters.common.cards import controls
+from adapters.common.cards.drafts import DRAFT, in_full, scores_line
+from adapters.common.cards.scores import source_link
+from adapters.common.cards.states import headline, places
 from adapters.common.decisions.press import Press, Screen, TextFile
-from adapters.common.words.labels import draft_in_words
-from core.i18n.catalogs import gettext, translated
-from core.models import Draft, Kind
+from adapters.common.words.fitting import fit
+from core.errors import Conflict
+from core.i18n.catalogs import gettext
+from core.i18n.sentences import sentence
+from core.models import Draft
 from core.moderation.cards import Card
-from core.moderation.origins import origin_and_reader
+from core.moderation.origins import read_by_in_words
 
-_AUTHOR: Final = 40
+_AUTHOR, _NOTE = 40, 240
 
 
 async def menu(press: Press) -> None:
     """Everything else that can be done with the case as it is now."""
     await press.think()
     card = await press.casework.card(press.target.case_id, press.by)
-    text = "\n".join(part for part in (state_in_words(card, press.reader), places(card, press.reader)) if part)
-    await press.answer(Screen((text,), tuple(for_menu(card, press.locale)), card.case_id, card.version))
+    reader = press.reader
+    read_by = "" if card.read_by is None else sentence("Read by: {who}.", who=read_by_in_words(card.read_by))
+    said = (headline(card, reader), reader.told(read_by), places(card, reader))
+    text = "\n".join(part for part in said if part)
+    await press.answer(Screen((text,), tuple(controls.for_menu(card, press.locale)), card.case_id, card.version))
 
 
 async def show_post(press: Press) -> None:
@@ -57,26 +62,37 @@ def _speakers(card: Card, locale: str) -> list[str]:
 
 
 async def show_drafts(press: Press) -> None:
-    """All drafts, whole, with their scores."""
+    """Drafts in full, each in an answer of its own, with its scores, its receipts, and what can be done with it.
+
+    All of them, or those that the control names: one by its rank, or all but the one on the card.
+    """
     card = await _read(press)
-    locale, markup = press.locale, press.reader.markup
-    titles = [gettext("Draft {rank}", locale, rank=draft.rank) for draft in card.drafts]
-    origins = [translated(origin_and_reader(draft, card.reviews), locale) for draft in card.drafts]
-    about = [
-        "; ".join([draft_in_words(draft, locale), origin, *_scores(draft, locale)])
-        for draft, origin in zip(card.drafts, origins, strict=True)
-    ]
-    rows = list(zip(titles, about, (draft.text for draft in card.drafts), strict=True))
-    shown = [
-        f"{markup.ours(f'**{title}**')} ({markup.inert(said)})\n{markup.inert(text)}" for title, said, text in rows
-    ]
-    plain = "\n\n".join(f"{title} ({said})\n{text}" for title, said, text in rows)
-    await _show(press, gettext("The drafts:", locale), shown, TextFile("drafts.txt", plain))
+    wanted, shown = press.target.extra, card.drafts[: controls.MAX_DRAFTS]
+    if wanted == controls.OTHERS:
+        shown = shown[1:]
+    elif wanted:
+        shown = tuple(draft for draft in shown if str(draft.rank) == wanted)
+    if not shown:
+        raise Conflict(gettext("This draft is not there any more.", press.locale))
+    for draft in shown:
+        await _show_draft(press, card, draft)
+    label = gettext("Note:", press.locale)
+    if notes := [f"{label} {press.reader.told(note, _NOTE)}" for note in card.notes]:
+        await press.say(*notes)
 
 
-def _scores(draft: Draft, locale: str) -> list[str]:
-    """The scores of a reply; other drafts have none."""
-    return [scores_in_words(draft, locale)] if draft.kind is Kind.REPLY else []
+async def _show_draft(press: Press, card: Card, draft: Draft) -> None:
+    """One draft with its controls; in a file where it is too long for a message."""
+    reader, offered = press.reader, tuple(controls.for_draft(card, draft, press.locale))
+    segments = in_full(card, draft, reader)
+    text = fit(segments, press.room, reader.markup.units)[DRAFT]
+    if reader.markup.units(text) <= press.room:
+        await press.answer(Screen((text,), offered, card.case_id, card.version))
+        return
+    title = reader.markup.ours(f"**{gettext('Draft {rank}', press.locale, rank=draft.rank)}**")
+    long = f"{title} {gettext('It is long, so it is in the file.', press.locale)}"
+    file = TextFile(f"draft-{draft.rank}.txt", draft.text)
+    await press.answer(Screen((long, file, scores_line(card, draft, reader)), offered, card.case_id, card.version))
 
 
 async def show_evidence(press: Press) -> None:

@@ -1,24 +1,28 @@
-"""The status of the desk and what happened lately, in words.
+"""The status of the desk, what happened and what was decided lately, in words.
 
-Owns these texts. Shows counts and times, never a post.
+Owns these texts. Shows counts, times and names of moderators, never the words of a post.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.labels import (
     counted_draft_in_words,
-    counted_reason_in_words,
     duration_in_words,
     listed_group_in_words,
 )
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext, translated
 from core.moderation.approval import CaseState
-from core.moderation.cards import CardTrouble, DeskStatus, PlatformTrouble, Statistics
-from core.moderation.decline import DeclineReason
+from core.moderation.cards import CardTrouble, DecidedLately, DeskStatus, PlatformTrouble, Statistics
+from core.moderation.case_numbers import short_number
+from core.moderation.closing import CloseReason, why_closed
 from core.wording.language import name_of
+
+_NAME, _REASON = 40, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +157,8 @@ def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
             {counted_draft_in_words(key, locale): n for key, n in found.by_intent.items()},
         ),
         _counts(
-            gettext("Why cases were declined", locale),
-            {_reason(key, locale): n for key, n in found.by_decline_reason.items()},
+            gettext("Why cases were closed", locale),
+            {_reason(key, locale): n for key, n in found.by_close_reason.items()},
         ),
         *_medians(found, locale),
     ]
@@ -167,7 +171,7 @@ def _counts(title: str, by_name: dict[str, int]) -> str:
 
 
 def _reason(name: str, locale: str) -> str:
-    return counted_reason_in_words(DeclineReason(name), locale) if name in set(DeclineReason) else name
+    return translated(why_closed(CloseReason(name)), locale) if name in set(CloseReason) else name
 
 
 def _medians(found: Statistics, locale: str) -> list[str]:
@@ -184,3 +188,25 @@ def _medians(found: Statistics, locale: str) -> list[str]:
         share = round(found.share_first_rank * 100)
         said.append(gettext("The first draft was chosen: {share} %.", locale, share=share))
     return said or [gettext("Fewer than five cases: not enough data for times and shares.", locale)]
+
+
+def lately_text(decisions: Sequence[DecidedLately], reader: Reader, limit: int) -> str:
+    """The newest decisions in at most ``limit`` units, newest first; the oldest lose their links, then their place."""
+    title = reader.markup.heading(gettext("Decided lately", reader.locale))
+    if not decisions:
+        return f"{title}\n{gettext('Nobody has decided anything yet.', reader.locale)}"
+    units, lines = reader.markup.units, [_decision(one, reader) for one in decisions]
+    while units("\n".join([title, *(short for _, short in lines)])) >= limit:
+        lines.pop()
+    segments = [Segment("lines", number, forms) for number, forms in enumerate(lines, start=1)]
+    return fit([Segment("lines", 0, (title,)), *segments], limit, units)["lines"]
+
+
+def _decision(decision: DecidedLately, reader: Reader) -> tuple[str, str]:
+    """One line, with a link to the post and without."""
+    locale, markup = reader.locale, reader.markup
+    case = gettext("case {case}", locale, case=short_number(decision.case_id))
+    when, name = markup.from_now(decision.at), markup.inert(decision.by, _NAME)
+    what = reader.told(decision.reason, _REASON)
+    linked = markup.link(case, markup.post_url(decision.post))
+    return f"{when}, {name}, {linked}: {what}", f"{when}, {name}, {case}: {what}"

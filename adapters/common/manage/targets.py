@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from adapters.common.manage.panels import Form, FormField, Panel, PanelButton, PanelChoice
-from adapters.common.words.labels import listed_group_in_words, reply_kind_in_words
+from adapters.common.words.labels import intent_in_words, listed_group_in_words
 from adapters.common.words.markup import Reader
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
@@ -151,7 +151,7 @@ def _groups(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
 
 def _intents(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     title = gettext("**Kinds of reply** to draft; none for the usual", reader.locale)
-    rows = tuple((intent.value, reply_kind_in_words(intent, reader.locale)) for intent in Intent)
+    rows = tuple((intent.value, intent_in_words(intent, reader.locale)) for intent in Intent)
     chosen = tuple(intent.value for intent in policy.intents)
     return PanelChoice("intents", reader.markup.ours(title), rows=rows, chosen=chosen, most=len(rows))
 

@@ -10,7 +10,7 @@ from babel import Locale, UnknownLocaleError
 
 from core.i18n.catalogs import gettext, language_of, translated
 from core.models import Action, Draft, Intent, Kind, TargetGroup, Verdict
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.origins import kind_in_words
 
 
@@ -47,18 +47,7 @@ def severity_in_words(severity: int | None, locale: str) -> str:
 
 
 def intent_in_words(intent: Intent, locale: str) -> str:
-    """How a reply goes about it."""
-    return {
-        Intent.INFORMATIVE: gettext("informs", locale),
-        Intent.EMPATHETIC: gettext("shows empathy", locale),
-        Intent.QUESTIONING: gettext("asks a question", locale),
-        Intent.DENOUNCING: gettext("objects clearly", locale),
-        Intent.POSITIVE: gettext("stays positive", locale),
-    }[intent]
-
-
-def reply_kind_in_words(intent: Intent, locale: str) -> str:
-    """What a reply does, where kinds of reply are listed."""
+    """What a reply does."""
     return {
         Intent.INFORMATIVE: gettext("gives facts", locale),
         Intent.EMPATHETIC: gettext("shows empathy", locale),
@@ -69,13 +58,8 @@ def reply_kind_in_words(intent: Intent, locale: str) -> str:
 
 
 def draft_in_words(draft: Draft, locale: str) -> str:
-    """What a draft is: how a reply goes about it, or which other kind it is of."""
+    """What a draft is: what a reply does, or which other kind it is of."""
     return _no_reply_in_words(draft.kind, locale) or intent_in_words(draft.intent, locale)
-
-
-def listed_draft_in_words(draft: Draft, locale: str) -> str:
-    """What a draft is, where drafts are listed."""
-    return _no_reply_in_words(draft.kind, locale) or reply_kind_in_words(draft.intent, locale)
 
 
 def _no_reply_in_words(kind: Kind, locale: str) -> str:
@@ -88,7 +72,7 @@ def counted_draft_in_words(name: str, locale: str) -> str:
     """What an approved draft was, where they are counted by kind and intent."""
     if name in {Kind.SUPPORT, Kind.NOTICE}:
         return _no_reply_in_words(Kind(name), locale)
-    return reply_kind_in_words(Intent(name), locale) if name in set(Intent) else name
+    return intent_in_words(Intent(name), locale) if name in set(Intent) else name
 
 
 def wish_in_words(intent: Intent, locale: str) -> str:
@@ -102,29 +86,31 @@ def wish_in_words(intent: Intent, locale: str) -> str:
     }[intent]
 
 
-def reason_in_words(reason: DeclineReason, locale: str) -> str:
-    """Why a case is declined."""
+def reason_in_words(reason: CloseReason, locale: str) -> str:
+    """Why a case is closed, as somebody chooses it."""
     return {
-        DeclineReason.WRONG_FACT: gettext("A fact is wrong", locale),
-        DeclineReason.PREACHY: gettext("They preach", locale),
-        DeclineReason.OFF_TONE: gettext("The tone does not fit", locale),
-        DeclineReason.REPEATS_SLUR: gettext("They repeat the slur", locale),
-        DeclineReason.UNSAFE: gettext("They could put somebody in danger", locale),
-        DeclineReason.NOT_HATEFUL: gettext("The post is not hateful", locale),
-        DeclineReason.OTHER: gettext("Something else (asks you for a note)", locale),
+        CloseReason.NOT_HATEFUL: gettext("The post is not hateful", locale),
+        CloseReason.SILENCE: gettext("Silence is better here", locale),
+        CloseReason.HANDLED: gettext("Moderators handled or removed it already", locale),
+        CloseReason.WRONG_FACT: gettext("The drafts: a fact is wrong", locale),
+        CloseReason.PREACHY: gettext("The drafts: they preach", locale),
+        CloseReason.OFF_TONE: gettext("The drafts: the tone does not fit", locale),
+        CloseReason.REPEATS_SLUR: gettext("The drafts: they repeat the slur", locale),
+        CloseReason.UNSAFE: gettext("The drafts: they could put somebody in danger", locale),
+        CloseReason.MISTAKE: gettext("It was flagged by mistake", locale),
+        CloseReason.OTHER: gettext("Something else (asks you for a note)", locale),
     }[reason]
 
 
-def counted_reason_in_words(reason: DeclineReason, locale: str) -> str:
-    """Why cases were declined, where reasons are counted."""
+def retract_reason_in_words(reason: RetractReason, locale: str) -> str:
+    """Why a reply is taken back, as somebody chooses it."""
     return {
-        DeclineReason.WRONG_FACT: gettext("wrong fact", locale),
-        DeclineReason.PREACHY: gettext("preachy", locale),
-        DeclineReason.OFF_TONE: gettext("off tone", locale),
-        DeclineReason.REPEATS_SLUR: gettext("repeats the slur", locale),
-        DeclineReason.UNSAFE: gettext("unsafe", locale),
-        DeclineReason.NOT_HATEFUL: gettext("not hateful", locale),
-        DeclineReason.OTHER: gettext("other", locale),
+        RetractReason.POST_CHANGED: gettext("The post changed or is gone", locale),
+        RetractReason.WRONG: gettext("Something in the reply is wrong", locale),
+        RetractReason.HARM: gettext("It makes things worse", locale),
+        RetractReason.ASKED: gettext("Somebody asked for it", locale),
+        RetractReason.MISTAKE: gettext("It was posted by mistake", locale),
+        RetractReason.OTHER: gettext("Something else (asks you for a note)", locale),
     }[reason]
 
 

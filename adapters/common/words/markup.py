@@ -72,6 +72,10 @@ class Markup(Protocol):
         """The address where a message of this platform can be read; "" if it is not known."""
         ...
 
+    def channel(self, ref: PostRef) -> str:
+        """The channel that a message of this platform is in, by name or as a link; "" if it is not known."""
+        ...
+
     def from_now(self, moment: datetime) -> str:
         """A moment, relative to now: in five minutes, two hours ago."""
         ...

@@ -37,6 +37,7 @@ async def flagged_post(
         root=around.root,
         wish=flag.wish,
         revision=revision_of(message),
+        author_name=message.author.display_name,
     )
 
 

@@ -20,12 +20,13 @@ from discord.app_commands import Choice, locale_str
 
 from adapters.common.manage import cases, setup, targets
 from adapters.common.manage.managers import require
-from adapters.common.manage.reports import Watch, statistics_text, status_text
+from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient
 from adapters.discord.connection.refs import NAME
 from adapters.discord.manage.help import help_text, may_not_read
 from adapters.discord.manage.panel_actions import PanelActions
 from adapters.discord.manage.servers import Server, ServerManager, manager_of
+from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.private_answers import Interaction, answer, defer
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
@@ -120,6 +121,13 @@ class Commands:
             NAME, manager.community, manager.person, timedelta(days=days)
         )
         await answer(interaction, statistics_text(found, days, manager.reader))
+
+    async def lately(self, interaction: Interaction) -> None:
+        """Say who decided what lately; the desk asks whether the person may read cases."""
+        await defer(interaction)
+        manager = await manager_of(self._client, interaction)
+        found = await self._client.desk.governance.lately(NAME, manager.community, manager.person)
+        await answer(interaction, lately_text(found, manager.reader, MAX_CHARACTERS))
 
     async def export(self, interaction: Interaction, suffix: str) -> None:
         """Hand over the cases as a file."""
@@ -223,6 +231,10 @@ def _add_reports(group: app_commands.Group, commands: Commands) -> None:
     )
     async def stats(interaction: _In, days: int = 7) -> None:
         await commands.statistics(interaction, days)
+
+    @group.command(name=locale_str("lately"), description=locale_str("Who decided what lately"))
+    async def lately(interaction: _In) -> None:
+        await commands.lately(interaction)
 
     @group.command(name=locale_str("export"), description=locale_str("The cases as a file, without names"))
     @app_commands.describe(format=locale_str("A table, or one JSON object on each line"))

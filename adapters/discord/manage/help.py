@@ -29,6 +29,7 @@ def help_text(locale: str) -> str:
             gettext("**/antiphon targets**: groups, keywords, kinds of reply, tone, evidence.", locale),
             gettext("**/antiphon cases** and **case**: the open cases, and one of them by its number.", locale),
             gettext("**/antiphon status** and **stats**: how things are now, and what happened.", locale),
+            gettext("**/antiphon lately**: who decided what.", locale),
             gettext("**/antiphon pause** and **resume**: stop all posting at once, and go on.", locale),
             gettext("**/antiphon export**: the cases as a file, without names.", locale),
             gettext("Private channels and direct messages are never read.", locale),

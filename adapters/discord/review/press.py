@@ -14,6 +14,7 @@ import discord
 from discord import ui
 
 from adapters.common.cards.acts import Target
+from adapters.common.cards.controls import Control
 from adapters.common.decisions.press import Dialog, Screen
 from adapters.common.policy_memory import PolicyMemory
 from adapters.common.words.markup import Reader
@@ -127,12 +128,11 @@ class DiscordPress:
             place = PostRef(NAME, card.community, str(message.channel.id), str(message.id))
             await self.surface.update(card, place)
 
-    async def conclude(self, card: Card, sentence: str) -> None:
-        """Say what came of it, and show the card as it is now."""
-        if self.interaction.response.type is discord.InteractionResponseType.deferred_message_update:
-            await (self.say(sentence) if self.is_on_card else self.replace(_said(sentence)))
-        else:
-            await self.say(sentence)
+    async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
+        """Say what came of it and what can be pressed next, and show the card as it is now."""
+        screen = Screen((sentence,), controls, card.case_id, card.version)
+        is_update = self.interaction.response.type is discord.InteractionResponseType.deferred_message_update
+        await (self.replace(screen) if is_update and not self.is_on_card else self.answer(screen))
         await self.show(card)
 
 

@@ -102,6 +102,11 @@ class DiscordMarkup:
             return ""
         return f"https://discord.com/channels/{ref.community}/{ref.channel}/{ref.message}"
 
+    def channel(self, ref: PostRef) -> str:
+        """A mention of the channel, which each reader's app names; "" where it is not one of Discord's."""
+        is_ours = ref.platform == NAME and ref.channel.isascii() and ref.channel.isdigit()
+        return f"<#{ref.channel}>" if is_ours else ""
+
     def from_now(self, moment: datetime) -> str:
         """A timestamp that each reader's app keeps up to date."""
         return format_dt(moment, "R")

@@ -30,12 +30,12 @@ from bot.store.cases.suggestions import StoredSuggestion
 from core.errors import AntiphonError, BadInput
 from core.models import Progress
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.roles import Person
 
 HELP = (
-    "a N = approve draft N, e N = edit draft N, c = argue another claim, d REASON = decline "
-    f"({', '.join(DeclineReason)}), s REASON = stay silent, q = quit"
+    "a N = approve draft N, e N = edit draft N, c = argue another claim, n = not hateful, s = silence is better here, "
+    f"d REASON = close for another reason ({', '.join(CloseReason)}), q = quit"
 )
 SEND_POLL_SECONDS = 0.5
 
@@ -73,12 +73,12 @@ async def review_in_terminal(
     show_thread(console, community.thread())
 
 
-def _declined(answer: str) -> tuple[DeclineReason, str]:
-    """A reason to decline and a note, as one line: the reason's words first, or any words for another reason."""
-    for reason in DeclineReason:
+def _closed(answer: str) -> tuple[CloseReason, str]:
+    """A reason to close and a note, as one line: the reason's words first, or any words for another reason."""
+    for reason in CloseReason:
         if answer.startswith(reason):
             return reason, answer.removeprefix(reason).strip(" :,.")
-    return DeclineReason.OTHER, answer
+    return CloseReason.OTHER, answer
 
 
 def operator() -> Person:
@@ -139,12 +139,10 @@ async def _carry_out(
 ) -> bool:
     command, _, rest = answer.partition(" ")
     moderator = operator()
-    if command == "d":
-        reason, note = _declined(rest)
-        await application.desk.decisions.decline(case.id, case.version, moderator, reason, note)
-        return True
-    if command == "s":
-        await application.desk.decisions.stay_silent(case.id, case.version, moderator, rest)
+    if command in {"d", "n", "s"}:
+        reasons = {"n": (CloseReason.NOT_HATEFUL, rest), "s": (CloseReason.SILENCE, rest)}
+        reason, note = reasons.get(command) or _closed(rest)
+        await application.desk.decisions.close(case.id, case.version, moderator, reason, note)
         return True
     if command == "c":
         return await _redraft(console, application, case, stored, rest)

@@ -26,7 +26,7 @@ from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import StoredSuggestion
 from core.errors import Unavailable
 from core.models import Progress
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.roles import Person
 
 MODERATOR = Person("sample", "demo moderator", "demo moderator")
@@ -110,7 +110,7 @@ async def approve_best(console: Console, application: Application, case: Case, s
 
 async def decline(console: Console, application: Application, case: Case, _: StoredSuggestion) -> None:
     """Decline with a reason; nothing is posted."""
-    await application.desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OFF_TONE)
+    await application.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.OFF_TONE)
     console.print(Text(f"The {MODERATOR.name} declines: off tone. Nothing is posted.", style="bold"))
 
 

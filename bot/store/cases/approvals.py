@@ -68,6 +68,12 @@ async def counting(session: Session, case: Case) -> list[First]:
     return [first for first in found if may[first.moderator]]
 
 
+async def newest(session: Session, case_id: str) -> ApprovalRow | None:
+    """The newest approval of a case, whether or not it still holds; ``None`` before there is one."""
+    query = select(ApprovalRow).filter_by(case_id=case_id).order_by(ApprovalRow.approved_at.desc(), ApprovalRow.id)
+    return await session.scalar(query.limit(1).execution_options(populate_existing=True))
+
+
 async def keep_first(session: Session, case: Case, first: First) -> None:
     """Keep the first of two approvals. One person who approves twice is still one; an expired one can be renewed."""
     key = {"case_id": case.id, "version": case.version, "sha256": first.sha256, "moderator": first.moderator}

@@ -15,18 +15,21 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import uuid4
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import and_, delete, insert, or_, select, update
 
 from bot.store.cases.captures import NewCase
 from bot.store.cases.cases import Case, touch
 from bot.store.engine.database import Session
 from bot.store.schema import CampaignBandRow, CampaignRow, CaseRow
 from core.moderation.approval import CLOSED
-from core.wording.near_duplicates import NEAR_IDENTICAL, Likeness, unbanded_likeness_of
+from core.moderation.careful_watch import LABEL_DAYS
+from core.wording.near_duplicates import NEAR_IDENTICAL, Likeness, likeness_of, unbanded_likeness_of
 
 _BAND_BYTES: Final = 10
 _MOST_COMPARED: Final = 50
 """A post is compared with at most this many campaigns: those that share most of its bands, and of these the newest."""
+_REMEMBERED: Final = timedelta(days=LABEL_DAYS)
+"""How long posts join the case of a post that is not hateful; less where its words are erased before."""
 _AT_ONCE: Final = 500
 """Campaigns in one statement: the databases take some 32,000 values, and many campaigns may share a band."""
 
@@ -70,7 +73,8 @@ async def fold(
 ) -> Folding:
     """Decide, in their order, which new cases join a campaign; each of the others begins one.
 
-    A campaign can be joined for ``window`` from its first post on, and while its lead is not closed.
+    A campaign can be joined for ``window`` from its first post on, and while its lead is not closed; that of a post
+    which a moderator said is not hateful as long as that is remembered.
 
     Args:
         apart: the ids of cases that do not join a campaign, whatever their posts say.
@@ -159,8 +163,10 @@ async def _candidates(
             .join(CaseRow, CaseRow.id == CampaignRow.lead_case_id)
             .where(
                 CampaignRow.id.in_(ids[first : first + _AT_ONCE]),
-                CampaignRow.created_at > session.moment - window,
-                CaseRow.state.not_in(CLOSED),
+                or_(
+                    and_(CampaignRow.created_at > session.moment - window, CaseRow.state.not_in(CLOSED)),
+                    CaseRow.is_hateful.is_(False),
+                ),
                 CaseRow.erased_at.is_(None),
             )
         )
@@ -174,7 +180,7 @@ def _remember(near: dict[tuple[str, str], list[_Open]], campaign: _Open) -> None
         near.setdefault((campaign.community_id, mark), []).append(campaign)
 
 
-def _hashes(session: Session, case: NewCase, likeness: Likeness) -> tuple[str, ...]:
+def _hashes(session: Session, case: NewCase | Case, likeness: Likeness) -> tuple[str, ...]:
     key, place = session.secret[: hashlib.blake2b.MAX_KEY_SIZE], case.community_id.encode()
     return tuple(
         hashlib.blake2b(place + b"\0" + band, digest_size=_BAND_BYTES, key=key).hexdigest() for band in likeness.bands
@@ -207,6 +213,39 @@ async def leave(session: Session, case: Case) -> None:
         )
         await _grow(session, case.campaign_id, -1)
         await touch(session, (await load(session, case.campaign_id)).lead_case_id)
+
+
+async def remember(session: Session, case: Case) -> None:
+    """Let posts that say nearly the same as a case's post join its campaign from now on, although it is closed."""
+    marks = _hashes(session, case, likeness_of(case.post.text))
+    if not marks:
+        return
+    campaign = await _led_by(session, case.id)
+    if campaign is None:
+        campaign = uuid4().hex
+        now = session.moment
+        row = {"lead_case_id": case.id, "posts": 1, "created_at": now, "updated_at": now}
+        await session.execute(insert(CampaignRow), [{"id": campaign, "community_id": case.community_id} | row])
+    await session.execute(delete(CampaignBandRow).where(CampaignBandRow.campaign_id == campaign))
+    until = session.moment + _REMEMBERED
+    bands = [
+        {"community_id": case.community_id, "band": mark, "campaign_id": campaign, "begun_at": until} for mark in marks
+    ]
+    await session.execute(insert(CampaignBandRow), bands)
+
+
+async def stop_remembering(session: Session, case_id: str) -> None:
+    """Let posts join the campaign of a case only as long as they can join any other."""
+    campaign = await _led_by(session, case_id)
+    if campaign is not None:
+        begun = select(CampaignRow.created_at).where(CampaignRow.id == campaign).scalar_subquery()
+        bands = update(CampaignBandRow).where(CampaignBandRow.campaign_id == campaign).values(begun_at=begun)
+        await session.execute(bands.execution_options(synchronize_session=False))
+
+
+async def _led_by(session: Session, case_id: str) -> str | None:
+    """The campaign that a case leads."""
+    return await session.scalar(select(CampaignRow.id).where(CampaignRow.lead_case_id == case_id).limit(1))
 
 
 async def forget_lead(session: Session, case_id: str) -> None:

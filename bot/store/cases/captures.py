@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Final
 from uuid import uuid4
 
 from sqlalchemy import insert, or_, select
@@ -21,6 +22,9 @@ from bot.store.people.people import pseudonyms
 from bot.store.schema import CaseRow, CommunityRow
 from core.models import FlaggedPost, PostRef
 from core.moderation.approval import CLOSED, CaseState, text_hash
+
+_NAME: Final = 100
+"""How much of an author's name is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "revision": hidden.revision,
         "is_from_elsewhere": hidden.is_from_elsewhere,
         "author": hidden.author,
+        "author_name": hidden.author_name,
         "flagged_by": hidden.flagged_by,
         "flagged_how": hidden.flagged_how,
         "priority": int(hidden.priority),
@@ -123,13 +128,14 @@ def _users(post: FlaggedPost) -> Iterator[str]:
 
 
 def _pseudonymised(post: FlaggedPost, known: dict[tuple[str, str], str]) -> FlaggedPost:
-    """The post with a pseudonym in place of everybody's name."""
+    """The post with a pseudonym in place of everybody's id."""
 
     def hide(user: str) -> str:
         return known[post.ref.platform, user]
 
     thread = tuple(replace(message, author=hide(message.author)) for message in post.thread)
-    return replace(post, author=hide(post.author), flagged_by=hide(post.flagged_by), thread=thread)
+    name, flagged_by = post.author_name[:_NAME], hide(post.flagged_by)
+    return replace(post, author=hide(post.author), author_name=name, flagged_by=flagged_by, thread=thread)
 
 
 async def followed(session: Session, platform: str, most: int) -> list[PostRef]:

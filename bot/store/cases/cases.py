@@ -33,6 +33,7 @@ from core.moderation.draft_options import check_wish
 
 DRAFT: Final = "draft"
 """The kind of the job that a queued case waits for."""
+LOOK_AGAIN: Final = sentence("Look at the case as it is now, and decide again.")
 CARDLESS: Final = frozenset({CaseState.CAPTURED, CaseState.FOLDED})
 """The states without a card in a review channel: the case waits for room, or is decided with another case."""
 
@@ -87,7 +88,7 @@ async def load_expected(session: Session, case_id: str, version: int, state: Cas
                 wanted=state_words(state),
                 state=state_words(case.state),
             ),
-            remedy=sentence("Reload the case."),
+            remedy=LOOK_AGAIN,
         )
     return case
 
@@ -254,7 +255,7 @@ async def _follow(session: Session, old: CaseState, case: Case, reason: str) -> 
         await _cancel_waiting(session, case.id, OutboxState.SHADOWED if is_shadowed else OutboxState.CANCELLED, reason)
     if old is CaseState.DRAFTING:
         await drop_preview(session, case.id)
-    if old in (CaseState.QUEUED, CaseState.DRAFTING) and new in (CaseState.WITHDRAWN, CaseState.EXPIRED):
+    if old in (CaseState.QUEUED, CaseState.DRAFTING) and new in CLOSED:
         await jobs.cancel_of_case(session, case.id, DRAFT)
     if new is CaseState.QUEUED and old is not CaseState.DRAFTING:
         was_asked = old not in (CaseState.CAPTURED, CaseState.FOLDED)  # a moderator wants other drafts, and waits
@@ -279,16 +280,13 @@ async def _cancel_waiting(session: Session, case_id: str, state: OutboxState, re
 
 
 async def _conflict(session: Session, case: Case) -> Conflict:
-    who = await name_of(session, case.community_id, await newest_actor(session, case.id))
-    return Conflict(
-        sentence(
-            "The case is now {state} (version {version}); {name} moved it there.",
-            state=state_words(case.state),
-            version=case.version,
-            name=who,
-        ),
-        remedy=sentence("Reload the case and decide again."),
-    )
+    actor = await newest_actor(session, case.id)
+    name = await name_of(session, case.community_id, actor)
+    state = state_words(case.state)
+    said = sentence("The case has changed since you saw it: it is {state} now.", state=state)
+    if name != actor:  # a person with a role here, whose name the community knows
+        said = sentence("{name} was faster: the case is {state} now.", name=name, state=state)
+    return Conflict(said, remedy=LOOK_AGAIN)
 
 
 async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
@@ -333,6 +331,7 @@ def _case(row: CaseRow) -> Case:
         ref=PostRef(row.platform, row.community, row.channel, row.message),
         text=row.text,
         author=row.author,
+        author_name=row.author_name,
         flagged_by=row.flagged_by,
         flagged_how=row.flagged_how,
         thread=tuple(ThreadMessage(**message) for message in row.thread),

@@ -24,9 +24,7 @@ _DAY: Final = timedelta(days=1)
 
 
 async def label(session: Session, case: Case, is_hateful: bool | None) -> None:
-    """Keep what a moderator said of a post that the filter found; ``None`` takes it back. Other posts have no label."""
-    if case.post.score is None:
-        return
+    """Keep what a moderator said of a post; ``None`` takes it back. Only what the filter found teaches it."""
     await session.execute(
         update(CaseRow)
         .where(CaseRow.id == case.id)

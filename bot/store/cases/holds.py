@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
+from typing import Final
 
 from sqlalchemy import select, update
 
@@ -17,6 +19,8 @@ from bot.store.people.people import name_of
 from bot.store.schema import CaseRow
 from core.errors import Conflict
 from core.i18n.sentences import sentence
+
+_MINUTE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +49,16 @@ async def require_free(session: Session, case: Case, who: str) -> None:
     """Refuse a person's decision about a case that somebody else holds.
 
     Raises:
-        Conflict: somebody else holds it; the message says by whom and until when.
+        Conflict: somebody else holds it; the message says by whom and how long.
     """
     held = await holder(session, case)
     if held is not None and held.person_id != who:
         raise Conflict(
-            sentence("{name} holds the case until {until} UTC.", name=held.name, until=f"{held.until:%H:%M}"),
+            sentence(
+                "{name} holds the case; minutes left: {minutes}.",
+                name=held.name,
+                minutes=ceil((held.until - session.moment) / _MINUTE),
+            ),
             remedy=sentence("Choose another case, or wait until then."),
         )
 

@@ -29,7 +29,8 @@ _LENGTH: Final = 16
 class Proposal:
     """One exact text for one version of a case: ``text`` is the person's part, ``sha256`` of all that would be posted.
 
-    ``suggestion_id`` and ``draft_rank`` name the draft that it began as, if any; ``person_id`` is a pseudonym.
+    ``suggestion_id`` and ``draft_rank`` name the draft that it began as, if any; ``person_id`` is a pseudonym. A text
+    that was refused has no hash (""): it is kept for its writer to mend, and cannot be approved.
     """
 
     id: str

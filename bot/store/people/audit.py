@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -146,10 +146,21 @@ async def entries(session: Session, stream: str) -> list[AuditEntry]:
     ]
 
 
-async def newest_reason(session: Session, stream: str) -> str:
-    """The reason in the last line of a stream."""
-    query = select(AuditRow.reason).filter_by(stream=stream).order_by(AuditRow.seq.desc()).limit(1)
-    return await session.scalar(query) or ""
+async def newest_move(session: Session, case_id: str, to: Collection[CaseState] = tuple(CaseState)) -> AuditEntry:
+    """How a case came last into one of these states, or into its present one, without what a person typed about it.
+
+    It must have been in one of them.
+    """
+    moves = select(AuditRow).filter_by(stream=case_id).where(AuditRow.to_state.in_(sorted(to)))
+    line = (await session.scalars(moves.order_by(AuditRow.seq.desc()).limit(1))).one()
+    return AuditEntry(
+        version=line.seq,
+        from_state=line.from_state,
+        to_state=line.to_state,
+        actor=line.actor,
+        reason=line.reason,
+        at=line.at,
+    )
 
 
 async def newest_actor(session: Session, stream: str) -> str:

@@ -17,13 +17,14 @@ from bot.store.engine.database import Session
 from bot.store.engine.dialect import committed, insert_all_new, insert_new
 from bot.store.schema import MembershipRow, PersonRow
 from core.errors import NotAllowed
-from core.i18n.sentences import listed, sentence
+from core.i18n.sentences import sentence
 from core.moderation.roles import (
     OnCase,
     OnCommunity,
     Person,
     Role,
     action_words,
+    least_role,
     may_on_case,
     may_on_community,
     role_words,
@@ -100,7 +101,7 @@ async def require_on_case(
     who = await pseudonym(session, person.platform, person.user)
     roles = await roles_of(session, community_id, who)
     if not may_on_case(roles, action, is_flagger=bool(flagged_by) and who == flagged_by):
-        raise _refused(person, roles, action)
+        raise _refused(action)
     return who
 
 
@@ -109,18 +110,15 @@ async def require_on_community(session: Session, community_id: str, person: Pers
     who = await pseudonym(session, person.platform, person.user)
     roles = await roles_of(session, community_id, who)
     if not may_on_community(roles, action):
-        raise _refused(person, roles, action)
+        raise _refused(action)
     return who
 
 
-def _refused(person: Person, roles: Collection[Role], action: OnCase | OnCommunity) -> NotAllowed:
-    what, has = action_words(action), sentence("no role here")
-    if roles:
-        has = sentence("the role {roles}", roles=listed([role_words(role) for role in sorted(roles)]))
-    said = sentence("You cannot do this ({action}): {has}.", action=what, has=has)
-    if person.name:
-        said = sentence("{name} cannot do this ({action}): {has}.", name=person.name, action=what, has=has)
-    return NotAllowed(said, remedy=sentence("Ask a manager of the community for a role."))
+def _refused(action: OnCase | OnCommunity) -> NotAllowed:
+    return NotAllowed(
+        sentence("You may not {action} here.", action=action_words(action)),
+        remedy=sentence("Ask a manager of the community for the role {role}.", role=role_words(least_role(action))),
+    )
 
 
 async def grant(
@@ -183,8 +181,13 @@ async def members(session: Session, community_id: str, platform: str) -> list[Me
 
 async def name_of(session: Session, community_id: str, person_id: str) -> str:
     """The name of a person with a role in the community; the pseudonym of anybody else."""
+    return await known_name(session, community_id, person_id) or person_id
+
+
+async def known_name(session: Session, community_id: str, person_id: str) -> str:
+    """The name of a person with a role in the community; "" for anybody else, and for the parts of Antiphon."""
     query = select(MembershipRow.name).filter_by(community_id=community_id, person_id=person_id).limit(1)
-    return await session.scalar(query) or person_id
+    return await session.scalar(query) or ""
 
 
 async def names_of(session: Session, community_id: str, person_ids: Collection[str]) -> dict[str, str]:

@@ -35,11 +35,12 @@ class CaseRow(Base):
 
     ``root`` is the message that began the conversation in the channel, or the post itself if none is known.
     ``revision`` is the platform's name for the post's last edit; a post that ``is_from_elsewhere`` is not a message
-    there (``core.models.FlaggedPost``). ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``). ``held_by``
-    holds the case until ``held_until``. ``wish`` is what the flagger asked for (the fields of ``core.models.Wish`` that
-    were set). ``text``, ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the visible changes
-    of the case that its card in the review channel does not show yet. A post that the filter found has its ``score``;
-    ``is_hateful`` is what a moderator said of it, at ``labelled_at``.
+    there (``core.models.FlaggedPost``). ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``);
+    ``author_name`` is what the community called the author. ``held_by`` holds the case until ``held_until``. ``wish``
+    is what the flagger asked for (the fields of ``core.models.Wish`` that were set). ``text``, ``author_name``,
+    ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the visible changes of the case that its
+    card in the review channel does not show yet. A post that the filter found has its ``score``; ``is_hateful`` is what
+    a moderator said of it, at ``labelled_at``.
     """
 
     __tablename__ = "cases"
@@ -47,7 +48,7 @@ class CaseRow(Base):
         UniqueConstraint("platform", "community", "channel", "message", name="one_case_per_post"),
         Index("cases_by_state", "state", "updated_at"),
         Index("cases_by_community", "community_id", "state", "updated_at"),
-        Index("cases_by_author", "author"),
+        Index("cases_by_author", "author", "community_id", "created_at"),
         Index("cases_by_flagger", "flagged_by", "created_at"),
         Index("cases_by_campaign", "campaign_id"),
         Index("cases_by_conversation", "community_id", "channel", "root"),
@@ -68,6 +69,7 @@ class CaseRow(Base):
     revision: Mapped[str] = mapped_column(default="")
     is_from_elsewhere: Mapped[bool] = mapped_column(default=False)
     author: Mapped[str]
+    author_name: Mapped[str] = mapped_column(default="")
     flagged_by: Mapped[str]
     flagged_how: Mapped[str]
     priority: Mapped[int] = mapped_column(default=int(Priority.FLAGGED))
@@ -228,7 +230,7 @@ class CampaignRow(Base):
 class CampaignBandRow(Base):
     """One band of the MinHash signature of a campaign's first post: posts that share a band may be near-identical.
 
-    ``begun_at`` is when the campaign began.
+    ``begun_at`` is when the campaign began; it lies in the future while a post that is not hateful is remembered.
     """
 
     __tablename__ = "campaign_bands"

@@ -66,7 +66,8 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
         is_final: whether the replies are erased, too: not yet while one is on its way.
     """
     erased_at = session.moment if is_final else None
-    nothing: dict[str, Any] = {"text": "", "thread": [], "wish": {}, "held_by": None, "held_until": None}
+    nothing: dict[str, Any] = {"text": "", "author_name": "", "thread": [], "wish": {}}
+    nothing |= {"held_by": None, "held_until": None}
     await session.execute(
         update(CaseRow)
         .where(CaseRow.id == case_id)

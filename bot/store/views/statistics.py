@@ -6,6 +6,7 @@ does not grow with the number of cases. Works inside the caller's transaction an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +20,7 @@ from bot.store.schema import ApprovalRow, AuditRow, CaseRow, SuggestionRow
 from core.models import Intent, Kind, TargetGroup
 from core.moderation.approval import CaseState
 from core.moderation.cards import Statistics
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 
 LEAST: Final = 5
 """Of fewer cases no median and no share is told: it would say more about one person than about the work."""
@@ -27,6 +28,7 @@ OWN_WORDS: Final = "own words"
 """In ``Statistics.by_intent``: replies that are not based on a draft."""
 _NO_REPLIES: Final = (Kind.SUPPORT.value, Kind.NOTICE.value)
 _DECIDED: Final = (CaseState.APPROVED, CaseState.DECLINED, CaseState.NO_REPLY)
+_CLOSINGS: Final = (CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ async def statistics(session: Session, community_id: str, since: datetime) -> St
         by_state=by_state,
         by_group=await _by_group(session, counted),
         by_intent=await _by_intent(session, counted),
-        by_decline_reason=await _by_decline_reason(session, counted),
+        by_close_reason=await _by_close_reason(session, counted),
         median_seconds_to_draft=await _median(session, _to_draft(session, counted)),
         median_seconds_to_decision=await _median(session, _to_decision(session, counted)),
         share_edited=edited / approved if approved >= LEAST else None,
@@ -98,15 +100,15 @@ async def _by_intent(session: Session, counted: _Counted) -> dict[str, int]:
     return {name: found[name] for name in (*Intent, *_NO_REPLIES, OWN_WORDS) if name in found}
 
 
-async def _by_decline_reason(session: Session, counted: _Counted) -> dict[str, int]:
-    query = (
-        select(AuditRow.reason.label("name"))
-        .join(CaseRow, CaseRow.id == AuditRow.stream)
-        .where(counted.are(), AuditRow.to_state == CaseState.DECLINED)
-        .subquery()
-    )
-    found = await _tally(session, query)
-    return {reason: found[said] for reason in DeclineReason if (said := f"declined: {reason}") in found}
+async def _by_close_reason(session: Session, counted: _Counted) -> dict[str, int]:
+    """Why people closed cases; what was undone does not count."""
+    is_last = and_(AuditRow.stream == CaseRow.id, AuditRow.seq == CaseRow.version)
+    query = select(AuditRow.reason.label("name")).join(CaseRow, is_last)
+    found = await _tally(session, query.where(counted.are(), AuditRow.to_state.in_(_CLOSINGS)).subquery())
+    by_reason = Counter[str]()
+    for said, count in found.items():
+        by_reason[said.partition(": ")[2]] += count
+    return {reason: by_reason[reason] for reason in CloseReason if reason in by_reason}
 
 
 async def _tally(session: Session, names: Subquery) -> dict[str, int]:

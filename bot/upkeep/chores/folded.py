@@ -7,9 +7,11 @@ and not in the decision's own transaction: a raid may have folded many thousands
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import timedelta
+from functools import partial
 from typing import Final
 
-from sqlalchemy import or_, select
+from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import aliased
 
 from bot.store.cases.cases import Case, load, transition_all
@@ -35,23 +37,30 @@ _Found = tuple[str, str | None, CaseState | None]
 
 
 class FoldedCases:
-    """Closes folded cases once their lead case is closed."""
+    """Closes folded cases once their lead case is closed.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        undo_seconds: how long people can still undo what was decided about the lead case.
+    """
+
+    def __init__(self, database: Database, *, undo_seconds: float = 0.0) -> None:
         self._database = database
+        self._undo = timedelta(seconds=undo_seconds)
 
     async def do(self, _: Job) -> Done:
         """Close all folded cases whose lead case is closed."""
-        return Done(f"{await in_batches(self._database, 'close folded cases', _close)} folded cases closed")
+        closed = await in_batches(self._database, "close folded cases", partial(_close, undo=self._undo))
+        return Done(f"{closed} folded cases closed")
 
 
-async def _close(session: Session) -> int:
+async def _close(session: Session, *, undo: timedelta) -> int:
     lead, waiting = aliased(CaseRow), defaultdict[_Lead, list[Case]](list)
+    is_decided = and_(lead.state.in_(CLOSED), lead.updated_at <= session.moment - undo)
     query = (
         select(CaseRow.id, lead.id, lead.state)
         .outerjoin(CampaignRow, CampaignRow.id == CaseRow.campaign_id)
         .outerjoin(lead, lead.id == CampaignRow.lead_case_id)
-        .where(CaseRow.state == CaseState.FOLDED, or_(lead.id.is_(None), lead.state.in_(CLOSED)))
+        .where(CaseRow.state == CaseState.FOLDED, or_(lead.id.is_(None), is_decided))
         .order_by(CaseRow.created_at, CaseRow.id)
         .limit(BATCH)
         .with_for_update(of=CaseRow, skip_locked=True)

@@ -13,7 +13,7 @@ from bot.store.schema import CaseRow
 from bot.upkeep.erasure import Erased, Erasure
 from core.models import FlaggedPost, Suggestion, ThreadMessage
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.decisions import approve, execute, take
 from tests.fakes.desk.people import MODERATOR, PLATFORM
 from tests.fakes.engine.suggestions import suggestion_for
@@ -25,7 +25,11 @@ AUTHOR = f"{CANARY}-author"
 def canary_post(post: FlaggedPost) -> FlaggedPost:
     """A post of which every word that leads to its author holds the canary."""
     return replace(
-        post, ref=replace(post.ref, message=f"{CANARY}-1"), text=f"They take, {CANARY}, and take.", author=AUTHOR
+        post,
+        ref=replace(post.ref, message=f"{CANARY}-1"),
+        text=f"They take, {CANARY}, and take.",
+        author=AUTHOR,
+        author_name=f"The {CANARY}",
     )
 
 
@@ -113,6 +117,6 @@ async def in_state(database: Database, desk: Desk, queue: DraftQueue, post: Flag
         case = await desk.decisions.redraft(case.id, case.version, f"A claim about {CANARY}", MODERATOR)
         taken = await take(queue)
         case = await queue.store(taken, canary_suggestion(taken.case.post))
-        return await desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, f"I know {CANARY}.")
+        return await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.OTHER, f"I know {CANARY}.")
     await desk.proposals.propose(case.id, case.version, MODERATOR, text=f"We answer {CANARY}.")
     return case

@@ -13,7 +13,7 @@ from bot.store.schema import CaseRow
 from bot.store.work.jobs import Job
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.decisions import drafted, execute
 from tests.fakes.desk.people import MODERATOR
 
@@ -37,7 +37,7 @@ def other(post: FlaggedPost, message: str, by: str | None = None) -> FlaggedPost
 async def closed(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     """A case that was drafted and declined; nothing else may be queued."""
     case = await drafted(desk, queue, post)
-    return await desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, "typed by a moderator")
+    return await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.OTHER, "typed by a moderator")
 
 
 async def to_sending(database: Database, case: Case) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,3 +55,36 @@ _ESCAPED = re.compile(r"\\([^0-9A-Za-z\s])")
 def read_as_discord_shows(text: str) -> str:
     """Escapes resolved, as a reader has the text."""
     return _ESCAPED.sub(r"\1", text)
+
+
+_ON_A_PHONE = 40
+"""How many characters a line of a message has on a phone."""
+_MARKS = (
+    (re.compile(r"\[([^\]]*)\]\(https?://\S*\)"), r"\1"),
+    (re.compile(r"<t:\d+:R>"), "2 minutes ago"),
+    (re.compile(r"<t:\d+:f>"), "2 March 2026 12:00"),
+    (re.compile(r"<#\d+>"), "#general"),
+    (re.compile(r"\|\||\*\*"), ""),
+)
+
+
+def phone_lines(components: list[dict[str, Any]]) -> list[str]:
+    """A message as a phone shows it, line by line; each row of buttons begins a line, and a separator is one."""
+    return [line for component in components for line in _phone_lines(component)]
+
+
+def _phone_lines(component: dict[str, Any]) -> Iterator[str]:
+    kind = component["type"]
+    if kind == 10:
+        text = component["content"]
+        for mark, shown in _MARKS:
+            text = mark.sub(shown, text)
+        for line in read_as_discord_shows(text).splitlines():
+            yield from textwrap.wrap(line, _ON_A_PHONE) or [""]
+    elif kind == 14:
+        yield ""
+    elif kind == 1:
+        labels = " ".join(f"[{child['label'].replace(' ', chr(160))}]" for child in component["components"])
+        yield from textwrap.wrap(labels, _ON_A_PHONE)
+    else:
+        yield from phone_lines(component.get("components") or [])

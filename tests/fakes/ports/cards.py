@@ -24,7 +24,8 @@ from core.models import (
     Verdict,
 )
 from core.moderation.approval import CaseState, text_hash
-from core.moderation.cards import Card, Holder, ProposedReply, Waiting
+from core.moderation.cards import ApprovedText, Card, EarlierCases, Holder, LastMove, ProposedReply, Waiting
+from core.moderation.closing import CloseReason, RetractReason, close_words, retract_words
 from core.moderation.origins import ReviewOfPrepared
 
 CASE_ID = "0123456789abcdef0123456789abcdef"
@@ -36,6 +37,7 @@ POST = FlaggedPost(
     author="slate_roof",
     flagged_by="900",
     flagged_how="context menu",
+    author_name="slate_roof",
     thread=(ThreadMessage("ferry_rower", "Who moved in next door?"),),
 )
 SOURCE = Source("OECD", "International Migration Outlook", 2021, None, "https://example.org/outlook?a=1")
@@ -97,7 +99,10 @@ REVIEWED = Card(
     community="111",
     post=POST,
     opened_at=AT,
-    gist="The post says that migrants come to live on public money.",
+    gist="It says that migrants come to live on public money.",
+    is_gist_ours=True,
+    flagger="Jon",
+    earlier=EarlierCases(answered=2, not_hateful=1),
     target_group=TargetGroup.MIGRANTS,
     severity=2,
     language="en",
@@ -108,6 +113,23 @@ REVIEWED = Card(
     claims=("Newcomers pay taxes.", "Newcomers work.", "Nobody chooses where they are born."),
     notes=("The judge gave no answer.",),
 )
+_TOLD = (
+    "Most people who move here find work within a few years, and pay taxes and rent like everybody else. In most "
+    "countries of the OECD they pay in more than they draw.",
+    "I have heard this a lot lately. Whom do you have in mind, and what did they tell you about how they live?",
+    "Our neighbours look after our parents and drive our buses. Talking about them like this hurts people here.",
+    "That is not true, and it makes life harder for families in this town. Please do not say such things here.",
+)
+REALISTIC = replace(
+    REVIEWED,
+    post=replace(POST, text=f"{POST_TEXT} They get a flat and money for nothing, and our own people wait for years."),
+    drafts=tuple(
+        replace(DRAFTS[0], rank=rank, text=text, receipts=DRAFTS[0].receipts + DRAFTS[0].receipts[:1])
+        for rank, text in enumerate(_TOLD, start=1)
+    ),
+    notes=("No model answered, so these drafts were put together from prepared replies.",),
+)
+"""A card of the usual length: four drafts, each with receipts."""
 PROPOSAL = ProposedReply(
     "0123456789abcdef",
     CASE_ID,
@@ -118,6 +140,15 @@ PROPOSAL = ProposedReply(
     unsupported=("In 2019 it was 40 percent.",),
     warnings=("The second source covers some countries only.",),
 )
+
+
+APPROVED = ApprovedText(PROPOSAL.text, ("Ane",), AT)
+
+
+def _ended(state: CaseState, by: str, reason: str, **changes: Any) -> Card:
+    """A closed case as the desk builds its card; the drafts and what was said of the post are still there."""
+    moved = LastMove(by, AT + timedelta(minutes=1))
+    return replace(REVIEWED, state=state, earlier=None, last_move=moved, closed_because=reason, **changes)
 
 
 def _bare(state: CaseState, **changes: Any) -> Card:
@@ -132,7 +163,13 @@ def samples() -> dict[str, Card]:
         "Captured, no room yet": _bare(CaseState.CAPTURED, **unread),
         "Queued": _bare(CaseState.QUEUED, waiting=Waiting(ahead=2, expected_seconds=90.0), **unread),
         "Drafting, first drafts shown": replace(
-            REVIEWED, state=CaseState.DRAFTING, is_preview=True, suggestion_id=None, waiting=Waiting("anneal")
+            REVIEWED,
+            state=CaseState.DRAFTING,
+            drafts=DRAFTS[:1],
+            notes=(),
+            is_preview=True,
+            suggestion_id=None,
+            waiting=Waiting("anneal"),
         ),
         "In review": REVIEWED,
         "In review, held by somebody, a prepared reply reviewed": replace(
@@ -157,26 +194,54 @@ def samples() -> dict[str, Card]:
         "In review, a campaign, in shadow mode, paused, the post edited": replace(
             REVIEWED, campaign_posts=7, is_shadow=True, is_paused=True, is_original_edited=True
         ),
-        "In review, words from elsewhere": replace(REVIEWED, post=replace(POST, thread=(), is_from_elsewhere=True)),
+        "In review, words from elsewhere": replace(
+            REVIEWED, post=replace(POST, thread=(), is_from_elsewhere=True, author_name=""), earlier=None
+        ),
         "In review, advice to report, no draft": replace(
             _bare(CaseState.IN_REVIEW), advice=Action.REPORT, advice_reason="It threatens people.", severity=5
         ),
-        "Approved": replace(REVIEWED, state=CaseState.APPROVED, send_at=soon),
-        "Being sent": _bare(CaseState.SENDING),
-        "Posted": _bare(CaseState.POSTED, reply=replace(POST.ref, message="444")),
-        "Posted, the post deleted since": _bare(
-            CaseState.POSTED, reply=replace(POST.ref, message="444"), is_original_gone=True
+        "Approved": replace(REVIEWED, state=CaseState.APPROVED, send_at=soon, approved=APPROVED),
+        "Approved in shadow mode": replace(
+            REVIEWED, state=CaseState.APPROVED, send_at=soon, approved=APPROVED, is_shadow=True
         ),
-        "Unknown whether posted": _bare(CaseState.UNKNOWN),
-        "Needs a person": _bare(
-            CaseState.NEEDS_PERSON, closed_because="The answer of the platform was lost. Look on the platform."
+        "Being sent": replace(REVIEWED, state=CaseState.SENDING, approved=APPROVED),
+        "Unknown whether posted": replace(REVIEWED, state=CaseState.UNKNOWN, approved=APPROVED),
+        "Needs a person": replace(
+            REVIEWED,
+            state=CaseState.NEEDS_PERSON,
+            approved=APPROVED,
+            closed_because="The answer of the platform was lost. Look on the platform.",
+            may_be_posted=True,
         ),
-        "Failed": _bare(CaseState.FAILED, closed_because="The channel is closed to us."),
+        "Needs a person, nothing was sent": replace(
+            REVIEWED,
+            state=CaseState.NEEDS_PERSON,
+            approved=APPROVED,
+            closed_because="The post that the reply answers is gone.",
+        ),
+        "Failed": replace(
+            REVIEWED, state=CaseState.FAILED, approved=APPROVED, closed_because="The channel is closed to us."
+        ),
         "Folded into a campaign": _bare(CaseState.FOLDED),
-        "Shadowed": _bare(CaseState.SHADOWED, is_shadow=True),
-        "Declined": _bare(CaseState.DECLINED, closed_because="declined: off tone"),
-        "Left without a reply": _bare(CaseState.NO_REPLY, closed_because="left without a reply"),
-        "Expired": _bare(CaseState.EXPIRED),
-        "Withdrawn": _bare(CaseState.WITHDRAWN, closed_because="withdrawn"),
-        "Retracted": _bare(CaseState.RETRACTED),
+        "Posted": _ended(CaseState.POSTED, "", "posted", approved=APPROVED, reply=replace(POST.ref, message="444")),
+        "Posted, approved by two, the post deleted since": _ended(
+            CaseState.POSTED,
+            "",
+            "posted",
+            approved=replace(APPROVED, by=("Ane", "Jon")),
+            reply=replace(POST.ref, message="444"),
+            is_original_gone=True,
+        ),
+        "Shadowed": _ended(
+            CaseState.SHADOWED,
+            "",
+            "The community is in shadow mode: this would be posted now.",
+            approved=APPROVED,
+            is_shadow=True,
+        ),
+        "Declined": _ended(CaseState.DECLINED, "Ane", close_words(CloseReason.OFF_TONE), is_shadow=True),
+        "Left without a reply": _ended(CaseState.NO_REPLY, "Ane", close_words(CloseReason.NOT_HATEFUL)),
+        "Expired": _ended(CaseState.EXPIRED, "", sentence("nobody decided in time")),
+        "Withdrawn": _ended(CaseState.WITHDRAWN, "Ane", close_words(CloseReason.MISTAKE)),
+        "Retracted": _ended(CaseState.RETRACTED, "Jon", retract_words(RetractReason.HARM), approved=APPROVED),
     }

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from core.errors import BadInput, Conflict, NotAllowed
+from core.errors import BadInput, Conflict, NotAllowed, Unsendable
 from core.models import FlaggedPost, Intent, PostRef
 from core.moderation.approval import CLOSED, CaseState, check_transition, text_hash
-from core.moderation.cards import Approval, Card, Holder, OpenCase, OpenCases, ProposedReply
+from core.moderation.cards import Approval, ApprovedText, Card, Holder, OpenCase, OpenCases, ProposedReply, RefusedReply
 from core.moderation.case_numbers import beginning_of_id
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason, RetractReason, closed_as
 from core.moderation.disclosure import render
 from core.moderation.roles import OnCase, Person, Role, may_on_case
 
@@ -47,6 +47,7 @@ class MemoryCasework:
     discloses: bool = True
     can_retract: bool = True
     _proposals: dict[str, ProposedReply] = field(default_factory=dict)
+    _refused: dict[str, RefusedReply] = field(default_factory=dict)
     _first: dict[str, tuple[Person, str]] = field(default_factory=dict)
 
     def put(self, card: Card) -> Card:
@@ -113,8 +114,12 @@ class MemoryCasework:
             raise BadInput("The reply is empty.", remedy="Write a text, or decline.")
         whole = render(reply, card.language, discloses=self.discloses).text
         if len(whole) > 2000:
-            raise BadInput("The reply is too long.", remedy="Shorten it to 2000 characters, the last line included.")
+            text_id = hashlib.sha256(reply.encode()).hexdigest()[:16]
+            self._refused[text_id] = RefusedReply(case_id, version, reply, rank)
+            remedy = "Shorten it to 2000 characters, the last line included."
+            raise Unsendable("The reply is too long.", remedy=remedy, text_id=text_id)
         unsupported = tuple(part for part in reply.split(". ") if any(map(str.isdigit, part))) if text else ()
+        first = self._first.get(case_id)
         proposal = ProposedReply(
             hashlib.sha256(f"{case_id}{version}{whole}{by.user}".encode()).hexdigest()[:16],
             case_id,
@@ -126,9 +131,13 @@ class MemoryCasework:
             warnings=next((draft.warnings for draft in card.drafts if draft.rank == rank), ()),
             why_two=card.why_two,
             is_shadow=card.is_shadow,
+            is_second=first is not None and first[0].user != by.user and first[1] == text_hash(whole),
         )
         self._proposals[proposal.id] = proposal
         return proposal
+
+    async def refused(self, text_id: str, by: Person) -> RefusedReply:
+        return self._refused[text_id]
 
     async def approve(self, proposal_id: str, by: Person) -> Approval:
         proposal = self._proposals.get(proposal_id)
@@ -141,10 +150,14 @@ class MemoryCasework:
             card = self.put(replace(card, first_approvals=(by.name,), first_texts=(proposal.reply,)))
             return Approval(card, NOW + timedelta(hours=24), proposal.why_two)
         self.decided.append(("approve", by.user, proposal.text))
-        return Approval(self._move(card, CaseState.APPROVED, send_at=NOW + timedelta(seconds=15)))
+        names = (by.name,) if first is None else (first[0].name, by.name)
+        approved = ApprovedText(proposal.text, names, NOW)
+        return Approval(self._move(card, CaseState.APPROVED, send_at=NOW + timedelta(seconds=15), approved=approved))
 
     async def undo(self, case_id: str, version: int, by: Person) -> Card:
-        card = self._decider(case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
+        card = self._decider(case_id, version, by, OnCase.APPROVE)
+        if card.state not in (CaseState.APPROVED, CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN):
+            raise NotAllowed(f"The case is {card.state}: there is nothing to undo.", remedy="Look at it again.")
         self.decided.append(("undo", by.user, None))
         return self._move(card, CaseState.IN_REVIEW)
 
@@ -155,16 +168,12 @@ class MemoryCasework:
         self.decided.append(("redraft", by.user, claim or intent))
         return self._move(card, CaseState.QUEUED)
 
-    async def decline(self, case_id: str, version: int, by: Person, reason: DeclineReason, note: str = "") -> Card:
-        if reason is DeclineReason.OTHER and not note.strip():
+    async def close(self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = "") -> Card:
+        if reason is CloseReason.OTHER and not note.strip():
             raise BadInput("A reason is missing.", remedy="Say why.")
-        return self._close("decline", case_id, version, by, CaseState.DECLINED, (reason, note))
-
-    async def stay_silent(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        return self._close("stay_silent", case_id, version, by, CaseState.NO_REPLY, note)
-
-    async def withdraw(self, case_id: str, version: int, by: Person, note: str) -> Card:
-        return self._close("withdraw", case_id, version, by, CaseState.WITHDRAWN, note, OnCase.WITHDRAW)
+        to = closed_as(reason)
+        action = OnCase.WITHDRAW if to is CaseState.WITHDRAWN else OnCase.REVIEW
+        return self._close("close", case_id, version, by, to, (reason, note), action)
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Card:
         return self._close("reopen", case_id, version, by, CaseState.IN_REVIEW, None)
@@ -176,9 +185,9 @@ class MemoryCasework:
     async def split_out(self, case_id: str, version: int, by: Person) -> Card:
         return self._close("split_out", case_id, version, by, CaseState.QUEUED, None)
 
-    async def retract(self, case_id: str, version: int, by: Person, note: str) -> Card:
+    async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
         card = self._decider(case_id, version, by, OnCase.RETRACT)
-        self.decided.append(("retract", by.user, note))
+        self.decided.append(("retract", by.user, (reason, note)))
         if not self.can_retract:
             return replace(card, notes=(*card.notes, "The platform is away."))
         return self._move(card, CaseState.RETRACTED)
@@ -202,9 +211,12 @@ class MemoryCasework:
         self.decided.append((name, by.user, how))
         return self._move(card, to)
 
-    def _move(self, card: Card, to: CaseState, *, send_at: datetime | None = None) -> Card:
+    def _move(
+        self, card: Card, to: CaseState, *, send_at: datetime | None = None, approved: ApprovedText | None = None
+    ) -> Card:
         check_transition(card.state, to)
-        return self.put(replace(card, state=to, version=card.version + 1, holder=None, send_at=send_at))
+        moved = replace(card, state=to, version=card.version + 1, holder=None, send_at=send_at)
+        return self.put(replace(moved, approved=approved))
 
     def _seen(self, card: Card, by: Person) -> Card:
         role = self.roles.get(by.user)

@@ -94,12 +94,12 @@ class FlagDesk:
         self._fail()
         self.changes.append((ref, text))
 
-    def give_drafts(self, *, is_preview: bool = False) -> None:
-        """Let the engine finish with every case, or show a first draft."""
+    def give_drafts(self, *, is_preview: bool = False, state: CaseState = CaseState.IN_REVIEW) -> None:
+        """Let the engine finish with every case, or show a first draft; ``state`` is what came of it since."""
         receipt = Receipt(DRAFT, "e1", Verdict.SUPPORTED, 0.9)
         draft = Draft(1, DRAFT, Intent.INFORMATIVE, Scores(), (receipt,), ("Check the year.",))
         evidence = Evidence("e1", "A passage.", "Its summary.", SOURCE)
-        state = CaseState.DRAFTING if is_preview else CaseState.IN_REVIEW
+        state = CaseState.DRAFTING if is_preview else state
         self._each(state=state, drafts=(draft,), evidence=(evidence,), is_preview=is_preview)
 
     def end(self, state: CaseState) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import Intent, TargetGroup
 from core.moderation.approval import CaseState
-from core.moderation.cards import DeskStatus, Statistics
+from core.moderation.cards import DecidedLately, DeskStatus, Statistics
 from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.desk_ports import PolicyChanges
@@ -44,6 +44,7 @@ class FakeGovernance:
     def __init__(self) -> None:
         self.policies: dict[str, CommunityPolicy] = {}
         self.standing = STATUS
+        self.decided: tuple[DecidedLately, ...] = ()
         self.watched = WatchRecord()
         self.counted = Counter[str]()
         self.done: list[tuple[object, ...]] = []
@@ -141,12 +142,17 @@ class FakeGovernance:
             by_state={CaseState.POSTED: 4, CaseState.DECLINED: 1},
             by_group={TargetGroup.MIGRANTS: 5, TargetGroup.WOMEN: 2},
             by_intent={Intent.INFORMATIVE.value: 3},
-            by_decline_reason={"preachy": 1},
+            by_close_reason={"preachy": 1},
             median_seconds_to_draft=40.0,
             median_seconds_to_decision=None,
             share_edited=0.5,
             share_first_rank=None,
         )
+
+    async def lately(self, platform: str, community: str, by: Person) -> tuple[DecidedLately, ...]:
+        """What the test set."""
+        await self.require(platform, community, by, OnCase.READ)
+        return self.decided
 
     async def export(self, platform: str, community: str, by: Person, to: Path) -> int:
         """Write two rows."""

@@ -52,6 +52,9 @@ class PlainMarkup:
     def post_url(self, ref: PostRef) -> str:
         return "" if ref.platform == "another" else f"https://plain.example/{ref.message}"
 
+    def channel(self, ref: PostRef) -> str:
+        return "" if ref.platform == "another" else f"#{ref.channel}"
+
     def from_now(self, moment: datetime) -> str:
         return moment.isoformat()
 

@@ -91,6 +91,6 @@ class PlainPress:
     async def show(self, card: Card) -> None:
         self.cards.append(card)
 
-    async def conclude(self, card: Card, sentence: str) -> None:
-        await self.say(sentence)
+    async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
+        await self.answer(Screen((sentence,), controls, card.case_id, card.version))
         await self.show(card)

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from functools import cache
 
 from adapters.common.cards.contents import sections
+from adapters.common.cards.drafts import DRAFT, in_full
 from adapters.common.decisions.proposals import proposal_screen
+from adapters.common.words.fitting import fit
 from core.i18n.catalogs import gettext
 from core.moderation.cards import Card, ProposedReply
 from tests.fakes.ports.plain_markup import plain_reader
@@ -19,9 +21,11 @@ _LEAST_LETTERS = 12
 
 
 def shown(card: Card, language: str) -> str:
-    """All of a card, with the words on its buttons."""
-    parts = sections(card, plain_reader(language), _ROOM)
-    return "\n".join(text for part in parts for text in (part.text, *(one.label for one in part.controls)))
+    """All of a card, with the words on its buttons and what is folded behind them: the drafts in full, the notes."""
+    reader = plain_reader(language)
+    said = [text for part in sections(card, reader, _ROOM) for text in (part.text, *(c.label for c in part.controls))]
+    drafts = [fit(in_full(card, draft, reader), _ROOM, reader.markup.units)[DRAFT] for draft in card.drafts]
+    return "\n".join([*said, *drafts, *(reader.told(note) for note in card.notes)])
 
 
 def proposed(proposal: ProposedReply, language: str) -> str:

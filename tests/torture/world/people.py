@@ -11,7 +11,7 @@ from bot.store.cases import sending
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Session
 from core.moderation.approval import CaseState, text_hash
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR, PLATFORM, pseudonym_of
 from tests.torture.world.posts import numbered_post
@@ -65,10 +65,10 @@ class People(Scene):
         await self.desk.decisions.undo(case.id, case.version, MODERATOR)
 
     async def decline(self, case: Case) -> None:
-        await self.desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OFF_TONE, "too stiff for us")
+        await self.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.OFF_TONE, "too stiff for us")
 
     async def withdraw(self, case: Case) -> None:
-        await self.desk.decisions.withdraw(case.id, case.version, MODERATOR, "flagged by mistake")
+        await self.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "flagged by mistake")
 
     async def split(self, case: Case) -> None:
         """A moderator takes a folded case out of its campaign; from then on it is decided for itself."""
@@ -80,7 +80,7 @@ class People(Scene):
 
     async def retract(self, case: Case) -> None:
         """A moderator takes a posted reply back."""
-        await self.outbox.retract_reply(case.id, case.version, MODERATOR, "it was wrong")
+        await self.outbox.retract_reply(case.id, case.version, MODERATOR, RetractReason.OTHER, "it was wrong")
 
     async def look(self, case: Case) -> None:
         """A moderator looks on the platform for a reply of unknown fate, and says what they see."""

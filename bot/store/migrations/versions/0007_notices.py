@@ -9,7 +9,7 @@ from alembic import op
 from bot.store.schema.base import UtcDateTime
 
 revision = "0007"
-down_revision = "0004"
+down_revision = "0006"
 
 
 def upgrade() -> None:

@@ -21,7 +21,7 @@ from adapters.discord import AntiphonClient
 from bot.compose.discord import PERMISSIONS
 from bot.compose.settings import DeskSettings, DiscordSettings, Settings
 from core.engine import Engine
-from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
+from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, select_of, texts_of
 from tests.fakes.discord.review import said_in
 from tests.fakes.discord.serving import serve_discord
 from tests.fakes.engine.brief import PATIENT, passage
@@ -216,7 +216,7 @@ async def _approve_in_shadow_mode(town: NewServer) -> None:
     assert f"{OWN_TEXT}\n\nDrafted with Antiphon" in said_in(shown)
     await town.press("moderator", shown.response, "Yes, approve it (nothing is posted)")
     assert "In shadow mode nothing is sent" in said_in(shown)
-    await town.until(lambda: town.card("Closed: approved in shadow mode, so nothing was posted."))
+    await town.until(lambda: town.card("Approved in shadow mode: nothing was posted."))
     assert town.replies() == []
 
 
@@ -242,9 +242,9 @@ async def _post_and_retract(town: NewServer) -> None:
     assert reply.reference is not None
     assert reply.reference.message_id == post.id
     await town.until(lambda: town.card("The reply is posted."))
-    menu = await town.click("moderator", "More…")
-    opened = await town.press("moderator", menu.response, "Take the reply back…")
-    done = await town.people["moderator"].submit_modal(opened, {"note": "It was for practice."})
+    asked = await town.click("moderator", "Take the reply back…")
+    custom_id = select_of(asked.response.components)["custom_id"]
+    done = await town.people["moderator"].select(asked.response, ["MISTAKE"], custom_id=custom_id)
     assert "The reply is taken back." in said_in(done)
     assert town.replies() == []
-    await town.until(lambda: town.card("Closed: the reply was taken back."))
+    await town.until(lambda: town.card("The reply was taken back."))

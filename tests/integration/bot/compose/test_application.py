@@ -29,6 +29,7 @@ from core.cards.bank import prepared_id
 from core.engine import Engine
 from core.models import Draft, FlaggedPost, Intent, Kind, Origin, TargetGroup, Wish
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from core.moderation.own.replies import checked_reply
 from core.ports import EvidenceSource
 from core.scoring.readers.readers import Readers
@@ -114,7 +115,9 @@ async def test_what_was_not_posted_is_not_remembered(community: _Community) -> N
     await community.outbox.send_due()
     assert (await community.desk.queries.case(failed.id)).state is CaseState.FAILED
     withdrawn = await community.approved("post 2", "We take this back.", "author 2")
-    await community.desk.decisions.withdraw(withdrawn.id, withdrawn.version, OTHER_MODERATOR, "they asked us to")
+    await community.desk.decisions.close(
+        withdrawn.id, withdrawn.version, OTHER_MODERATOR, CloseReason.MISTAKE, "they asked us to"
+    )
     await community.approved("post 3", "This one waits.", "author 3")
     assert await community.remembers() == []
 

@@ -22,6 +22,7 @@ from core.errors import BadAnswer, Conflict, StoreUnavailable
 from core.models import Draft, FlaggedPost, Progress, Suggestion
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
+from core.moderation.closing import CloseReason
 from core.request import Request
 from tests.fakes.desk.canary import CANARY
 from tests.fakes.desk.decisions import one_row, take
@@ -105,7 +106,7 @@ async def test_a_preview_is_gone_when_its_case_leaves_drafting(
     elif how == "release":
         await queue.release(taken, "its worker was stopped")
     elif how == "withdraw":
-        await desk.decisions.withdraw(case.id, taken.case.version, MODERATOR, "a mistake")
+        await desk.decisions.close(case.id, taken.case.version, MODERATOR, CloseReason.MISTAKE, "a mistake")
     else:
         clock.advance(61)
         assert await queue.put_back_lost() == 1

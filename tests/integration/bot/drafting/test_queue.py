@@ -17,6 +17,7 @@ from core.errors import Conflict, StoreUnavailable
 from core.i18n.sentences import from_json
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.decisions import execute, one_row, progress_of, take
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM, VOLUNTEER
 from tests.fakes.engine.suggestions import suggestion_for
@@ -187,7 +188,7 @@ async def test_a_case_withdrawn_while_its_worker_was_lost_stays_withdrawn(
 ) -> None:
     """Nothing of the dead worker comes back."""
     taken = await take(queue)
-    await desk.decisions.withdraw(case.id, taken.case.version, MODERATOR, "the author took it back")
+    await desk.decisions.close(case.id, taken.case.version, MODERATOR, CloseReason.MISTAKE, "the author took it back")
     clock.advance(LAPSED)
     assert await queue.put_back_lost() == 0
     clock.advance(10_000)
@@ -253,7 +254,7 @@ async def test_a_withdrawn_case_is_kept_by_nobody(desk: Desk, queue: DraftQueue,
     """The worker learns it at its next heartbeat."""
     taken = await take(queue)
     assert await queue.keep(taken)
-    await desk.decisions.withdraw(case.id, taken.case.version, MODERATOR, "the author took it back")
+    await desk.decisions.close(case.id, taken.case.version, MODERATOR, CloseReason.MISTAKE, "the author took it back")
     assert not await queue.keep(taken)
     with pytest.raises(Conflict):
         await queue.store(taken, suggestion_for(case.post))
@@ -280,7 +281,9 @@ async def test_decisions_and_workers_never_block_each_other(database: Database, 
         for _ in range(3):
             try:
                 now = await desk.queries.case(case.id)
-                await desk.decisions.withdraw(case.id, now.version, MODERATOR, "the author took it back")
+                await desk.decisions.close(
+                    case.id, now.version, MODERATOR, CloseReason.MISTAKE, "the author took it back"
+                )
             except Conflict:
                 continue
             return

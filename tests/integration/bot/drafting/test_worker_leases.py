@@ -14,6 +14,7 @@ from core.engine import OnProgress
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost, Progress, Suggestion
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from core.request import Request
 from tests.fakes.desk.decisions import drafted, progress_of, take
 from tests.fakes.desk.people import MODERATOR
@@ -109,7 +110,7 @@ async def test_the_engine_is_stopped_when_the_case_is_withdrawn(
     task = asyncio.create_task(worker.step())
     await engine.started.wait()
     held = await desk.queries.case(case.id)
-    await desk.decisions.withdraw(case.id, held.version, MODERATOR, "the author took it back")
+    await desk.decisions.close(case.id, held.version, MODERATOR, CloseReason.MISTAKE, "the author took it back")
     async with asyncio.timeout(GUARD_SECONDS):
         assert await task
     assert engine.ended.is_set()
@@ -124,7 +125,9 @@ async def test_a_case_withdrawn_meanwhile_stays_withdrawn(queue: DraftQueue, des
     class Withdrawing(ToldEngine):
         async def suggest(self, request: Request, on_progress: OnProgress = unheard) -> Suggestion:
             drafted = await desk.queries.case(case.id)
-            await desk.decisions.withdraw(case.id, drafted.version, MODERATOR, "the author took it back")
+            await desk.decisions.close(
+                case.id, drafted.version, MODERATOR, CloseReason.MISTAKE, "the author took it back"
+            )
             return await super().suggest(request, on_progress)
 
     assert await Worker(queue, drafting(desk.database, Withdrawing())).step()

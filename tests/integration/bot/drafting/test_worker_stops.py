@@ -15,6 +15,7 @@ from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason, closed_as
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.desk.workers import Counted, ToldEngine, drafting, state_of, worker_of
@@ -50,19 +51,20 @@ async def test_a_stop_at_any_moment_leaves_nothing_in_drafting(worker: Worker, d
             return
 
 
+@pytest.mark.parametrize("reason", [CloseReason.MISTAKE, CloseReason.NOT_HATEFUL])
 async def test_a_cancellation_passes_even_if_the_case_was_moved(
-    queue: DraftQueue, desk: Desk, case: Case, engine: ToldEngine
+    queue: DraftQueue, desk: Desk, case: Case, engine: ToldEngine, reason: CloseReason
 ) -> None:
     """The stop goes on although there is nothing to release any more."""
     engine.waits = True
     task = asyncio.create_task(Worker(queue, drafting(desk.database, engine)).step())
     await engine.started.wait()
     held = await desk.queries.case(case.id)
-    await desk.decisions.withdraw(case.id, held.version, MODERATOR, "the author took it back")
+    await desk.decisions.close(case.id, held.version, MODERATOR, reason, "the author took it back")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await state_of(desk, case) is CaseState.WITHDRAWN
+    assert await state_of(desk, case) is closed_as(reason)
 
 
 async def test_the_worker_runs_until_it_is_stopped(

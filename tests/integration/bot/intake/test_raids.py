@@ -20,6 +20,7 @@ from bot.store.engine.database import Database, Session
 from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost, Priority
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.audit_log import broken_chains
 from tests.fakes.desk.decisions import one_row, take
 from tests.fakes.desk.people import MODERATOR, SECRET, VOLUNTEER
@@ -106,7 +107,7 @@ async def test_posts_after_the_lead_was_closed_begin_anew(
     """A decision about yesterday's post is none about today's."""
     first, second, third = posts_of(post, [RAID] * 3)
     lead = await intake.flag(first)
-    await desk.decisions.withdraw(lead.id, lead.version, MODERATOR, "flagged by mistake")
+    await desk.decisions.close(lead.id, lead.version, MODERATOR, CloseReason.MISTAKE, "flagged by mistake")
     again = await intake.flag(second)
     assert again.state is CaseState.QUEUED
     assert (await take(queue)).case.id == again.id

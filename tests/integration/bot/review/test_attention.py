@@ -24,7 +24,7 @@ from core.errors import AmbiguousSend, PlatformUnavailable
 from core.models import Action, FlaggedPost
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
 from core.moderation.notices import CallKind
 from tests.fakes.desk.boards import CHANNEL, all_steps, posts_apart
@@ -165,7 +165,7 @@ async def test_nobody_is_called_where_no_role_is_set_or_the_case_is_closed(
     clock.advance(5 * 3600)
     assert await attention.step() == 0
     await set_policy(database)
-    await desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.NOT_HATEFUL)
+    await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.NOT_HATEFUL)
     assert await attention.step() == 0
     assert notifier.tried == 0
 
@@ -314,7 +314,7 @@ async def test_who_flagged_hears_once_what_became_of_it(
     await front.flag(replace(post, flagged_by=VOLUNTEER.user))
     await front.flag(replace(post, flagged_by=VOLUNTEER.user))
     assert await attention.step() == 0
-    await desk.decisions.withdraw(card.case_id, card.version, MODERATOR, "a mistake")
+    await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
     assert await attention.step() == 2
     assert [await attention.step() for _ in range(2)] == [0, 0]
     assert {whom for _, whom in notifier.given.values()} == {post.flagged_by, VOLUNTEER.user}
@@ -329,7 +329,7 @@ async def test_nobody_who_flagged_is_told_unless_the_community_wants_it(
     """Off at first: then not even their id is kept."""
     card = await _flagged(front, database, post, tells=False)
     assert await database.run("look", lambda session: session.scalar(select(FlaggerRow.user))) is None
-    await desk.decisions.withdraw(card.case_id, card.version, MODERATOR, "a mistake")
+    await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
     assert await attention.step() == 0
     assert notifier.tried == 0
 
@@ -339,7 +339,7 @@ async def test_who_decided_about_their_own_flag_is_not_told(
 ) -> None:
     """A moderator flags a post and closes the case."""
     card = await _flagged(front, database, replace(post, flagged_by=MODERATOR.user))
-    await desk.decisions.withdraw(card.case_id, card.version, MODERATOR, "a mistake")
+    await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
     assert await attention.step() == 0
     assert notifier.tried == 0
 
@@ -351,5 +351,5 @@ async def test_an_erased_flagger_is_not_told(
     card = await _flagged(front, database, post)
     await Erasure(database).erase(PLATFORM, post.flagged_by)
     assert await database.run("look", lambda session: session.scalar(select(FlaggerRow.user))) is None
-    await desk.decisions.withdraw(card.case_id, card.version, MODERATOR, "a mistake")
+    await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
     assert await attention.step() == 0

@@ -17,7 +17,7 @@ from core.errors import Conflict, NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import translated
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import card_of, drafted, execute, take
@@ -123,31 +123,28 @@ async def test_the_platform_says_at_each_click_who_somebody_is(
         await front.card(in_review.id, native)
     roles.is_down = True
     with pytest.raises(PlatformUnavailable):
-        await front.decline(in_review.id, in_review.version, native, DeclineReason.PREACHY)
+        await front.close(in_review.id, in_review.version, native, CloseReason.PREACHY)
     assert (await desk.queries.case(in_review.id)).state is CaseState.IN_REVIEW
 
 
 async def test_what_is_refused_can_be_said_in_the_readers_language(front: Casework, in_review: Case) -> None:
     """Taken, not allowed, outdated: each names the same people, times and states as the English."""
-    held = (await front.hold(in_review.id, MODERATOR)).holder
-    assert held is not None
+    assert (await front.hold(in_review.id, MODERATOR)).holder is not None
     with pytest.raises(Conflict) as taken:
         await front.propose(in_review.id, in_review.version, OTHER_MODERATOR, rank=1)
-    assert taken.value.message == f"moderator_one holds the case until {held.until:%H:%M} UTC."
-    assert translated(taken.value.message, "es") == f"moderator_one tiene el caso hasta las {held.until:%H:%M} UTC."
+    assert taken.value.message == "moderator_one holds the case; minutes left: 5."
+    assert translated(taken.value.message, "es") == "moderator_one tiene reservado el caso; minutos que quedan: 5."
     with pytest.raises(NotAllowed) as refused:
         await front.hold(in_review.id, VOLUNTEER)
     assert (translated(refused.value.message, "it"), translated(refused.value.remedy, "it")) == (
-        f"{VOLUNTEER.name} non può farlo (revisionare): il ruolo volontario.",
-        "Chiedi un ruolo a un gestore della comunità.",
+        "Qui non puoi revisionare.",
+        "Chiedi il ruolo moderatore a chi gestisce la comunità.",
     )
-    await front.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.PREACHY)
+    await front.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
     with pytest.raises(Conflict) as outdated:
-        await front.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.PREACHY)
-    assert "moderator_one moved it there" in outdated.value.message
-    assert translated(outdated.value.message, "eu") == (
-        f"Kasua orain honela dago: baztertuta ({in_review.version + 1}. bertsioa); nork aldatua: moderator_one."
-    )
+        await front.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
+    assert "moderator_one was faster" in outdated.value.message
+    assert translated(outdated.value.message, "eu") == ("moderator_one azkarragoa izan da; kasua orain: baztertuta.")
 
 
 async def test_a_case_of_another_version_of_antiphon_says_what_to_do(

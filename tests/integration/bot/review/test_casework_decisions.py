@@ -13,10 +13,9 @@ from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import DraftedBefore, drafted_before
 from bot.store.engine.database import Database
-from core.errors import BadInput
 from core.models import FlaggedPost, Intent
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.desk_ports import Casework
 from tests.fakes.desk.decisions import OWN_TEXT, card_of, execute, propose, take
 from tests.fakes.desk.people import FLAGGER, MODERATOR, OTHER_MODERATOR
@@ -33,7 +32,7 @@ async def test_every_other_decision_answers_with_the_card_as_it_is_then(
     taken = await take(queue)
     clock.advance(1)
     case = await queue.store(taken, suggestion_for(taken.case.post))
-    declined = await front.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, "It reads like a leaflet.")
+    declined = await front.close(case.id, case.version, MODERATOR, CloseReason.OTHER, "It reads like a leaflet.")
     assert (declined.state, declined.closed_because) == (CaseState.DECLINED, "declined: other")
     assert (await desk.queries.history(case.id))[-1].note == "It reads like a leaflet."
 
@@ -50,16 +49,15 @@ async def test_a_case_without_a_draft_is_reopened_or_left(
     assert "no draft to offer" in card.closed_because
     queued = await front.reopen(case.id, case.version, MODERATOR)
     assert queued.state is CaseState.QUEUED
-    withdrawn = await front.withdraw(case.id, queued.version, FLAGGER, "my mistake")
+    withdrawn = await front.close(case.id, queued.version, FLAGGER, CloseReason.MISTAKE, "my mistake")
     assert (withdrawn.state, withdrawn.drafts) == (CaseState.WITHDRAWN, ())
 
 
 async def test_silence_is_an_answer(front: Casework, in_review: Case) -> None:
-    """It needs a reason, like every end that nobody else decided."""
-    with pytest.raises(BadInput):
-        await front.stay_silent(in_review.id, in_review.version, MODERATOR, " ")
-    silent = await front.stay_silent(in_review.id, in_review.version, MODERATOR, "It would feed him.")
+    """A word about it may be added, and need not be."""
+    silent = await front.close(in_review.id, in_review.version, MODERATOR, CloseReason.SILENCE, "It would feed him.")
     assert silent.state is CaseState.NO_REPLY
+    assert silent.closed_because == "left without a reply: silence is better here"
 
 
 @pytest.mark.parametrize("is_posted", [True, False])
@@ -84,11 +82,11 @@ async def test_a_posted_reply_is_retracted_and_one_that_stands_is_said_to(
     await outbox.send_due()
     card = await card_of(front, in_review)
     clock.advance(49 * 3600)
-    refused = await front.retract(card.case_id, card.version, MODERATOR, "a pile-on")
+    refused = await front.retract(card.case_id, card.version, MODERATOR, RetractReason.OTHER, "a pile-on")
     assert refused.state is CaseState.POSTED
     assert "still there" in refused.notes[-1]
     clock.advance(-49 * 3600)
-    gone = await front.retract(card.case_id, card.version, MODERATOR, "a pile-on")
+    gone = await front.retract(card.case_id, card.version, MODERATOR, RetractReason.OTHER, "a pile-on")
     assert (gone.state, gone.reply) == (CaseState.RETRACTED, None)
     assert card.reply is not None
     assert await platform.read(card.reply) is None

@@ -12,6 +12,7 @@ from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.desk_ports import Casework
 from tests.fakes.desk.boards import posts_apart
 from tests.fakes.desk.decisions import OWN_TEXT, card_of, propose
@@ -38,7 +39,7 @@ async def test_the_posts_whose_changes_matter_are_those_of_open_and_of_answered_
     for one in posts_apart(post, 4):
         clock.advance(1)
         cases.append(await desk.intake.flag(one))
-    await front.withdraw(cases[1].id, cases[1].version, MODERATOR, "a mistake")
+    await front.close(cases[1].id, cases[1].version, MODERATOR, CloseReason.MISTAKE)
     refs = [case.post.ref for case in cases]
     assert await front.posts(PLATFORM, 10) == [refs[0], refs[2], refs[3]]
     assert await front.posts(PLATFORM, 1) == [refs[3]]
@@ -86,4 +87,6 @@ async def test_a_posted_reply_whose_post_changed_can_be_retracted_from_the_card(
     await front.original_changed(in_review.post.ref, None)
     card = await card_of(front, in_review)
     assert (card.state, card.is_original_gone) == (CaseState.POSTED, True)
-    assert (await front.retract(card.case_id, card.version, MODERATOR, "gone")).state is CaseState.RETRACTED
+    assert (
+        await front.retract(card.case_id, card.version, MODERATOR, RetractReason.OTHER, "gone")
+    ).state is CaseState.RETRACTED

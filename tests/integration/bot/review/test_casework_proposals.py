@@ -13,9 +13,10 @@ from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
-from core.errors import BadInput, Conflict, NotAllowed
+from core.errors import BadInput, Conflict, NotAllowed, Unsendable
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState, text_hash
+from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
 from tests.fakes.desk.decisions import BOLD, OWN_TEXT, card_of, drafted, execute, one_row, propose
 from tests.fakes.desk.people import COMMUNITY_ID, KEEPER, MODERATOR, OTHER_MODERATOR
@@ -84,6 +85,32 @@ async def test_a_text_that_cannot_be_posted_is_not_proposed(front: Casework, in_
         assert caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Read [our rules](https://example.org/rules).", "hides a link"),
+        ("Read \u202eselur ruo.", "characters that nobody sees"),
+        ("Read\u200b our rules.", "characters that nobody sees"),
+        ("Read https://example.org/rules first.", "not a source of this case"),
+        ("word " * 60, "300 at most"),
+    ],
+)
+async def test_a_text_that_can_never_be_posted_is_kept_for_its_writer_to_mend(
+    front: Casework, in_review: Case, text: str, said: str
+) -> None:
+    """It is refused before anybody is shown it as what would be posted, and cannot be approved by its id."""
+    with pytest.raises(Unsendable, match=said) as caught:
+        await front.propose(in_review.id, in_review.version, MODERATOR, rank=2, text=text)
+    kept = await front.refused(caught.value.text_id, MODERATOR)
+    assert (kept.case_id, kept.version, kept.text, kept.rank) == (in_review.id, in_review.version, text, 2)
+    with pytest.raises(NotAllowed, match="Somebody else wrote"):
+        await front.refused(caught.value.text_id, OTHER_MODERATOR)
+    with pytest.raises(Conflict):
+        await front.approve(caught.value.text_id, MODERATOR)
+    with pytest.raises(Conflict, match="not waiting"):
+        await front.refused("0" * 16, MODERATOR)
+
+
 async def test_words_from_elsewhere_are_drafted_and_never_approved(
     front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
 ) -> None:
@@ -99,7 +126,9 @@ async def test_words_from_elsewhere_are_drafted_and_never_approved(
     with pytest.raises(NotAllowed, match="No message here has these words"):
         await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
-    assert (await front.withdraw(case.id, case.version, MODERATOR, "copied")).state is CaseState.WITHDRAWN
+    assert (
+        await front.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "copied")
+    ).state is CaseState.WITHDRAWN
 
 
 async def test_only_who_was_shown_a_text_approves_it(front: Casework, desk: Desk, in_review: Case) -> None:

@@ -11,7 +11,7 @@ from bot.runtime.faults import installed
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import BOLD, OWN_TEXT
@@ -96,9 +96,9 @@ DECISIONS: dict[str, Decision] = {
     "hold": lambda front, case: front.hold(case.id, NATIVE),
     "release": lambda front, case: front.release(case.id, NATIVE),
     "redraft": lambda front, case: front.redraft(case.id, case.version, NATIVE),
-    "decline": lambda front, case: front.decline(case.id, case.version, NATIVE, DeclineReason.OFF_TONE),
-    "stay silent": lambda front, case: front.stay_silent(case.id, case.version, NATIVE, "not worth it"),
-    "withdraw": lambda front, case: front.withdraw(case.id, case.version, NATIVE, "a mistake"),
+    "decline": lambda front, case: front.close(case.id, case.version, NATIVE, CloseReason.OFF_TONE),
+    "stay silent": lambda front, case: front.close(case.id, case.version, NATIVE, CloseReason.SILENCE, "not worth it"),
+    "withdraw": lambda front, case: front.close(case.id, case.version, NATIVE, CloseReason.MISTAKE, "a mistake"),
 }
 
 

@@ -16,7 +16,7 @@ from bot.store.engine.database import Database, Session
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState, text_hash
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.roles import Person
 from tests.fakes.desk.decisions import OWN_TEXT, approve, drafted, execute, one_row, take
 from tests.fakes.desk.people import COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM, pseudonym_of
@@ -72,7 +72,7 @@ async def test_two_moderators_never_both_win(desk: Desk, in_review: Case, databa
     results = await asyncio.gather(
         approve(desk, in_review, MODERATOR),
         approve(desk, in_review, OTHER_MODERATOR),
-        desk.decisions.decline(in_review.id, in_review.version, MANAGER, DeclineReason.OFF_TONE),
+        desk.decisions.close(in_review.id, in_review.version, MANAGER, CloseReason.OFF_TONE),
         return_exceptions=True,
     )
     conflicts = [result for result in results if isinstance(result, Conflict)]
@@ -175,33 +175,30 @@ async def test_undo_brings_the_case_back(desk: Desk, in_review: Case, database: 
 async def test_withdrawing_an_approved_case_cancels_its_reply(desk: Desk, in_review: Case, database: Database) -> None:
     """However a case leaves ``approved``, its waiting reply goes with it (invariant I8)."""
     await approve(desk, in_review)
-    await desk.decisions.withdraw(in_review.id, in_review.version + 1, OTHER_MODERATOR, "the person asked us to")
-    assert await one_row(database, "SELECT state, error FROM outbox") == ("cancelled", "withdrawn")
+    await desk.decisions.close(
+        in_review.id, in_review.version + 1, OTHER_MODERATOR, CloseReason.MISTAKE, "the person asked us to"
+    )
+    state, why = await one_row(database, "SELECT state, error FROM outbox")
+    assert (state, "withdrawn: {why}" in str(why)) == ("cancelled", True)
     assert (await desk.queries.history(in_review.id))[-1].note == "the person asked us to"
 
 
 @pytest.mark.parametrize(
-    ("decision", "state", "said"),
+    ("reason", "state", "said"),
     [
-        ("decline", CaseState.DECLINED, "declined: repeats the slur"),
-        ("stay_silent", CaseState.NO_REPLY, "left without a reply"),
-        ("withdraw", CaseState.WITHDRAWN, "withdrawn"),
+        (CloseReason.REPEATS_SLUR, CaseState.DECLINED, "declined: repeats the slur"),
+        (CloseReason.SILENCE, CaseState.NO_REPLY, "left without a reply: silence is better here"),
+        (CloseReason.MISTAKE, CaseState.WITHDRAWN, "withdrawn: flagged by mistake"),
     ],
 )
 async def test_a_closed_case_stays_closed(
-    desk: Desk, in_review: Case, decision: str, state: CaseState, said: str
+    desk: Desk, in_review: Case, reason: CloseReason, state: CaseState, said: str
 ) -> None:
-    """After a decision, which needs its reason, there is no way back to a reply (invariant I11)."""
-    decide, reason = getattr(desk.decisions, decision), "off topic"
-    if decision == "decline":
-        with pytest.raises(BadInput):
-            await desk.decisions.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.OTHER, " ")
-        decide, reason = desk.decisions.decline, DeclineReason.REPEATS_SLUR
-    else:
-        with pytest.raises(BadInput):
-            await decide(in_review.id, in_review.version, MODERATOR, " ")
+    """After a decision, which needs its reason, no text of it can be approved (invariant I11)."""
+    with pytest.raises(BadInput):
+        await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.OTHER, " ")
     assert await desk.queries.case(in_review.id) == in_review
-    closed: Case = await decide(in_review.id, in_review.version, MODERATOR, reason)
+    closed = await desk.decisions.close(in_review.id, in_review.version, MODERATOR, reason)
     assert closed.state is state
     with pytest.raises(NotAllowed):
         await approve(desk, closed)
@@ -221,8 +218,8 @@ async def test_nothing_is_decided_while_nobody_knows_if_the_last_reply_stands(
     await execute(database, "UPDATE outbox SET state = 'unknown'")
     for decision in (
         desk.decisions.reopen(in_review.id, version, MODERATOR),
-        desk.decisions.decline(in_review.id, version, MODERATOR, DeclineReason.UNSAFE),
-        desk.decisions.withdraw(in_review.id, version, MODERATOR, "flagged by mistake"),
+        desk.decisions.close(in_review.id, version, MODERATOR, CloseReason.UNSAFE),
+        desk.decisions.close(in_review.id, version, MODERATOR, CloseReason.MISTAKE, "flagged by mistake"),
     ):
         with pytest.raises(NotAllowed, match="nobody knows whether it arrived") as caught:
             await decision

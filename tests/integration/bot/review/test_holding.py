@@ -12,13 +12,13 @@ from bot.store.cases.cases import Case
 from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.roles import Person
 from tests.fakes.desk.decisions import approve, drafted, take
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.machine.clock import FakeClock
 
-TAKEN = "moderator_one holds the case until 14:05 UTC"
+TAKEN = "moderator_one holds the case; minutes left: 5"
 
 
 async def test_others_are_told_who_has_a_case_and_until_when(desk: Desk, in_review: Case) -> None:
@@ -31,10 +31,10 @@ async def test_others_are_told_who_has_a_case_and_until_when(desk: Desk, in_revi
         desk.decisions.hold(case.id, other),
         approve(desk, case, other),
         desk.decisions.redraft(case.id, case.version, "Newcomers work.", other),
-        desk.decisions.decline(case.id, case.version, other, DeclineReason.PREACHY),
-        desk.decisions.stay_silent(case.id, case.version, other, "no use"),
-        desk.decisions.withdraw(case.id, case.version, other, "no use"),
-        desk.decisions.withdraw(case.id, case.version, flagger, "my mistake"),
+        desk.decisions.close(case.id, case.version, other, CloseReason.PREACHY),
+        desk.decisions.close(case.id, case.version, other, CloseReason.SILENCE, "no use"),
+        desk.decisions.close(case.id, case.version, other, CloseReason.MISTAKE, "no use"),
+        desk.decisions.close(case.id, case.version, flagger, CloseReason.MISTAKE, "my mistake"),
     ):
         with pytest.raises(Conflict, match=TAKEN) as caught:
             await decision
@@ -53,7 +53,7 @@ async def test_a_forgotten_case_is_free_again(desk: Desk, in_review: Case, clock
     clock.advance(240)
     await desk.decisions.hold(in_review.id, MODERATOR)
     clock.advance(240)
-    with pytest.raises(Conflict, match="until 14:09 UTC"):
+    with pytest.raises(Conflict, match="minutes left: 1"):
         await desk.decisions.hold(in_review.id, OTHER_MODERATOR)
     await desk.decisions.release(in_review.id, OTHER_MODERATOR)
     assert (await desk.queries.view(in_review.id, MODERATOR)).hold is not None
@@ -83,7 +83,7 @@ async def test_only_a_case_that_waits_for_a_person_is_taken(desk: Desk, queue: D
     taken = await take(queue)
     reviewed = await queue.give_up(taken, "No model.")
     assert (await desk.decisions.hold(reviewed.id, MODERATOR)).held_by is not None
-    await desk.decisions.decline(reviewed.id, reviewed.version, MODERATOR, DeclineReason.OTHER, "spam")
+    await desk.decisions.close(reviewed.id, reviewed.version, MODERATOR, CloseReason.OTHER, "spam")
     with pytest.raises(NotAllowed, match="declined"):
         await desk.decisions.hold(case.id, MODERATOR)
 

@@ -25,7 +25,7 @@ from core.i18n.catalogs import LANGUAGES
 from core.i18n.sentences import sentence
 from core.models import Action, FlaggedPost, Suggestion
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
 from core.ports import EvidenceSource
 from core.request import Request
@@ -168,15 +168,15 @@ async def _expire(scene: Scene) -> None:
 
 
 async def _decline(scene: Scene) -> None:
-    await scene.front.decline(scene.case.id, scene.case.version, MODERATOR, DeclineReason.PREACHY)
+    await scene.front.close(scene.case.id, scene.case.version, MODERATOR, CloseReason.PREACHY)
 
 
 async def _be_silent(scene: Scene) -> None:
-    await scene.front.stay_silent(scene.case.id, scene.case.version, MODERATOR, "bai")
+    await scene.front.close(scene.case.id, scene.case.version, MODERATOR, CloseReason.SILENCE, "bai")
 
 
 async def _withdraw(scene: Scene) -> None:
-    await scene.front.withdraw(scene.case.id, scene.case.version, MODERATOR, "bai")
+    await scene.front.close(scene.case.id, scene.case.version, MODERATOR, CloseReason.MISTAKE, "bai")
 
 
 async def _shadow(scene: Scene) -> None:
@@ -193,11 +193,11 @@ async def _approve_too_long_ago(scene: Scene) -> None:
 
 
 ENDS: dict[str, tuple[Callable[[Scene], Awaitable[None]], str]] = {
-    "nobody decided": (_expire, "nobody decided in time"),
-    "declined": (_decline, "declined: preachy"),
-    "left alone": (_be_silent, "left without a reply"),
-    "withdrawn": (_withdraw, "withdrawn"),
-    "approved in shadow mode": (_shadow, "The community is in shadow mode: this would be posted now."),
+    "nobody decided": (_expire, "Nobody decided in time"),
+    "declined": (_decline, "Declined: preachy"),
+    "left alone": (_be_silent, "Left without a reply"),
+    "withdrawn": (_withdraw, "Withdrawn"),
+    "approved in shadow mode": (_shadow, "Approved in shadow mode: nothing was posted."),
     "approved too long ago": (_approve_too_long_ago, "The approval is too old: nothing could be posted while it held."),
 }
 

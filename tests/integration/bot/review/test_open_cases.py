@@ -14,7 +14,7 @@ from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, PostRef
 from core.moderation.approval import CaseState
 from core.moderation.case_numbers import short_number
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 from tests.fakes.desk.boards import CHANNEL, all_steps, choose_channel, posts_apart
@@ -54,7 +54,7 @@ async def test_open_cases_are_listed_oldest_first_with_their_cards_and_who_holds
     """What is closed, or decided with another case, is not listed."""
     clock.advance(60)
     later, closed = [await desk.intake.flag(single) for single in posts_apart(post, 2)]
-    await desk.decisions.withdraw(closed.id, closed.version, MODERATOR, "a mistake")
+    await desk.decisions.close(closed.id, closed.version, MODERATOR, CloseReason.MISTAKE)
     await desk.decisions.hold(in_review.id, MODERATOR)
     await all_steps(board)
     found = await front.open_cases(PLATFORM, COMMUNITY, AUDITOR)
@@ -176,7 +176,7 @@ async def test_a_deleted_card_of_a_closed_case_stays_gone(
 ) -> None:
     """Also when the platform says something of its post later."""
     await all_steps(board)
-    await desk.decisions.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.PREACHY)
+    await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
     await all_steps(board)
     (place,) = surface.cards
     surface.cards.clear()
@@ -193,7 +193,7 @@ async def test_a_closed_case_whose_card_went_unheard_stays_without(
     """The deletion came while nobody listened."""
     await all_steps(board)
     surface.cards.clear()
-    await desk.decisions.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.PREACHY)
+    await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
     await all_steps(board)
     assert not surface.cards
 

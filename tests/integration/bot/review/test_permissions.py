@@ -18,7 +18,7 @@ from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from core.errors import BadInput, Conflict, NotAllowed
 from core.moderation.approval import text_hash
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_grant, may_on_case, may_on_community
 from tests.fakes.desk.people import (
     ADMIN,
@@ -53,9 +53,15 @@ ON_CASES: Final[dict[str, tuple[OnCase, Callable[[Desk, str, Person], Awaitable[
         lambda desk, case, by: desk.approvals.approve(case, PAST, "Hello.", text_hash("Hello."), by),
     ),
     "undo": (OnCase.APPROVE, lambda desk, case, by: desk.decisions.undo(case, PAST, by)),
-    "decline": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.decline(case, PAST, by, DeclineReason.UNSAFE)),
-    "stay silent": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.stay_silent(case, PAST, by, "no use")),
-    "withdraw": (OnCase.WITHDRAW, lambda desk, case, by: desk.decisions.withdraw(case, PAST, by, "no use")),
+    "decline": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.close(case, PAST, by, CloseReason.UNSAFE)),
+    "stay silent": (
+        OnCase.REVIEW,
+        lambda desk, case, by: desk.decisions.close(case, PAST, by, CloseReason.SILENCE, "no use"),
+    ),
+    "withdraw": (
+        OnCase.WITHDRAW,
+        lambda desk, case, by: desk.decisions.close(case, PAST, by, CloseReason.MISTAKE, "no use"),
+    ),
     "reopen": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.reopen(case, PAST, by)),
 }
 ON_COMMUNITIES: Final[dict[str, tuple[OnCommunity, Callable[[CommunityDesk, str, Person], Awaitable[object]]]]] = {
@@ -87,10 +93,10 @@ async def is_allowed(call: Awaitable[object]) -> bool:
     try:
         await call
     except NotAllowed as err:
-        assert "cannot do this" in err.message
+        assert err.message.startswith("You may not ")
         return False
     except Conflict as err:
-        assert "moved it there" in err.message
+        assert "changed since you saw it" in err.message or "was faster" in err.message
     return True
 
 
@@ -192,4 +198,4 @@ async def test_who_flagged_a_post_reads_it_and_takes_the_flag_back(desk: Desk, i
         await desk.approvals.approve(
             in_review.id, PAST, "Hello.", text_hash("Hello."), Person("elsewhere", MODERATOR.user)
         )
-    await desk.decisions.withdraw(in_review.id, in_review.version, FLAGGER, "my mistake")
+    await desk.decisions.close(in_review.id, in_review.version, FLAGGER, CloseReason.MISTAKE, "my mistake")

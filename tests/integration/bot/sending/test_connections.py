@@ -9,6 +9,7 @@ from bot.compose.application import admit
 from bot.sending.outbox import Outbox
 from core.models import Posted
 from core.moderation.approval import ApprovedReply, CaseState
+from core.moderation.closing import RetractReason
 from core.moderation.platforms import ChatPlatform
 from core.moderation.roles import Person
 from tests.fakes.desk.decisions import approve, drafted, one_row
@@ -129,7 +130,9 @@ async def test_a_retraction_waits_for_the_connection(scene: SendingScene, line: 
     await line.outbox.send_due()
     await line.cut()
     case = await scene.desk.queries.case(scene.case_id)
-    delivery = await line.outbox.retract_reply(case.id, case.version, MODERATOR, "They asked us to.")
+    delivery = await line.outbox.retract_reply(
+        case.id, case.version, MODERATOR, RetractReason.OTHER, "They asked us to."
+    )
     assert delivery.state is CaseState.POSTED
     await line.rounds()
     assert await one_row(scene.database, "SELECT state, attempts FROM jobs WHERE kind = 'retract:sample'") == (
@@ -152,10 +155,10 @@ async def test_taking_a_reply_back_on_one_platform_calls_no_other(scene: Sending
     await line.outbox.send_due()
     case = await scene.desk.queries.case(scene.case_id)
     del line.platforms["sample"]
-    await line.outbox.retract_reply(case.id, case.version, MODERATOR, "They asked us to.")
+    await line.outbox.retract_reply(case.id, case.version, MODERATOR, RetractReason.OTHER, "They asked us to.")
     line.mend()
     (found,) = [each for each in await scene.desk.queries.cases() if each.post.ref == approved.in_reply_to]
-    delivery = await line.outbox.retract_reply(found.id, found.version, by, "They asked us to.")
+    delivery = await line.outbox.retract_reply(found.id, found.version, by, RetractReason.OTHER, "They asked us to.")
     assert delivery.state is CaseState.RETRACTED
     assert await scene.state() is CaseState.POSTED
     await line.outbox.carry_out_retractions("sample".__eq__)

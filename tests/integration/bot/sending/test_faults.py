@@ -19,6 +19,7 @@ from bot.store.people import communities, people
 from core.errors import Conflict, PlatformBusy
 from core.models import Posted
 from core.moderation.approval import ApprovedReply, CaseState
+from core.moderation.closing import CloseReason
 from core.moderation.roles import Role
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, STRANGER
 from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, FaultyCommunity, SendingScene
@@ -222,7 +223,9 @@ async def test_whatever_happens_at_once_nobody_waits_for_ever(processes: _Proces
 
     async def withdraw(case: Case) -> None:
         with suppress(Conflict):
-            await processes.desk.decisions.withdraw(case.id, case.version, MODERATOR, "we were asked to")
+            await processes.desk.decisions.close(
+                case.id, case.version, MODERATOR, CloseReason.MISTAKE, "we were asked to"
+            )
 
     async def pause() -> None:
         await processes.database.run("pause", lambda session: communities.pause(session, COMMUNITY_ID, "test"))

@@ -9,6 +9,7 @@ import pytest
 from bot.runtime import faults
 from core.errors import BadInput, Conflict, NotAllowed, PlatformUnavailable
 from core.moderation.approval import CaseState
+from core.moderation.closing import RetractReason
 from tests.fakes.desk.decisions import execute, one_row
 from tests.fakes.desk.people import AUDITOR, MODERATOR, OTHER_MODERATOR, VOLUNTEER
 from tests.fakes.desk.sending import LEASE_SECONDS, SendingScene
@@ -39,12 +40,14 @@ async def _job(posted: SendingScene) -> tuple[object, ...]:
 
 async def test_a_posted_reply_is_taken_back(posted: SendingScene) -> None:
     """It is gone from the platform, and the audit log says who took it back, and why."""
-    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), OTHER_MODERATOR, NOTE)
+    delivery = await posted.outbox.retract_reply(
+        posted.case_id, await _version(posted), OTHER_MODERATOR, RetractReason.OTHER, NOTE
+    )
     assert delivery.state is await posted.state() is CaseState.RETRACTED
     assert posted.community.replies() == []
     assert (await posted.row())[0] == "retracted"
     entry = (await posted.desk.queries.history(posted.case_id))[-1]
-    assert (entry.to_state, entry.reason, entry.note) == ("retracted", "retracted", NOTE)
+    assert (entry.to_state, entry.reason, entry.note) == ("retracted", "retracted: other", NOTE)
     assert entry.actor.startswith("p-")
     kept = "SELECT count(*) FROM jobs WHERE CAST(payload AS TEXT) LIKE '%asked us%'"
     assert await one_row(posted.database, kept) == (0,)
@@ -54,7 +57,7 @@ async def test_a_posted_reply_is_taken_back(posted: SendingScene) -> None:
 async def test_only_who_may_retract_does(posted: SendingScene, by: object) -> None:
     """A right of its own, read at this moment."""
     with pytest.raises(NotAllowed):
-        await posted.outbox.retract_reply(posted.case_id, await _version(posted), by, NOTE)  # type: ignore[arg-type]
+        await posted.outbox.retract_reply(posted.case_id, await _version(posted), by, RetractReason.OTHER, NOTE)  # type: ignore[arg-type]
     assert len(posted.community.replies()) == 1
 
 
@@ -62,25 +65,27 @@ async def test_a_retraction_needs_a_reason_the_version_and_a_posted_reply(posted
     """As every decision does."""
     version = await _version(posted)
     with pytest.raises(BadInput):
-        await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, " ")
+        await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, RetractReason.OTHER, " ")
     with pytest.raises(Conflict):
-        await posted.outbox.retract_reply(posted.case_id, version - 1, MODERATOR, NOTE)
-    await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, NOTE)
+        await posted.outbox.retract_reply(posted.case_id, version - 1, MODERATOR, RetractReason.OTHER, NOTE)
+    await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, RetractReason.OTHER, NOTE)
     with pytest.raises(NotAllowed):
-        await posted.outbox.retract_reply(posted.case_id, version + 1, MODERATOR, NOTE)
+        await posted.outbox.retract_reply(posted.case_id, version + 1, MODERATOR, RetractReason.OTHER, NOTE)
 
 
 async def test_a_reply_that_stands_nobody_knows_where_is_left_to_people(posted: SendingScene) -> None:
     """A person settled it without its id: it can be taken away on the platform only."""
     await execute(posted.database, "UPDATE outbox SET remote_message = NULL")
     with pytest.raises(NotAllowed, match="Nobody knows where"):
-        await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
+        await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE)
 
 
 async def test_the_limit_of_the_platform_is_said(posted: SendingScene) -> None:
     """After 48 hours this platform takes nothing away: the reply counts as posted still."""
     posted.clock.advance(49 * 3600)
-    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
+    delivery = await posted.outbox.retract_reply(
+        posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE
+    )
     assert delivery.state is await posted.state() is CaseState.POSTED
     assert "48 hours" in delivery.reason
     assert (await _job(posted))[0] == "dead"
@@ -90,17 +95,21 @@ async def test_the_limit_of_the_platform_is_said(posted: SendingScene) -> None:
 async def test_a_reply_that_was_deleted_by_hand_counts_as_retracted(posted: SendingScene) -> None:
     """What was asked for is so."""
     posted.community.delete(posted.community.thread()[-1].id)
-    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
+    delivery = await posted.outbox.retract_reply(
+        posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE
+    )
     assert delivery.state is CaseState.RETRACTED
 
 
 async def test_a_busy_platform_is_asked_again(posted: SendingScene) -> None:
     """The intent stands; the loop of any process carries it out later, once."""
     posted.community.slow_down(5)
-    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
+    delivery = await posted.outbox.retract_reply(
+        posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE
+    )
     assert (delivery.state, "slowed down" in delivery.reason) == (CaseState.POSTED, True)
     with pytest.raises(Conflict, match="already"):
-        await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
+        await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE)
     posted.clock.advance(60)
     await posted.started().carry_out_retractions()
     assert await posted.state() is CaseState.RETRACTED
@@ -110,7 +119,9 @@ async def test_a_busy_platform_is_asked_again(posted: SendingScene) -> None:
 async def test_a_retraction_without_an_answer_is_looked_at(posted: SendingScene, arrives: bool) -> None:
     """Gone is gone; what still stands is taken away at the next attempt."""
     posted.community.retract_fault, posted.community.arrives = ConnectionResetError(), arrives
-    delivery = await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
+    delivery = await posted.outbox.retract_reply(
+        posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE
+    )
     assert delivery.state is (CaseState.RETRACTED if arrives else CaseState.POSTED)
     posted.community.mend()
     posted.clock.advance(60)
@@ -123,7 +134,7 @@ async def test_a_retraction_is_not_tried_for_ever(posted: SendingScene) -> None:
     """After some attempts a person must take the reply away, and is told so."""
     posted.community.retract_fault, posted.community.arrives = ConnectionResetError(), False
     posted.community.read_fault = PlatformUnavailable("No line.")
-    await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, NOTE)
+    await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE)
     for _ in range(6):
         posted.clock.advance(60)
         await posted.outbox.carry_out_retractions()
@@ -145,7 +156,7 @@ async def test_a_death_at_every_point_of_a_retraction_loses_nothing(posted: Send
 
         version = await _version(posted)
         with faults.installed(die), suppress(_Died):
-            await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, NOTE)
+            await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, RetractReason.OTHER, NOTE)
         if len(reached) <= number:
             break
         posted.clock.advance(LEASE_SECONDS + 1)

@@ -21,6 +21,7 @@ from bot.store.upkeep.backup import backup, check, restore
 from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.audit_log import broken_chains
 from tests.fakes.desk.decisions import one_row
 from tests.fakes.desk.people import MODERATOR, SECRET
@@ -81,7 +82,7 @@ async def test_a_backup_taken_while_others_write_is_one_moment(
                 return
             for case in (await desk.queries.cases(CaseState.QUEUED))[:3]:
                 try:
-                    await desk.decisions.withdraw(case.id, case.version, MODERATOR, "a test")
+                    await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "a test")
                 except (NotAllowed, Conflict):
                     await asyncio.sleep(0)
 

@@ -19,7 +19,7 @@ from bot.store.upkeep.erasing import delete_case, erase_case
 from bot.upkeep.chores.pruning import Pruning
 from core.models import FlaggedPost
 from core.moderation.careful_watch import COUNTED_DAYS, LABEL_DAYS, FindLabel, WatchRecord
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.chores import DAY, NOW, other
 from tests.fakes.desk.decisions import BOLD, approve, drafted, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
@@ -41,8 +41,8 @@ async def find(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     return await drafted(desk, queue, replace(post, score=0.987654321, flagged_how="watched channel"))
 
 
-async def _decline(desk: Desk, case: Case, reason: DeclineReason = DeclineReason.NOT_HATEFUL) -> Case:
-    return await desk.decisions.decline(case.id, case.version, MODERATOR, reason, "")
+async def _decline(desk: Desk, case: Case, reason: CloseReason = CloseReason.NOT_HATEFUL) -> Case:
+    return await desk.decisions.close(case.id, case.version, MODERATOR, reason, "")
 
 
 async def _approve_in_vain(desk: Desk, case: Case) -> None:
@@ -58,7 +58,7 @@ async def _approve_and_undo(desk: Desk, case: Case) -> None:
 
 async def _approve_and_withdraw(desk: Desk, case: Case) -> None:
     await approve(desk, case)
-    await desk.decisions.withdraw(case.id, case.version + 1, MODERATOR, "a mistake")
+    await desk.decisions.close(case.id, case.version + 1, MODERATOR, CloseReason.MISTAKE, "a mistake")
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,11 @@ async def _approve_and_withdraw(desk: Desk, case: Case) -> None:
     [
         (_decline, False),
         (approve, True),
-        (lambda desk, case: _decline(desk, case, DeclineReason.PREACHY), None),
-        (lambda desk, case: desk.decisions.stay_silent(case.id, case.version, MODERATOR, "no use"), None),
+        (lambda desk, case: _decline(desk, case, CloseReason.PREACHY), None),
+        (
+            lambda desk, case: desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.SILENCE, "no use"),
+            None,
+        ),
         (_approve_in_vain, None),
         (_approve_and_undo, None),
         (_approve_and_withdraw, None),
@@ -85,13 +88,13 @@ async def test_what_a_moderator_says_of_a_find_is_kept_with_its_score(
     assert await check(database, looks_at_schema=False) == {}
 
 
-async def test_what_a_person_flagged_has_no_label(
+async def test_what_a_person_flagged_does_not_teach_the_filter(
     governance: CommunityGovernance, desk: Desk, in_review: Case, database: Database
 ) -> None:
     """It says nothing about the filter, and is none of its finds."""
     await _decline(desk, in_review)
     assert await governance.watch_record(*HERE) == WatchRecord()
-    assert await one_row(database, "SELECT score, is_hateful, labelled_at FROM cases") == (None, None, None)
+    assert await one_row(database, "SELECT score FROM cases WHERE is_hateful = false") == (None,)
 
 
 async def test_labels_count_for_ninety_days_and_finds_for_four_weeks(

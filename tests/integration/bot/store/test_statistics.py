@@ -16,7 +16,7 @@ from bot.store.views.statistics import OWN_WORDS, statistics
 from core.models import FlaggedPost, Intent, Kind, Suggestion, TargetGroup
 from core.moderation.approval import CaseState
 from core.moderation.cards import Statistics
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.chores import other
 from tests.fakes.desk.decisions import OWN_TEXT, execute, take
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR
@@ -52,15 +52,15 @@ class Day:
         origin = {} if rank is None else {"suggestion_id": stored.id, "draft_rank": rank}
         await self.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR, **origin)  # type: ignore[arg-type]
 
-    async def decline(self, case: Case, seconds: float, reason: DeclineReason) -> None:
+    async def decline(self, case: Case, seconds: float, reason: CloseReason) -> None:
         """Decline so many seconds later."""
         self._decide(seconds)
-        await self.desk.decisions.decline(case.id, case.version, MODERATOR, reason, "a note")
+        await self.desk.decisions.close(case.id, case.version, MODERATOR, reason, "a note")
 
     async def stay_silent(self, case: Case, seconds: float) -> None:
         """Leave it without a reply so many seconds later."""
         self._decide(seconds)
-        await self.desk.decisions.stay_silent(case.id, case.version, MODERATOR, "a note")
+        await self.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.SILENCE, "a note")
 
     def _decide(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -91,8 +91,8 @@ async def test_a_day_is_told_in_numbers(database: Database, day: Day, clock: Fak
     await day.approve(await day.drafted(10, TargetGroup.JEWS), 20, 2)
     await day.approve(await day.drafted(500), 5, 1, f"{DRAFT_TEXTS[0]} Truly.")
     await day.approve(await day.drafted(70), 900, None, OWN_TEXT)
-    await day.decline(await day.drafted(20, TargetGroup.JEWS), 100, DeclineReason.PREACHY)
-    await day.decline(await day.drafted(1, TargetGroup.WOMEN), 3, DeclineReason.OTHER)
+    await day.decline(await day.drafted(20, TargetGroup.JEWS), 100, CloseReason.PREACHY)
+    await day.decline(await day.drafted(1, TargetGroup.WOMEN), 3, CloseReason.OTHER)
     await day.stay_silent(await day.drafted(2), 40)
     await day.approve(await day.drafted(3), 4, 1)
     await day.drafted(25)
@@ -106,7 +106,7 @@ async def test_a_day_is_told_in_numbers(database: Database, day: Day, clock: Fak
     }
     assert found.by_group == {TargetGroup.WOMEN: 1, TargetGroup.MIGRANTS: 6, TargetGroup.JEWS: 2}
     assert found.by_intent == {Intent.EMPATHETIC: 3, Intent.QUESTIONING: 1, OWN_WORDS: 1}
-    assert found.by_decline_reason == {DeclineReason.PREACHY: 1, DeclineReason.OTHER: 1}
+    assert found.by_close_reason == dict.fromkeys((CloseReason.SILENCE, CloseReason.PREACHY, CloseReason.OTHER), 1)
     assert found.median_seconds_to_draft == pytest.approx(median(day.to_draft), abs=0.01)
     assert found.median_seconds_to_decision == pytest.approx(median(day.to_decision), abs=0.01)
     assert (found.share_edited, found.share_first_rank) == (2 / 5, 3 / 5)
@@ -145,9 +145,9 @@ async def test_others_and_earlier_cases_do_not_count(
     clock.advance(3600)
     since = clock.now
     await desk.intake.flag(replace(post, ref=replace(post.ref, community="harbour")))
-    await day.decline(early, 60, DeclineReason.PREACHY)
+    await day.decline(early, 60, CloseReason.PREACHY)
     found = await counted(database, since)
-    assert (found.flagged, found.by_state, found.by_group, found.by_decline_reason) == (0, {}, {}, {})
+    assert (found.flagged, found.by_state, found.by_group, found.by_close_reason) == (0, {}, {}, {})
     assert (await counted(database, since - timedelta(hours=2))).flagged == 1
     assert (await counted(database, since, "sample/harbour")).flagged == 1
 

@@ -16,7 +16,7 @@ from bot.store.schema import CampaignBandRow, CampaignRow, CaseRow
 from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.roles import Role
 from tests.fakes.desk.canary import CANARY, canary_post, erase, quoting
 from tests.fakes.desk.decisions import approve, drafted, execute, one_row, take
@@ -69,7 +69,7 @@ async def test_a_moderator_s_notes_roles_and_claim_go(
     person = replace(MODERATOR, user=f"{CANARY}-moderator", name=f"{CANARY} the Moderator")
     await database.run("grant", lambda s: people.grant(s, COMMUNITY_ID, person, {Role.MODERATOR}, by="test"))
     case = await drafted(desk, queue, replace(post, ref=replace(post.ref, message="105"), text="x", author="y"))
-    closed = await desk.decisions.decline(case.id, case.version, person, DeclineReason.OTHER, f"I, {CANARY}, say no.")
+    closed = await desk.decisions.close(case.id, case.version, person, CloseReason.OTHER, f"I, {CANARY}, say no.")
     erased = await erase(database, person.user)
     assert (erased.cases, erased.notes, erased.memberships) == (0, 1, 1)
     assert CANARY not in await everything(database)

@@ -19,7 +19,7 @@ from bot.store.upkeep.scrub import scrub
 from core.errors import Conflict
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.canary import AUTHOR, CANARY, canary_post, canary_suggestion, erase, in_state
 from tests.fakes.desk.decisions import drafted, execute, one_row, take
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, PLATFORM
@@ -71,7 +71,7 @@ async def test_deleting_without_scrubbing_would_leave_the_bytes(
 ) -> None:
     """Why a file of SQLite is rewritten: its log keeps every page that was."""
     await in_state(database, desk, queue, post, CaseState.IN_REVIEW)
-    await execute(database, "UPDATE cases SET text = '', message = '-'")
+    await execute(database, "UPDATE cases SET text = '', author_name = '', message = '-'")
     await execute(database, "UPDATE suggestions SET document = ''")
     await execute(database, "DELETE FROM proposals")
     if server is None:
@@ -141,7 +141,7 @@ async def test_an_export_made_afterwards_does_not_know_them(
 ) -> None:
     """Their case is left out whole; who flagged another's post is nobody any more."""
     case = await drafted(desk, queue, post)
-    await desk.decisions.decline(case.id, case.version, MODERATOR, DeclineReason.OTHER, "no")
+    await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.OTHER, "no")
     kept = await drafted(desk, queue, replace(post, ref=replace(post.ref, message="200"), text="x", author="y"))
     pseudonym = case.post.author
     for user in (AUTHOR, "mill_pond"):

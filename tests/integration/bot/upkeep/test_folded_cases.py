@@ -19,7 +19,7 @@ from bot.upkeep.chores.retention import Retention
 from bot.upkeep.erasure import Erasure
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.chores import DAY, NOW, posted
 from tests.fakes.desk.decisions import approve, execute, one_row, take
 from tests.fakes.desk.people import MODERATOR, PLATFORM
@@ -54,15 +54,15 @@ async def _shadow(database: Database, desk: Desk, lead: Case) -> None:
 
 
 async def _decline(_: Database, desk: Desk, lead: Case) -> None:
-    await desk.decisions.decline(lead.id, lead.version, MODERATOR, DeclineReason.OFF_TONE)
+    await desk.decisions.close(lead.id, lead.version, MODERATOR, CloseReason.OFF_TONE)
 
 
 async def _stay_silent(_: Database, desk: Desk, lead: Case) -> None:
-    await desk.decisions.stay_silent(lead.id, lead.version, MODERATOR, "it would feed them")
+    await desk.decisions.close(lead.id, lead.version, MODERATOR, CloseReason.SILENCE, "it would feed them")
 
 
 async def _withdraw(_: Database, desk: Desk, lead: Case) -> None:
-    await desk.decisions.withdraw(lead.id, lead.version, MODERATOR, "flagged by mistake")
+    await desk.decisions.close(lead.id, lead.version, MODERATOR, CloseReason.MISTAKE, "flagged by mistake")
 
 
 End = Callable[[Database, Desk, Case], Awaitable[None]]

@@ -17,6 +17,7 @@ from bot.store.schema import CaseRow, Change, SuggestionRow
 from bot.store.upkeep.erasing import has_words
 from bot.upkeep.chores.retention import Retention
 from core.models import FlaggedPost
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.audit_log import lines_of
 from tests.fakes.desk.chores import DAY, NOW, closed, job, other, posted
 from tests.fakes.desk.decisions import approve, one_row
@@ -102,7 +103,7 @@ async def test_a_text_that_was_shown_and_not_approved_is_forgotten_after_a_day(
     clock.advance(1)
     await Retention(database).do(NOW)
     assert await one_row(database, left) == (1,)
-    await desk.decisions.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
+    await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.SILENCE, "no use")
     await Retention(database).do(NOW)
     assert await one_row(database, left) == (0,)
 

@@ -18,7 +18,8 @@ from discord import app_commands
 
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import for_menu
-from adapters.common.decisions.deciding import ask_decline, ask_redraft
+from adapters.common.decisions.closing import ask_why, ask_why_retract
+from adapters.common.decisions.deciding import ask_redraft
 from adapters.common.decisions.dialogs import edit_dialog, note_dialog
 from adapters.common.decisions.press import Press, Screen
 from adapters.common.manage import setup, targets
@@ -41,9 +42,10 @@ from core.i18n import catalogs as i18n
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
 from core.moderation.community_policy import CommunityPolicy
-from core.moderation.roles import Person
+from core.moderation.roles import Person, Role
 from tests.fakes.discord.messages import proposal_layout
-from tests.fakes.ports.cards import CASE_ID, PROPOSAL, samples
+from tests.fakes.ports.cards import CASE_ID, PROPOSAL, REVIEWED, samples
+from tests.fakes.ports.casework import MemoryCasework
 from tools.catalogs import FOLDER, TRANSLATED, catalog, collected, main, uncollectable, updated
 
 SENTENCES = collected()
@@ -279,7 +281,8 @@ class Asked:
 
     def __init__(self, locale: str) -> None:
         self.locale = locale
-        self.target = Target(Act.MORE, CASE_ID, 3)
+        self.casework, self.by = MemoryCasework(roles={"1": Role.MODERATOR}), Person("discord", "1", "Ane")
+        self.target = Target(Act.MORE, CASE_ID, self.casework.put(REVIEWED).version)
         self.views: list[discord.ui.LayoutView] = []
 
     async def think(self) -> None:
@@ -311,7 +314,7 @@ def forms(locale: str) -> Iterator[discord.ui.Modal]:
     yield form_modal(targets.keywords_form(policy, locale))
     yield form_modal(targets.voice_form(policy, locale))
     yield modal_of(edit_dialog(Target(Act.EDIT, CASE_ID, 3), "", locale))
-    for act in (Act.DECLINE, Act.SILENT, Act.WITHDRAW, Act.RETRACT):
+    for act in (Act.CLOSE_AS, Act.RETRACT_AS):
         yield modal_of(note_dialog(Target(act, CASE_ID, 3), locale))
 
 
@@ -319,7 +322,8 @@ async def answers(locale: str) -> list[discord.ui.LayoutView]:
     """What is chosen from in private."""
     press = Asked(locale)
     await ask_redraft(cast("Press", press))
-    await ask_decline(cast("Press", press))
+    await ask_why(cast("Press", press))
+    await ask_why_retract(cast("Press", press))
     for is_shadow in (False, True):
         press.views.append(proposal_layout(replace(PROPOSAL, is_shadow=is_shadow), locale)[0])
     return press.views

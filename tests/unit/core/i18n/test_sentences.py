@@ -103,7 +103,6 @@ NOT_ON_CARDS = {
     "The folder {} cannot be made: {}.",
     "The library was never indexed.",
     "a checksum differs",
-    "approval undone",
     "approved, as the second person after {}",
     "denouncing: it says calmly that talking like this is not acceptable",
     "empathetic: it speaks from the heart for the people who are hurt",
@@ -222,9 +221,9 @@ def test_a_damaged_sentence_is_refused(kept: str) -> None:
 
 def test_an_error_is_one_sentence_with_its_remedy() -> None:
     """Both parts are translated; an error without a remedy is its message alone."""
-    err = Conflict(sentence("The review channel is gone."), remedy=sentence("Reload the case."))
-    assert (err.said, str(err)) == ("The review channel is gone. Reload the case.",) * 2
-    assert translated(err.said, "it") == "Il canale di revisione non c'è più. Ricarica il caso."
+    err = Conflict(sentence("The review channel is gone."), remedy=sentence("Choose another case."))
+    assert (err.said, str(err)) == ("The review channel is gone. Choose another case.",) * 2
+    assert translated(err.said, "it") == "Il canale di revisione non c'è più. Prendi un altro caso."
     assert Conflict("Taken.").said == "Taken."
 
 
@@ -257,8 +256,8 @@ def test_a_sentence_is_translated_with_the_sentences_in_it(locale: str | None, e
 
 def test_what_somebody_wrote_is_never_translated() -> None:
     """A person may be called as a word of ours; only a sentence among the values is looked up."""
-    said = sentence("{name} cannot do this ({action}): {has}.", name="approve", action="x", has="{braces}")
-    assert translated(said, "es") == "approve no puede hacer esto (x): {braces}."
+    said = sentence("{name} was faster: the case is {state} now.", name="approve", state="{braces}")
+    assert translated(said, "es") == "approve fue más rápido: el caso está ahora {braces}."
     assert translated("somebody's own words, {with} braces", "es") == "somebody's own words, {with} braces"
 
 

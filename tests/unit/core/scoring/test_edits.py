@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.cards.bank import load_cards, prepared_sentences
-from core.errors import BadInput
 from core.models import Action, Origin, Suggestion
-from core.moderation.decline import DeclineReason, decline_reason
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import check_edit, checked_edit, read_edit, warnings_of
 from core.wording.language import NAMES
@@ -118,14 +116,6 @@ def test_what_is_pointed_at_stands_where_it_is_said_to_stand() -> None:
     text = "Hello.  Newcomers own 12 boats."
     (item,) = check_edit(text, suggestion())[1].unsupported
     assert text[item.start : item.end] == "12"
-
-
-def test_a_reason_to_decline_is_one_of_the_list() -> None:
-    """What is tapped can be counted; anything else is told the list."""
-    assert [decline_reason(reason.value) for reason in DeclineReason] == list(DeclineReason)
-    with pytest.raises(BadInput, match="too long") as caught:
-        decline_reason("too long")
-    assert all(reason in caught.value.remedy for reason in DeclineReason)
 
 
 def test_what_a_person_changes_is_read() -> None:

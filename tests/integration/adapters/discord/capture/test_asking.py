@@ -31,6 +31,7 @@ async def test_counter_takes_a_link_and_every_wish(application: FakeApplication)
         assert flagged.ref.message == str(post.id) and flagged.text == HATE
         assert flagged.wish == Wish(Intent.QUESTIONING, "eu", "warm")
         assert flagged.priority is Priority.ASKED
+        assert flagged.author_name == town.author.name
 
 
 async def test_counter_without_the_intent_to_read_messages_says_how_to_do_it(application: FakeApplication) -> None:

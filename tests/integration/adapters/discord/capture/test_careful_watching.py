@@ -18,7 +18,7 @@ from bot.sending.outbox import Outbox
 from bot.store.cases.cases import all_cases
 from bot.store.engine.database import Database
 from core.moderation.approval import CaseState
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.roles import Person, Role
 from core.scoring.readers.outputs import POST_OUTPUTS
 from core.scoring.readers.readers import PostReader
@@ -144,8 +144,8 @@ async def test_the_filter_finds_hate_learns_what_is_none_and_says_how_often_it_e
             reviewed[case.post.text] = case
         assert reviewed[JOKE].post.score == pytest.approx(0.92)
         joke = reviewed[JOKE]
-        card = await application.front.decline(joke.id, joke.version, moderator, DeclineReason.NOT_HATEFUL)
-        assert card.state is CaseState.DECLINED
+        card = await application.front.close(joke.id, joke.version, moderator, CloseReason.NOT_HATEFUL)
+        assert card.state is CaseState.NO_REPLY
         env.bot.desk.labels.forget(town.community)
         await town.author.send(town.square, JOKE + " Always.")
         assert await found() == {HATE, JOKE}

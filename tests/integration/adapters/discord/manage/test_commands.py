@@ -13,7 +13,8 @@ import discord
 import pytest
 
 from core.models import FlaggedPost, PostRef
-from core.moderation.cards import CardTrouble
+from core.moderation.approval import CaseState
+from core.moderation.cards import CardTrouble, DecidedLately
 from core.moderation.case_numbers import short_number
 from core.moderation.community_policy import CommunityPolicy
 from core.moderation.notices import CallKind
@@ -190,6 +191,22 @@ async def test_one_case_is_shown_by_its_number_to_the_person_alone(application: 
         allow_everybody(env, town)
         refused = await town.volunteer.slash(town.square, "antiphon case", number=short_number(REVIEWED.case_id))
         assert "You may not" in refused.response.content
+
+
+async def test_what_was_decided_lately_is_listed(application: FakeApplication) -> None:
+    """In private, with a link to each post."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        ref = PostRef("discord", town.community, str(town.square.id), "77")
+        at = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
+        one = DecidedLately("ab" * 16, ref, CaseState.NO_REPLY, "left without a reply: not hateful", "Ane", at)
+        application.governance.decided = (one,)
+        answer = (await opened(town, town.moderator, "lately")).response
+        assert answer.ephemeral
+        assert f"Ane, [case ABABA](https://discord.com/channels/{town.community}/{town.square.id}/77)" in (
+            answer.content
+        )
+        assert "left without a reply\\: not hateful" in answer.content
 
 
 async def test_the_export_is_a_file_for_the_manager_alone(application: FakeApplication) -> None:

@@ -30,9 +30,10 @@ async def test_approving_takes_two_actions_and_shows_the_exact_bytes(room: Revie
 
 
 async def test_an_approval_can_be_taken_back_where_it_was_given(room: ReviewRoom) -> None:
-    """Undo stands beside the confirmation until the reply is sent."""
+    """Undo stands beside the confirmation until the reply is sent; so for a draft that is folded behind the card."""
     await room.show()
-    shown = await room.click("moderator", "Approve draft 2…")
+    others = await room.click("moderator", "Other drafts (1)…")
+    shown = await room.press("moderator", others.response, "Approve draft 2…")
     await room.press("moderator", shown.response, "Yes, post this reply")
     await room.press("moderator", shown.response, "Undo")
     assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
@@ -86,7 +87,7 @@ async def test_two_persons_approve_the_same_text(room: ReviewRoom) -> None:
     await room.show(why_two=("The post attacks one person.",))
     shown = await room.click("moderator", "Approve draft 1…")
     assert "Two persons must approve" in said_in(shown)
-    await room.press("moderator", shown.response, "Yes, post this reply")
+    await room.press("moderator", shown.response, "Yes, and ask a second person")
     assert "A second person must approve the same text." in said_in(shown)
     assert room.casework.decided == []
     other = await room.click("second", "Approve draft 1…")
@@ -100,7 +101,7 @@ async def test_the_second_person_reads_an_edited_text_and_approves_the_same(room
     await room.show(why_two=("The post attacks one person.",))
     opened = await room.click("moderator", "Edit draft 1…")
     shown = await room.people["moderator"].submit_modal(opened, {"text": own})
-    await room.press("moderator", shown.response, "Yes, post this reply")
+    await room.press("moderator", shown.response, "Yes, and ask a second person")
     await room.show_again()
     assert f"**Text 1, approved by moderator**\n{own}" in room.card_text()
     await room.restart()

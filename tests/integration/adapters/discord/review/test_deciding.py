@@ -1,4 +1,4 @@
-"""What a card lets people decide besides approving: claim, ask for other drafts, decline, stay silent, and “More…”."""
+"""What a card lets people decide besides approving: hold, ask for other drafts, close, take back, and “More…”."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from core.models import Intent
 from core.moderation.cards import Holder
-from core.moderation.decline import DeclineReason
-from tests.fakes.discord.messages import select_of
+from core.moderation.closing import CloseReason, RetractReason
+from tests.fakes.discord.messages import buttons_of, select_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import REVIEWED, samples
 from tests.fakes.ports.casework import NOW
@@ -59,80 +59,109 @@ async def test_another_claim_can_be_argued(room: ReviewRoom) -> None:
     assert [how for _, _, how in room.casework.decided] == [REVIEWED.claims[2]]
 
 
-@pytest.mark.parametrize("reason", [one for one in DeclineReason if one is not DeclineReason.OTHER])
-async def test_declining_takes_one_reason(room: ReviewRoom, reason: DeclineReason) -> None:
-    """Each reason closes the case at once."""
+async def test_a_post_that_is_not_hateful_is_closed_in_one_tap_and_undone_in_another(room: ReviewRoom) -> None:
+    """The commonest decision costs least, and a slip of the thumb costs nothing, after a restart as well."""
     await room.show()
-    asked = await room.click("moderator", "Decline…")
+    done = await room.click("moderator", "Not hateful")
+    user = str(room.people["moderator"].id)
+    assert room.casework.decided == [("close", user, (CloseReason.NOT_HATEFUL, ""))]
+    assert "Closed: not hateful." in said_in(done)
+    assert done.followups[0].ephemeral
+    assert "Closed 01234:** Left without a reply." in room.card_text()
+    await room.restart()
+    await room.press("moderator", done.followups[0], "Undo")
+    assert [what for what, _, _ in room.casework.decided] == ["close", "undo"]
+    await room.show_again()
+    assert "Waits for your decision." in room.card_text()
+
+
+@pytest.mark.parametrize("reason", [one for one in CloseReason if one is not CloseReason.OTHER])
+async def test_closing_takes_one_reason(room: ReviewRoom, reason: CloseReason) -> None:
+    """Each reason closes the case at once, without a word to type."""
+    await room.show()
+    asked = await room.click("moderator", "Close…")
     custom_id = select_of(asked.response.components)["custom_id"]
     await room.people["moderator"].select(asked.response, [reason.name], custom_id=custom_id)
     assert [how for _, _, how in room.casework.decided] == [(reason, "")]
-    assert "Declined" in said_in(asked)
+    assert f"Closed: {reason}." in said_in(asked)
+    assert "Undo" in buttons_of(asked.response.components)
 
 
-async def test_declining_for_another_reason_asks_for_a_note_even_across_a_restart(room: ReviewRoom) -> None:
+async def test_only_reasons_that_close_the_case_as_it_is_are_offered(room: ReviewRoom) -> None:
+    """While drafts are written, nobody can say yet what is wrong with them."""
+    await room.show(samples()["Queued"])
+    asked = await room.click("moderator", "Close…")
+    offered = [option["value"] for option in select_of(asked.response.components)["options"]]
+    assert offered == ["NOT_HATEFUL", "SILENCE", "HANDLED", "MISTAKE"]
+
+
+async def test_closing_for_another_reason_asks_for_a_note_even_across_a_restart(room: ReviewRoom) -> None:
     """“Something else” opens a modal, whose answer is understood by another process, too."""
     await room.show()
-    asked = await room.click("moderator", "Decline…")
+    asked = await room.click("moderator", "Close…")
     custom_id = select_of(asked.response.components)["custom_id"]
     opened = await room.people["moderator"].select(asked.response, ["OTHER"], custom_id=custom_id)
     await room.restart()
     done = await room.people["moderator"].submit_modal(opened, {"note": "It is about last year."})
-    assert [how for _, _, how in room.casework.decided] == [(DeclineReason.OTHER, "It is about last year.")]
-    assert "Declined" in said_in(done)
-
-
-async def test_staying_silent_asks_why(room: ReviewRoom) -> None:
-    """A post may be left without a reply, for a reason, and the card says so at once."""
-    await room.show()
-    opened = await room.click("manager", "Stay silent…")
-    done = await room.people["manager"].submit_modal(opened, {"note": "Nobody reads that thread."})
-    user = str(room.people["manager"].id)
-    assert room.casework.decided == [("stay_silent", user, "Nobody reads that thread.")]
-    assert "Left without a reply" in said_in(done)
-    assert "Closed: left without a reply." in room.card_text()
+    assert [how for _, _, how in room.casework.decided] == [(CloseReason.OTHER, "It is about last year.")]
+    assert "Closed: other." in said_in(done)
 
 
 @pytest.mark.parametrize(
-    ("kind", "button", "field", "decided"),
+    ("kind", "button", "decided"),
     [
-        ("In review", "Withdraw the case…", "Flagged by mistake.", ("withdraw", "Flagged by mistake.")),
-        ("Posted", "Take the reply back…", "It hurts somebody.", ("retract", "It hurts somebody.")),
-        ("Needs a person", "Put it in review again", None, ("reopen", None)),
-        ("Failed", "Put it in review again", None, ("reopen", None)),
-        ("Needs a person", "The reply is there", None, ("settle", True)),
-        ("Needs a person", "The reply is not there", None, ("settle", False)),
-        ("Folded into a campaign", "Draft this post on its own", None, ("split_out", None)),
+        ("Needs a person", "Put it in review again", ("reopen", None)),
+        ("Failed", "Put it in review again", ("reopen", None)),
+        ("Needs a person", "The reply is there", ("settle", True)),
+        ("Needs a person", "The reply is not there", ("settle", False)),
+        ("Folded into a campaign", "Draft this post on its own", ("split_out", None)),
     ],
 )
 async def test_more_offers_what_the_state_allows(
-    room: ReviewRoom, kind: str, button: str, field: str | None, decided: tuple[str, object]
+    room: ReviewRoom, kind: str, button: str, decided: tuple[str, object]
 ) -> None:
     """What is rarely needed stands behind “More…”, and works from there, after a restart as well."""
     await room.show(samples()[kind])
     menu = await room.click("moderator", "More…")
     await room.restart()
-    pressed = await room.press("moderator", menu.response, button)
-    if field is not None:
-        await room.people["moderator"].submit_modal(pressed, {"note": field})
+    await room.press("moderator", menu.response, button)
     assert [(what, how) for what, _, how in room.casework.decided] == [decided]
 
 
-async def test_a_reply_to_a_deleted_post_can_be_taken_back_on_the_card(room: ReviewRoom) -> None:
-    """The card proposes it, with the button beside the sentence."""
-    await room.show(samples()["Posted, the post deleted since"])
-    assert "The post was deleted after it was flagged." in room.card_text()
-    opened = await room.click("moderator", "Take the reply back…")
-    await room.people["moderator"].submit_modal(opened, {"note": "The post is gone."})
-    assert [what for what, _, _ in room.casework.decided] == ["retract"]
-    assert "Closed: the reply was taken back." in room.card_text()
+async def test_whether_a_reply_is_there_is_asked_only_where_one_was_sent(room: ReviewRoom) -> None:
+    """A case can need a person for other reasons."""
+    await room.show(samples()["Needs a person, nothing was sent"])
+    menu = await room.click("moderator", "More…")
+    assert not {"The reply is there", "The reply is not there"} & set(buttons_of(menu.response.components))
+
+
+@pytest.mark.parametrize("kind", ["Posted", "Posted, approved by two, the post deleted since"])
+async def test_a_reply_is_taken_back_in_two_taps(room: ReviewRoom, kind: str) -> None:
+    """From the card itself, for a reason that nobody has to type."""
+    await room.show(samples()[kind])
+    asked = await room.click("moderator", "Take the reply back…")
+    custom_id = select_of(asked.response.components)["custom_id"]
+    await room.people["moderator"].select(asked.response, ["HARM"], custom_id=custom_id)
+    assert [(what, how) for what, _, how in room.casework.decided] == [("retract", (RetractReason.HARM, ""))]
+    await room.show_again()
+    assert "Closed 01234:** The reply was taken back." in room.card_text()
+
+
+async def test_another_reason_to_take_a_reply_back_is_written(room: ReviewRoom) -> None:
+    """And kept word for word."""
+    await room.show(samples()["Posted"])
+    asked = await room.click("moderator", "Take the reply back…")
+    custom_id = select_of(asked.response.components)["custom_id"]
+    opened = await room.people["moderator"].select(asked.response, ["OTHER"], custom_id=custom_id)
+    await room.people["moderator"].submit_modal(opened, {"note": "It hurts somebody."})
+    assert [how for _, _, how in room.casework.decided] == [(RetractReason.OTHER, "It hurts somebody.")]
 
 
 async def test_a_reply_that_could_not_be_taken_back_is_not_said_to_be_gone(room: ReviewRoom) -> None:
     """The platform may be away: the person is told that the reply may still stand, and why."""
     room.casework.can_retract = False
     await room.show(samples()["Posted"])
-    menu = await room.click("moderator", "More…")
-    opened = await room.press("moderator", menu.response, "Take the reply back…")
-    done = await room.people["moderator"].submit_modal(opened, {"note": "It hurts somebody."})
+    asked = await room.click("moderator", "Take the reply back…")
+    custom_id = select_of(asked.response.components)["custom_id"]
+    done = await room.people["moderator"].select(asked.response, ["WRONG"], custom_id=custom_id)
     assert "it may still be there.\nThe platform is away." in said_in(done)

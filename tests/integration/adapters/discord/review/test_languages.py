@@ -34,10 +34,10 @@ async def test_a_basque_community_has_its_card_in_basque(room: ReviewRoom) -> No
     """Although everybody has Discord in English, and the server is set to it."""
     room.speak("eu")
     await room.show()
-    assert "**Egoera:** Erabaki baten zain." in room.card_text()
+    assert "**Irekita 01234:** Erabaki baten zain." in room.card_text()
     await room.click("moderator", "Hartu ardura")
     assert "moderator" in room.card_text()
-    assert "**Egoera:** Erabaki baten zain." in room.card_text()
+    assert "**Irekita 01234:** Erabaki baten zain." in room.card_text()
 
 
 async def test_a_basque_community_is_asked_in_basque(room: ReviewRoom) -> None:
@@ -46,8 +46,10 @@ async def test_a_basque_community_is_asked_in_basque(room: ReviewRoom) -> None:
     await room.show()
     opened = await room.click("moderator", "Editatu 1. zirriborroa…")
     assert labels(opened) == ["Editatu erantzuna", "Erantzuna"]
-    silent = await room.click("moderator", "Ez erantzun…")
-    assert labels(silent) == ["Zergatik ez erantzun?", "Arrazoia"]
+    asked = await room.click("moderator", "Itxi…")
+    custom_id = select_of(asked.response.components)["custom_id"]
+    noted = await room.people["moderator"].select(asked.response, ["OTHER"], custom_id=custom_id)
+    assert labels(noted) == ["Zergatik itxi kasu hau?", "Arrazoia"]
     shown = await room.people["moderator"].submit_modal(opened, {"text": "Denok bizi gara hemen."})
     assert "**Zehazki hau argitaratuko litzateke:**" in said_in(shown)
 
@@ -64,13 +66,13 @@ async def test_a_basque_community_is_answered_in_basque(room: ReviewRoom) -> Non
     assert "Zer zirriborro nahi dituzu horien ordez?" in said_in(asked)
     assert select_of(asked.response.components)["placeholder"] == "Zer zirriborro nahi dituzu horien ordez?"
     room.casework.trouble = Conflict(
-        sentence("{name} holds the case until {until} UTC.", name="Ane_B", until="14:05"),
+        sentence("{name} holds the case; minutes left: {minutes}.", name="Ane_B", minutes=4),
         remedy=sentence("Choose another case, or wait until then."),
     )
     menu = await room.click("moderator", "Gehiago…")
-    assert "Ane_B ari da kasuarekin, 14:05 UTC arte." in said_in(menu)
+    assert "Ane_B: kasua bereganatuta du; geratzen diren minutuak: 4." in said_in(menu)
     assert "Hau da kasua, orain dagoen bezala:" in said_in(menu)
-    assert "**Egoera:** Erabaki baten zain." in said_in(menu)
+    assert "**Irekita 01234:** Erabaki baten zain." in said_in(menu)
 
 
 @pytest.mark.usefixtures("spanish")
@@ -119,7 +121,7 @@ async def test_what_goes_wrong_under_a_button_is_said_in_the_persons_language(
     """Message, remedy and the words within; the error itself, for the log, stays English."""
     await room.show()
     taken = Conflict(
-        sentence("{name} holds the case until {until} UTC.", name="Ane_B", until="14:05"),
+        sentence("{name} holds the case; minutes left: {minutes}.", name="Ane_B", minutes=4),
         remedy=sentence("Choose another case, or wait until then."),
     )
     closed = NotAllowed(
@@ -133,7 +135,7 @@ async def test_what_goes_wrong_under_a_button_is_said_in_the_persons_language(
 
     monkeypatch.setattr(room.casework, "hold", refuse)
     first = said_in(await room.click("moderator", "Hold"))
-    assert "Ane_B tiene el caso hasta las 14:05 UTC." in first
+    assert "Ane_B tiene reservado el caso; minutos que quedan: 4." in first
     assert "Toma otro caso o espera hasta entonces." in first
     assert "El caso está «sin respuesta»: no espera a nadie." in said_in(await room.click("moderator", "Hold"))
     assert str(taken).startswith("Ane_B holds the case")

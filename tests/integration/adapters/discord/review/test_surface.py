@@ -47,7 +47,8 @@ async def test_what_notifies_people_holds_no_word_of_the_post(
     assert "benefits" not in str(sent)
     assert DRAFTS[0].text[:10] not in str(sent)
     assert "benefits" in str(edited)
-    assert sent["components"][0]["components"][0]["content"].startswith(f"**Gist:** {str(card.gist)[:30]}")
+    assert "slate" not in str(sent)
+    assert sent["components"][0]["components"][0]["content"].startswith("**Open 01234:** Waits")
 
 
 async def test_a_card_pings_nobody_and_is_sent_under_a_key(

@@ -15,7 +15,7 @@ from tests.fakes.discord.messages import buttons_of
 from tests.fakes.discord.review import ReviewRoom, review_room, said_in
 from tests.fakes.ports.cards import CASE_ID, POST_TEXT
 
-_DECISIONS = ("Approve draft 1…", "Hold", "Regenerate…", "Decline…", "Stay silent…", "Edit draft 1…", "More…")
+_DECISIONS = ("Approve draft 1…", "Hold", "Regenerate…", "Not hateful", "Close…", "Edit draft 1…", "More…")
 
 
 # Restarts and time
@@ -51,7 +51,7 @@ async def test_editing_on_an_outdated_card_shows_the_case_as_it_is(room: ReviewR
     refused = await room.click("moderator", "Edit draft 1…")
     assert refused.modal is None
     assert "Another reading of the post." in said_in(refused)
-    opened = await room.press("moderator", refused.followups[-1], "Edit draft 2…")
+    opened = await room.press("moderator", refused.followups[-1], "Edit draft 1…")
     assert opened.modal is not None
 
 
@@ -80,7 +80,7 @@ async def test_an_outdated_confirmation_is_followed_by_the_case_as_it_is(room: R
     assert "Another reading of the post." in said_in(refused)
     assert all(answer.ephemeral for answer in refused.followups)
     fresh = refused.followups[-1]
-    again = await room.press("moderator", fresh, "Approve draft 2…")
+    again = await room.press("moderator", fresh, "Approve draft 1…")
     await room.press("moderator", again.response, "Yes, post this reply")
     assert [what for what, _, _ in room.casework.decided] == ["approve"]
 
@@ -88,10 +88,10 @@ async def test_an_outdated_confirmation_is_followed_by_the_case_as_it_is(room: R
 async def test_more_is_of_the_case_as_it_is_now(room: ReviewRoom) -> None:
     """On an outdated card, too, the menu offers what the case allows now."""
     await room.show()
-    room.casework.put(replace(room.casework.cases[CASE_ID], version=9, state=CaseState.POSTED))
+    room.casework.put(replace(room.casework.cases[CASE_ID], version=9, state=CaseState.FAILED))
     menu = await room.click("moderator", "More…")
-    assert "Take the reply back…" in buttons_of(menu.response.components)
-    assert "The reply is posted." in said_in(menu)
+    assert "Put it in review again" in buttons_of(menu.response.components)
+    assert "The reply could not be sent." in said_in(menu)
 
 
 # Trouble of the desk or of Discord

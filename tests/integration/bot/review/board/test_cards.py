@@ -22,7 +22,7 @@ from bot.upkeep.erasure import Erasure
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel, posts_apart
 from tests.fakes.desk.canary import CANARY
 from tests.fakes.desk.decisions import approve, drafted, execute, one_row, take
@@ -133,12 +133,12 @@ async def test_a_closed_case_is_shown_in_its_last_form_once_and_never_begun(
 ) -> None:
     """One that was closed before anybody saw it gets no card."""
     await board.step()
-    await desk.decisions.decline(in_review.id, in_review.version, MODERATOR, DeclineReason.PREACHY)
+    await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
     await board.step()
     card = surface.of(in_review.id)
     assert (card.state, card.closed_because) == (CaseState.DECLINED, "declined: preachy")
     late = await desk.intake.flag(posts_apart(post, 1)[0])
-    await desk.decisions.withdraw(late.id, late.version, MODERATOR, "a mistake")
+    await desk.decisions.close(late.id, late.version, MODERATOR, CloseReason.MISTAKE, "a mistake")
     await all_steps(board)
     assert len(surface.cards) == 1
     assert len(surface.calls) == 2
@@ -150,7 +150,7 @@ async def test_a_card_of_long_ago_is_left_as_it_is(
     """Unless its words were erased."""
     board = board_of(database, surface, kept_days=3)
     await board.step()
-    await desk.decisions.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
+    await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.SILENCE, "no use")
     await all_steps(board)
     clock.advance(4 * 86400)
     await database.run("note", lambda s: note_original(s, in_review.post.ref, None))
@@ -231,7 +231,7 @@ async def test_the_retention_takes_the_words_off_a_card_that_is_a_month_old(
     """And what is deleted for good leaves no row behind."""
     board = board_of(database, surface)
     await board.step()
-    await desk.decisions.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
+    await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.SILENCE, "no use")
     await board.step()
     chore, job = Retention(database, days=30, months=2), Job("1", "retention:1", "retention", "", None, 1, "test")
     clock.advance(31 * 86400)

@@ -14,6 +14,7 @@ from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.boards import all_steps, board_of, posts_apart
 from tests.fakes.desk.decisions import one_row
 from tests.fakes.desk.people import COMMUNITY_ID, KEEPER, MODERATOR
@@ -51,7 +52,7 @@ async def test_a_crash_anywhere_leaves_one_card_as_the_case_is(
     case = await desk.intake.flag(post)
     if not is_first:
         await board_of(database, surface).step()
-        case = await desk.decisions.withdraw(case.id, case.version, MODERATOR, "a mistake")
+        case = await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "a mistake")
 
     async def crash(reached: str) -> None:
         if reached == point:
@@ -93,7 +94,7 @@ async def test_a_new_process_shows_only_what_changed_while_none_ran(
     """What stands as it is, is not touched."""
     cases = [await desk.intake.flag(one) for one in posts_apart(post, 3)]
     await all_steps(board_of(database, surface))
-    await desk.decisions.withdraw(cases[1].id, cases[1].version, MODERATOR, "a mistake")
+    await desk.decisions.close(cases[1].id, cases[1].version, MODERATOR, CloseReason.MISTAKE, "a mistake")
     await CommunityDesk(database).set_posting(COMMUNITY_ID, False, KEEPER)
     clock.advance(61)
     await all_steps(board_of(database, surface, "process-2"))
@@ -110,7 +111,7 @@ async def test_a_change_while_a_card_is_being_shown_is_shown_next(
 
     async def meddle(point: str) -> None:
         if point == "show a card: before the call" and not surface.calls:
-            await desk.decisions.stay_silent(in_review.id, in_review.version, MODERATOR, "no use")
+            await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.SILENCE, "no use")
 
     with installed(meddle):
         await board.step()

@@ -134,3 +134,13 @@ async def test_where_nobody_more_can_be_followed_nothing_is_promised(
     answer = OneAnswer()
     await town.ask(answer)
     assert "Wait here." not in answer.said[0]
+
+
+async def test_a_post_that_has_a_reply_is_not_answered_with_drafts(town: AskedDesk) -> None:
+    """As if nothing had happened; the person reads that a reply stands already."""
+    await town.ask(OneAnswer(), wants_drafts=False)
+    town.desk.give_drafts(state=CaseState.POSTED)
+    again = OneAnswer()
+    await town.ask(again)
+    assert "This post has a reply already." in again.said[0]
+    assert DRAFT not in again.said[0]

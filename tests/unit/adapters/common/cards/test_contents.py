@@ -42,7 +42,7 @@ def _least(card: Card) -> int:
 def test_the_first_words_are_neutral_and_the_post_is_covered() -> None:
     """Platforms show the beginning of a message in notifications."""
     first, *others = texts(REVIEWED)
-    assert first.startswith(f"Gist: {REVIEWED.gist}")
+    assert first.startswith(f"Open 01234: Waits for your decision.\nGist: {REVIEWED.gist}")
     covered = READER.markup.covered(POST_TEXT)
     assert sum(text.count("only came for the benefits") for text in (first, *others)) == 1
     assert any(covered in text for text in others)
@@ -66,10 +66,10 @@ def test_a_new_card_holds_no_word_of_the_post_and_no_draft() -> None:
 )
 def test_what_is_no_reply_is_named_with_its_reason_and_no_scores(locale: str, support: str, notice: str) -> None:
     """In the reader's language, on the card and in the list of who asked; it can be approved like every draft."""
-    card, reader = replace(REVIEWED, drafts=(SUPPORT, replace(NOTICE, rank=2))), plain_reader(locale)
-    found = sections(card, reader, ROOM)
-    listed = with_drafts(card, reader, ROOM)
+    reader = plain_reader(locale)
+    listed = with_drafts(replace(REVIEWED, drafts=(SUPPORT, replace(NOTICE, rank=2))), reader, ROOM)
     for draft, name in ((SUPPORT, support), (NOTICE, notice)):
+        found = sections(replace(REVIEWED, drafts=(draft,)), reader, ROOM)
         (section,) = [section for section in found if draft.text in section.text]
         title, text, reason = section.text.splitlines()
         assert f"({name}; " in title
@@ -78,10 +78,15 @@ def test_what_is_no_reply_is_named_with_its_reason_and_no_scores(locale: str, su
 
 
 def test_controls_stand_under_what_they_decide() -> None:
-    """Approving and editing under each draft, the case's own at the end."""
+    """Approving and editing under the draft, with what is folded behind it; the case's own at the end."""
     found = sections(REVIEWED, READER, ROOM)
     (first,) = [section for section in found if DRAFTS[0].text in section.text]
-    assert [control.label for control in first.controls] == ["Approve draft 1…", "Edit draft 1…"]
+    assert [control.label for control in first.controls] == [
+        "Approve draft 1…",
+        "Edit draft 1…",
+        "Other drafts (1)…",
+        "Sources (2)…",
+    ]
     assert first.controls[0].weight is Weight.FIRST
     assert found[-1].text == ""
     assert [control.label for control in found[-1].controls][-1] == "More…"
@@ -97,7 +102,7 @@ def test_with_little_room_a_draft_is_named_and_never_cut() -> None:
 
 def test_links_lead_where_the_platform_says_and_to_nothing_that_is_gone() -> None:
     """A deleted post has no link; a posted reply has one."""
-    posted = samples()["Posted, the post deleted since"]
+    posted = samples()["Posted, approved by two, the post deleted since"]
     assert posted.state is CaseState.POSTED
     said = "\n".join(texts(posted))
     assert "Go to the reply (https://plain.example/444)" in said

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.common.cards import controls
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.first_texts import written
 from adapters.common.decisions.answering import answered
@@ -14,7 +15,7 @@ from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
-from core.moderation.decline import DeclineReason
+from core.moderation.closing import CloseReason
 from core.moderation.roles import Person, Role
 from tests.fakes.ports.cards import CASE_ID, DRAFTS, REVIEWED
 from tests.fakes.ports.casework import MemoryCasework
@@ -86,6 +87,26 @@ async def test_a_refused_text_is_given_back(casework: MemoryCasework) -> None:
     assert "Shorten it" in refused.said
 
 
+@pytest.mark.parametrize("rank", ["0", "1"])
+async def test_a_refused_text_is_mended_instead_of_typed_anew(casework: MemoryCasework, rank: str) -> None:
+    """The form opens with the person's own text, and remembers the draft that it began as."""
+    refused = await sent(replace(pressed(casework, Act.EDIT, rank), fields={TEXT: "w" * 2000}))
+    (offered,) = [screen for screen in refused.screens if screen.controls]
+    (mend,) = offered.controls
+    opened = await press(replace(pressed(casework, mend.act, mend.extra)))
+    (dialog,) = opened.dialogs
+    assert (dialog.text, dialog.target) == ("w" * 2000, Target(Act.EDIT, CASE_ID, REVIEWED.version, rank))
+
+
+async def test_what_closed_a_case_can_be_undone_by_the_next_press(casework: MemoryCasework) -> None:
+    """It stands under the sentence that says what was done."""
+    done = await press(pressed(casework, Act.NOT_HATEFUL))
+    assert "Closed: not hateful." in done.said
+    undone = await press(done.then(done.controls()["Undo"].act))
+    assert [what for what, _, _ in casework.decided] == ["close", "undo"]
+    assert "the case is in review again" in undone.said
+
+
 async def test_the_second_person_approves_the_very_text_of_the_first(casework: MemoryCasework) -> None:
     """Named by its bytes: a text that came into its place is never approved for it."""
     card = replace(REVIEWED, why_two=("So.",), first_approvals=("Ane",), first_texts=("One text.",))
@@ -103,7 +124,7 @@ async def test_the_second_person_approves_the_very_text_of_the_first(casework: M
     [
         (Act.REDRAFT_AS, ("any",), ("redraft", "1", None)),
         (Act.CLAIM_AS, ("1",), ("redraft", "1", REVIEWED.claims[1])),
-        (Act.DECLINE_AS, ("PREACHY",), ("decline", "1", (DeclineReason.PREACHY, ""))),
+        (Act.CLOSE_AS, ("PREACHY",), ("close", "1", (CloseReason.PREACHY, ""))),
     ],
 )
 async def test_what_is_chosen_is_decided(
@@ -116,11 +137,11 @@ async def test_what_is_chosen_is_decided(
 
 async def test_a_reason_of_ones_own_is_asked_for_first(casework: MemoryCasework) -> None:
     """And comes back under the same act, with its words."""
-    asked = await press(replace(pressed(casework, Act.DECLINE_AS), values=("OTHER",)))
+    asked = await press(replace(pressed(casework, Act.CLOSE_AS), values=("OTHER",)))
     (dialog,) = asked.dialogs
-    assert (dialog.target.act, dialog.field, casework.decided) == (Act.DECLINE, NOTE, [])
-    await sent(asked.then(Act.DECLINE, fields={NOTE: "Not for us."}))
-    assert casework.decided == [("decline", "1", (DeclineReason.OTHER, "Not for us."))]
+    assert (dialog.target.act, dialog.field, casework.decided) == (Act.CLOSE_AS, NOTE, [])
+    await sent(asked.then(Act.CLOSE_AS, fields={NOTE: "Not for us."}))
+    assert casework.decided == [("close", "1", (CloseReason.OTHER, "Not for us."))]
 
 
 async def test_options_name_what_comes_of_them(casework: MemoryCasework) -> None:
@@ -188,11 +209,53 @@ async def test_what_is_long_comes_in_a_file_and_the_post_covered(casework: Memor
     assert DRAFTS[0].text in drafts.said
 
 
+async def test_the_drafts_that_are_not_on_the_card_come_each_with_its_scores_and_buttons(
+    casework: MemoryCasework,
+) -> None:
+    """They are folded there behind one control; the notes on how they were made come last."""
+    shown = await press(pressed(casework, Act.SHOW_DRAFTS, controls.OTHERS))
+    draft, notes = shown.screens
+    assert DRAFTS[0].text not in shown.said
+    assert draft.parts[0] == (
+        f"Draft 2 (asks a question; written by the model)\n{DRAFTS[1].text}\n"
+        "states nothing that needs a source; fair argument; opposes the post; toxicity unverified; "
+        "its place among the drafts is unsure."
+    )
+    assert [control.label for control in draft.controls] == ["Approve draft 2…", "Edit draft 2…"]
+    assert (draft.case_id, draft.version) == (CASE_ID, REVIEWED.version)
+    assert notes.parts == ("Note: The judge gave no answer.",)
+    approve = draft.controls[0]
+    asked = await press(pressed(casework, approve.act, approve.extra))
+    assert DRAFTS[1].text in asked.said
+
+
+async def test_the_receipts_of_one_draft_come_with_it(casework: MemoryCasework) -> None:
+    """The card only counts its sources and warnings."""
+    shown = await press(pressed(casework, Act.SHOW_DRAFTS, "1"))
+    assert DRAFTS[1].text not in shown.said
+    assert "supported; OECD, International Migration Outlook, 2021 (https://example.org/outlook?a=1)." in shown.said
+    assert "Check: The second source covers some countries only." in shown.said
+    gone = await press(pressed(casework, Act.SHOW_DRAFTS, "9"))
+    assert "This draft is not there any more." in gone.said
+
+
+async def test_the_first_of_two_persons_is_not_told_that_they_post(casework: MemoryCasework) -> None:
+    """Their button asks for a second person; only the second one's posts."""
+    casework.put(replace(REVIEWED, why_two=("So.",)))
+    first = await press(pressed(casework, Act.APPROVE, "1"))
+    (label, confirm), *_ = first.controls().items()
+    assert label == "Yes, and ask a second person"
+    await press(first.then(confirm.act, confirm.extra))
+    second = await press(pressed(casework, Act.APPROVE, "1", SECOND))
+    assert list(second.controls()) == ["Yes, post this reply"]
+    assert "you are the second" in second.said
+
+
 async def test_the_menu_offers_what_the_state_allows(casework: MemoryCasework) -> None:
     """A case that needs a person can be settled; one in review can be answered in one's own words."""
     in_review = await press(pressed(casework, Act.MORE))
     assert "Write a reply of your own…" in in_review.controls()
-    casework.put(replace(REVIEWED, state=CaseState.NEEDS_PERSON))
+    casework.put(replace(REVIEWED, state=CaseState.NEEDS_PERSON, may_be_posted=True))
     stuck = await press(pressed(casework, Act.MORE))
     assert {"The reply is there", "The reply is not there"} <= set(stuck.controls())
 
@@ -200,7 +263,7 @@ async def test_the_menu_offers_what_the_state_allows(casework: MemoryCasework) -
 @pytest.mark.parametrize(("act", "state"), [(Act.IS_POSTED, CaseState.POSTED), (Act.NOT_POSTED, CaseState.FAILED)])
 async def test_who_looked_says_what_stands_there(casework: MemoryCasework, act: Act, state: CaseState) -> None:
     """And the answer says what became of the case."""
-    casework.put(replace(REVIEWED, state=CaseState.NEEDS_PERSON))
+    casework.put(replace(REVIEWED, state=CaseState.NEEDS_PERSON, may_be_posted=True))
     noted = await press(pressed(casework, act))
     decided: Card = casework.cases[CASE_ID]
     assert decided.state is state

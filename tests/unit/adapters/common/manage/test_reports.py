@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.common.manage.reports import Watch, statistics_text, status_text
+from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
 from core.i18n.sentences import sentence
-from core.moderation.cards import CardTrouble, DeskStatus, PlatformTrouble, Statistics
+from core.models import PostRef
+from core.moderation.approval import CaseState
+from core.moderation.cards import CardTrouble, DecidedLately, DeskStatus, PlatformTrouble, Statistics
 from tests.fakes.ports.governance import STATUS
 from tests.fakes.ports.plain_markup import plain_reader
 
@@ -77,5 +79,20 @@ def test_statistics_make_nothing_up() -> None:
     said = statistics_text(found, 7, READER)
     assert said.splitlines()[:2] == ["THE LAST 7 DAYS", "Flagged: 3."]
     assert "Kinds of reply: gives facts 2, a newer kind 1." in said
-    assert "Why cases were declined: preachy 1." in said
+    assert "Why cases were closed: preachy 1." in said
     assert "Fewer than five cases" in said
+
+
+def test_what_was_decided_lately_names_case_decision_person_and_time() -> None:
+    """The newest first; where there is no room for all links, the newest keep theirs."""
+    ref = PostRef("plain", "1", "2", "3")
+    at = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
+    one = DecidedLately("abcdef0123456789", ref, CaseState.DECLINED, "declined: preachy", "Ane", at)
+    lines = lately_text([one] * 20, READER, 1700).splitlines()
+    assert len(lines) == 21
+    address = READER.markup.post_url(ref)
+    assert all(part in lines[1] for part in ("Ane", "case ABCDE", "declined: preachy", address))
+    assert lines[1].startswith(READER.markup.from_now(at))
+    assert address not in lines[-1]
+    assert 1 < len(lately_text([one] * 20, READER, 300).splitlines()) < 8
+    assert "Nobody has decided anything yet." in lately_text([], READER, 2000)

@@ -1,0 +1,96 @@
+"""The head of an open card: the state, the gist, and who said it, where, when and to whom it came.
+
+Owns which of these words are covered: what others wrote is shown openly only if it is a sentence of our own cards, or a
+name, and if it holds no slur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from adapters.common.cards.states import headline
+from adapters.common.words.fitting import Segment
+from adapters.common.words.labels import advice_in_words, group_in_words, language_in_words, severity_in_words
+from adapters.common.words.markup import Reader
+from core.i18n.catalogs import gettext, translated
+from core.models import Priority
+from core.moderation.cards import Card, EarlierCases
+from core.wording.targets.slurs import slurs_in
+
+HEAD: Final = "head"
+REPORT: Final = "report"
+"""How a post is flagged that was reported with the platform's own means."""
+_GIST, _NAME, _REASON = 200, 40, 160
+
+
+def head(card: Card, reader: Reader, *, covers_all: bool) -> list[Segment]:
+    """The lines above everything else; with ``covers_all`` none of them holds a word that may be somebody else's."""
+    locale = reader.locale
+    lines = [headline(card, reader), _gist(card, reader, covers_all=covers_all), _attacked(card, locale)]
+    lines += [" · ".join(_origin(card, reader, covers_all=covers_all)), _earlier(card.earlier, locale)]
+    segments = [Segment(HEAD, 0, (line,)) for line in lines if line]
+    if advice := advice_in_words(card.advice, locale):
+        full = f"{advice} {reader.told(card.advice_reason, _REASON)}".strip()
+        segments.append(Segment(HEAD, 1, (full, advice)))
+    return segments
+
+
+def _gist(card: Card, reader: Reader, *, covers_all: bool) -> str:
+    locale, markup = reader.locale, reader.markup
+    label = markup.ours(f"**{gettext('Gist', locale)}:**")
+    if card.gist is None and card.advice is None:
+        return f"{label} {gettext('Antiphon has not read this post yet.', locale)}"
+    if card.gist is None:
+        return f"{label} {gettext('Antiphon recognises no stereotype in it: read the post itself.', locale)}"
+    if card.is_gist_ours and not slurs_in(card.gist) and not slurs_in(translated(card.gist, locale)):
+        return f"{label} {reader.told(card.gist, _GIST)}"
+    covered = "" if covers_all else markup.covered(translated(card.gist, locale), _GIST)
+    return f"{label} {covered}" if covered else ""
+
+
+def _attacked(card: Card, locale: str) -> str:
+    """Whom the post attacks, how badly and in which language, as far as it is known."""
+    group = group_in_words(card.target_group, locale) if card.target_group else ""
+    severity = severity_in_words(card.severity, locale) if card.severity else ""
+    language = language_in_words(card.language, locale) if card.language else ""
+    said = " · ".join(part for part in (group, severity, language) if part)
+    return gettext("Target: {what}", locale, what=said) if said else ""
+
+
+def _origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
+    """Who wrote it, where, and who flagged it when."""
+    locale, markup = reader.locale, reader.markup
+    if card.post.author_name and not covers_all:
+        name = card.post.author_name
+        shown = markup.covered(name, _NAME) if slurs_in(name) else markup.inert(name, _NAME)
+        yield gettext("By {name}", locale, name=shown)
+    if where := markup.channel(card.post.ref):
+        yield where
+    who, when = _flagged_by(card, reader), markup.from_now(card.opened_at)
+    yield gettext("flagged {when} by {who}", locale, when=when, who=who)
+
+
+def _flagged_by(card: Card, reader: Reader) -> str:
+    locale = reader.locale
+    if card.post.priority is Priority.DETECTED or card.post.score is not None:
+        return gettext("the filter", locale)
+    if card.post.flagged_how == REPORT:
+        return gettext("a report", locale)
+    return reader.markup.inert(card.flagger, _NAME) or gettext("a member", locale)
+
+
+def _earlier(earlier: EarlierCases | None, locale: str) -> str:
+    if earlier is None:
+        return ""
+    if not earlier.number:
+        return gettext("No earlier case of this author.", locale)
+    counted = (
+        (earlier.answered, gettext("{number} answered", locale, number=earlier.answered)),
+        (earlier.not_hateful, gettext("{number} not hateful", locale, number=earlier.not_hateful)),
+        (earlier.unanswered, gettext("{number} without a reply", locale, number=earlier.unanswered)),
+        (earlier.rehearsed, gettext("{number} in shadow mode", locale, number=earlier.rehearsed)),
+        (earlier.open, gettext("{number} open", locale, number=earlier.open)),
+    )
+    outcomes = ", ".join(words for number, words in counted if number)
+    return gettext("Earlier: {number} ({outcomes}).", locale, number=earlier.number, outcomes=outcomes)
