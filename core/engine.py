@@ -159,7 +159,9 @@ class _Run:
         self.chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
         self.shown = ""
-        self.leading = frozenset(Intent) if engine.writer.is_larger or request.profile.is_published_loop else LEADING
+        own_order = request.voice.intents != tuple(Intent)
+        is_open = engine.writer.is_larger or request.profile.is_published_loop
+        self.leading = () if is_open else request.voice.intents if own_order else LEADING
 
     async def suggest(self) -> Suggestion:
         signals = self.signals

@@ -10,6 +10,7 @@ from bot.review.board import ReviewBoard
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow
+from bot.store.views.open_cases import case_numbered
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, PostRef
 from core.moderation.approval import CaseState
@@ -127,16 +128,23 @@ async def test_a_number_of_another_community_is_nobodys_here(front: Casework, in
 
 
 @pytest.mark.usefixtures("two_alike")
-async def test_of_two_cases_with_one_number_the_open_one_is_meant(front: Casework, database: Database) -> None:
+async def test_of_two_cases_with_one_number_the_open_one_is_meant(database: Database) -> None:
     """If both are open, the refusal says how to tell them apart."""
-    assert (await front.numbered(PLATFORM, COMMUNITY, "AB12C", MODERATOR)).case_id == SECOND
+
+    async def numbered(number: str) -> str:
+        async def work(session: Session) -> str:
+            return await case_numbered(session, (await session.get_one(CaseRow, FIRST)).community_id, number)
+
+        return await database.run("find a case by its number", work)
+
+    assert await numbered("AB12C") == SECOND
     await database.run(
         "open both", lambda s: s.execute(update(CaseRow).where(CaseRow.id == FIRST).values(state=CaseState.CAPTURED))
     )
     with pytest.raises(BadInput) as caught:
-        await front.numbered(PLATFORM, COMMUNITY, "AB12C", MODERATOR)
+        await numbered("AB12C")
     assert caught.value.remedy.endswith("AB12C0, AB12C1.")
-    assert (await front.numbered(PLATFORM, COMMUNITY, "AB12C0", MODERATOR)).case_id == FIRST
+    assert await numbered("AB12C0") == FIRST
 
 
 # Cards that come back

@@ -256,15 +256,16 @@ def test_each_intent_sends_its_best_first() -> None:
 
 def test_a_reply_that_takes_a_stand_leads() -> None:
     """Under hate a question that stands first invites more of it; among the others the order stays."""
-    asks, feels, draws = (
+    asks, informs, draws = (
         replace(_candidate(name, score), intent=intent)
         for name, score, intent in (
             ("asks", 9.0, Intent.QUESTIONING),
-            ("feels", 8.0, Intent.EMPATHETIC),
+            ("informs", 8.0, Intent.INFORMATIVE),
             ("draws a line", 7.0, Intent.DENOUNCING),
         )
     )
-    assert _texts(ranked([draws, feels, asks], leading=LEADING)) == ["draws a line", "asks", "feels"]
-    assert _texts(ranked([draws, feels, asks])) == ["asks", "feels", "draws a line"]
+    assert _texts(ranked([draws, informs, asks], leading=LEADING)) == ["draws a line", "asks", "informs"]
+    assert _texts(ranked([draws, informs, asks])) == ["asks", "informs", "draws a line"]
     doubted = replace(draws, doubt="would fit under any post")
-    assert _texts(ranked([doubted, feels, asks], leading=LEADING))[0] == "asks"
+    assert _texts(ranked([doubted, informs, asks], leading=LEADING))[0] == "informs"
+    assert _texts(ranked([doubted, asks], leading=LEADING))[0] == "asks"
