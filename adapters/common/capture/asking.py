@@ -83,10 +83,12 @@ class Asking:
         Raises:
             NotAllowed: the post is private, or they flagged too many.
         """
-        if not (post.is_from_elsewhere or is_member):
-            self._known.add(post.ref, written_at)
         casework = self._desk.casework
-        card = await (casework.member_flag(post) if is_member else casework.flag(post))
+        if post.is_from_elsewhere or is_member:
+            card = await (casework.member_flag(post) if is_member else casework.flag(post))
+        else:
+            with self._known.about_to_have(post.ref, written_at):
+                card = await casework.flag(post)
         if card is None:  # no case yet: the filter may still find the post
             await answer.give(counted(answer.reader.locale))
             return

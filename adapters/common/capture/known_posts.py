@@ -6,9 +6,12 @@ Owns that bounded memory. It begins empty and may forget; ``may_have_case`` says
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Final
 
+from core.errors import AntiphonError
 from core.models import PostRef
 
 MOST_KEPT: Final = 20_000
@@ -36,6 +39,18 @@ class KnownPosts:
         if len(self._posts) > self._most:
             _, forgotten = self._posts.popitem(last=False)
             self._last_forgotten = max(self._last_forgotten, forgotten)
+
+    @contextmanager
+    def about_to_have(self, ref: PostRef, written_at: datetime) -> Iterator[None]:
+        """Remember a post while its flag is taken in; one whose flag is refused is no better known than before."""
+        was_known = self.is_known(ref)
+        self.add(ref, written_at)
+        try:
+            yield
+        except AntiphonError:
+            if not was_known:
+                self._posts.pop(ref, None)
+            raise
 
     def is_known(self, ref: PostRef) -> bool:
         """Whether the post is known to have a case."""

@@ -128,13 +128,13 @@ async def test_what_the_desk_refuses_is_said_in_the_communitys_language(applicat
         application.desk.errors.append(
             NotAllowed(
                 sentence("You flagged {count} posts in the last hour; one person may not flag more.", count=30),
-                remedy=sentence("Try again at {time} UTC, or ask a moderator to look.", time="14:05"),
+                remedy=sentence("Minutes to wait: {minutes}. Or ask a moderator to look.", minutes=5),
             )
         )
         result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
         first, remedy = result.response.content.splitlines()
         assert first.startswith("30 argitalpen seinalatu dituzu azken orduan")
-        assert remedy == "Saiatu berriro 14:05 UTC orduan, edo eskatu moderatzaile bati begiratzeko."
+        assert remedy == "Itxaron beharreko minutuak: 5. Edo eskatu moderatzaile bati begiratzeko."
 
 
 async def test_an_unforeseen_error_is_answered_and_only_its_kind_is_logged(

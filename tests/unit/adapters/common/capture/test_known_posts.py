@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from adapters.common.capture.known_posts import KnownPosts
+from core.errors import NotAllowed
 from core.models import PostRef
 
 START = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
@@ -40,3 +43,17 @@ def test_a_forgotten_post_may_still_have_a_case() -> None:
         known.add(ref(number), moment)
     assert not known.is_known(ref(0)) and known.may_have_case(ref(0), moments[0])
     assert known.is_known(ref(2))
+
+
+def test_a_post_whose_flag_is_refused_is_not_known() -> None:
+    """The filter looks at it as at any other; one that had a case before keeps it."""
+    known, nine = KnownPosts(START), ref(9)
+    with pytest.raises(NotAllowed), known.about_to_have(nine, START):
+        assert known.is_known(nine)
+        raise NotAllowed("too many")
+    assert not known.is_known(nine)
+    with known.about_to_have(nine, START):
+        pass
+    with pytest.raises(NotAllowed), known.about_to_have(nine, START):
+        raise NotAllowed("too many")
+    assert known.is_known(nine)
