@@ -100,7 +100,7 @@ async def test_claims_are_written_beside_the_reading(
     """A server answers both at once sooner than one after the other; the advice on a long post waits for nothing."""
     model = _Stuck("reading")
     post = post_of(POST * (1 + MOST_CHARACTERS_BESIDE // len(POST)) if is_long else POST)
-    task = asyncio.create_task(Engine(model, knowledge, readers).suggest(Request(post, PATIENT)))
+    task = asyncio.create_task(Engine(model, knowledge, readers, router=router_to()).suggest(Request(post, PATIENT)))
     await model.reached.wait()
     if not is_long:
         await model.voted.wait()
