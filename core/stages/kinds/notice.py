@@ -58,14 +58,15 @@ def is_weak(replies: Sequence[Candidate], writer: Pooling) -> bool:
     What a larger model wrote and nobody doubts is never weak: the small reader's word on its fitness is the weaker one.
 
     Args:
-        replies: best first; one that nobody doubts comes before all others (``core.stages.judge.ranked``).
+        replies: in any order; the one that is shown first need not be the fittest.
     """
     sound = [reply for reply in replies if not reply.is_doubted]
     if not sound:
         return True
     if writer.is_larger and any(not reply.is_prepared for reply in sound):
         return False
-    return sound[0].scores.fit is not None and sound[0].scores.fit < WEAK_FIT
+    fits = [reply.scores.fit for reply in sound if reply.scores.fit is not None]
+    return len(fits) == len(sound) and max(fits) < WEAK_FIT
 
 
 def _whose(text: str, language: str) -> str:

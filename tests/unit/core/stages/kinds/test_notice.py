@@ -40,7 +40,7 @@ def shown(
     [
         ([SOUND, WEAK], shipped(), False),
         ([UNREAD], shipped(), False),
-        ([WEAK, SOUND], shipped(), True),
+        ([WEAK, SOUND], shipped(), False),
         ([DOUBTED, UNCARRIED], shipped(), True),
         ([SOUND, DOUBTED], shipped(), False),
         ([], shipped(), True),
@@ -52,7 +52,7 @@ def shown(
         ([replace(WRITTEN, doubts=("A name.",))], LARGER, True),
     ],
     ids=[
-        "fit", "not read", "the best unfit", "all doubted", "one undoubted", "none", "none of a larger model",
+        "fit", "not read", "the second fit", "all doubted", "one undoubted", "none", "none of a larger model",
         "unfit", "of a larger model", "of a larger model, second", "prepared for a larger one", "doubted, larger",
     ],
 )  # fmt: skip
