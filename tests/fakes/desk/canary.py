@@ -37,7 +37,12 @@ def quoting(post: FlaggedPost) -> FlaggedPost:
     """Another one's post, with words of the author in the thread before it."""
     thread = (ThreadMessage(AUTHOR, f"I am {CANARY}."), ThreadMessage("mill_pond", "The cheese stall opens at eight."))
     return replace(
-        post, ref=replace(post.ref, message="105"), text="An answer.", author="grey_heron", thread=(*thread, thread[0])
+        post,
+        ref=replace(post.ref, message="105"),
+        text="An answer.",
+        author="grey_heron",
+        author_name="grey_heron",
+        thread=(*thread, thread[0]),
     )
 
 

@@ -68,7 +68,9 @@ async def test_a_moderator_s_notes_roles_and_claim_go(
     """What they decided stays, by a pseudonym that nobody can tie to them."""
     person = replace(MODERATOR, user=f"{CANARY}-moderator", name=f"{CANARY} the Moderator")
     await database.run("grant", lambda s: people.grant(s, COMMUNITY_ID, person, {Role.MODERATOR}, by="test"))
-    case = await drafted(desk, queue, replace(post, ref=replace(post.ref, message="105"), text="x", author="y"))
+    case = await drafted(
+        desk, queue, replace(post, ref=replace(post.ref, message="105"), text="x", author="y", author_name="y")
+    )
     closed = await desk.decisions.close(case.id, case.version, person, CloseReason.OTHER, f"I, {CANARY}, say no.")
     erased = await erase(database, person.user)
     assert (erased.cases, erased.notes, erased.memberships) == (0, 1, 1)
@@ -110,7 +112,7 @@ async def test_another_post_leads_the_campaign_of_an_erased_one(
     """The others were folded into the case that is gone; what it was like is forgotten."""
     lead = await drafted(desk, queue, post)
     other = await desk.intake.flag(
-        replace(post, ref=replace(post.ref, message="200"), text="Take!", author="grey_heron")
+        replace(post, ref=replace(post.ref, message="200"), text="Take!", author="grey_heron", author_name="")
     )
 
     async def fold(session: Session) -> None:

@@ -142,7 +142,9 @@ async def test_an_export_made_afterwards_does_not_know_them(
     """Their case is left out whole; who flagged another's post is nobody any more."""
     case = await drafted(desk, queue, post)
     await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.OTHER, "no")
-    kept = await drafted(desk, queue, replace(post, ref=replace(post.ref, message="200"), text="x", author="y"))
+    kept = await drafted(
+        desk, queue, replace(post, ref=replace(post.ref, message="200"), text="x", author="y", author_name="y")
+    )
     pseudonym = case.post.author
     for user in (AUTHOR, "mill_pond"):
         await erase(database, user)
