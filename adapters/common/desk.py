@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from adapters.common.policy_memory import CommunityMemory, PolicyMemory
 from core.errors import BadSettings
-from core.moderation.careful_watch import FindLabel
+from core.moderation.community.careful_watch import FindLabel
 from core.moderation.desk_ports import Casework, Governance
 
 

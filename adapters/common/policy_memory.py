@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
 from core.errors import AntiphonError
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Governance
 
 _LOG = logging.getLogger(__name__)

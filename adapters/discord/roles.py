@@ -19,7 +19,7 @@ from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MEMBER, UNKNOWN_USER, of_question
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 
 _REQUESTS: Final = 2

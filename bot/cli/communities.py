@@ -24,8 +24,8 @@ from bot.store.people.communities import EVERYWHERE, Community, policy_of
 from core.cards.bank import LANGUAGES
 from core.cards.beside import project_notices
 from core.errors import BadInput
-from core.moderation.community_policy import CommunityPolicy
-from core.moderation.notices import CallKind
+from core.moderation.community.notices import CallKind
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Operator, Person, Role
 
 community = typer.Typer(

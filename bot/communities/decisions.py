@@ -17,7 +17,7 @@ from bot.store.people.communities import EVERYWHERE, Community
 from bot.store.people.people import Member
 from bot.store.schema import Change
 from core.errors import BadInput, NotAllowed
-from core.moderation.community_policy import CommunityPolicy, changed, differences, to_json
+from core.moderation.community.policy import CommunityPolicy, changed, differences, to_json
 from core.moderation.input_checks import check_note, check_text
 from core.moderation.roles import OnCommunity, Operator, Person, Role, may_grant, may_on_community
 

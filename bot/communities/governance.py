@@ -25,8 +25,8 @@ from bot.store.views.status import status
 from core.errors import BadInput, PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.moderation.cards import DecidedLately, DeskStatus, Statistics
-from core.moderation.careful_watch import FindLabel, WatchRecord
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.careful_watch import FindLabel, WatchRecord
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import PolicyChanges
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, OnCommunity, Person, Role

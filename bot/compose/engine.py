@@ -25,7 +25,7 @@ from core.llm.backends.prompt_cache import warm
 from core.llm.backends.toxicity import DetoxifyScorer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
-from core.moderation.disclosure import longest_footer
+from core.moderation.community.disclosure import longest_footer
 from core.ports import LanguageModel, Message
 from core.request import Voice
 from core.scoring.readers.pooling import Pooling, pooling_of

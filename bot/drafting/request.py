@@ -25,7 +25,7 @@ from core.cards.own import OwnCard
 from core.engine import Engine, OnProgress
 from core.llm.profiles import Profile
 from core.models import FlaggedPost, Priority, Suggestion, Wish
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.request import Request, Voice
 from core.stages.evidence import Sources
 

@@ -23,7 +23,7 @@ from bot.store.schema import CaseRow
 from core.errors import BadInput, NotAllowed
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Priority
-from core.moderation.draft_options import check_wish
+from core.moderation.community.draft_options import check_wish
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, may_on_case
 

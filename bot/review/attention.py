@@ -26,10 +26,10 @@ from bot.store.work.offices import Office
 from core.errors import Conflict, PlatformUnavailable, StoreUnavailable
 from core.models import Action
 from core.moderation.cards import Card
-from core.moderation.community_policy import CommunityPolicy
-from core.moderation.notices import CallKind, Notice
+from core.moderation.community.notices import CallKind, Notice
+from core.moderation.community.policy import CommunityPolicy
+from core.moderation.community.quiet_hours import is_quiet
 from core.moderation.platforms import Notifier
-from core.moderation.quiet_hours import is_quiet
 
 _LOG = logging.getLogger(__name__)
 _MOST_READ: Final = 20

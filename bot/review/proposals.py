@@ -28,7 +28,7 @@ from core.i18n.sentences import sentence
 from core.models import Draft
 from core.moderation.approval import CaseState, check_answerable, state_words
 from core.moderation.cards import ProposedReply, RefusedReply
-from core.moderation.disclosure import Rendered
+from core.moderation.community.disclosure import Rendered
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two

@@ -22,7 +22,7 @@ from bot.store.people.audit import AuditEntry
 from bot.store.people.people import require_on_case
 from core.models import Draft
 from core.moderation.approval import CaseState
-from core.moderation.disclosure import Rendered, render
+from core.moderation.community.disclosure import Rendered, render
 from core.moderation.input_checks import check_text
 from core.moderation.origins import ReviewOfPrepared, prepared_of
 from core.moderation.roles import OnCase, Person

@@ -24,9 +24,9 @@ from core.moderation.cards import (
     RefusedReply,
     Statistics,
 )
-from core.moderation.careful_watch import FindLabel, WatchRecord
 from core.moderation.closing import CloseReason, RetractReason
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.careful_watch import FindLabel, WatchRecord
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
 
 PolicyChanges: TypeAlias = Mapping[str, object] | Callable[[CommunityPolicy], Mapping[str, object]]

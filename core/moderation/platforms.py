@@ -11,7 +11,7 @@ from typing import Protocol
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
 from core.moderation.cards import Card
-from core.moderation.notices import Notice
+from core.moderation.community.notices import Notice
 from core.moderation.roles import Role
 
 

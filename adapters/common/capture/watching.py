@@ -22,8 +22,8 @@ from adapters.common.capture.looked_at import LookedAt
 from adapters.common.desk import DeskAccess
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
-from core.moderation.careful_watch import careful_threshold
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.careful_watch import careful_threshold
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, Person
 from core.ports import HateDetector
 from core.wording.targets.groups import groups_named

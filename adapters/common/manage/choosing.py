@@ -20,7 +20,7 @@ from adapters.common.words.errors import explain
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCommunity
 from core.ports import HateDetector
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from adapters.common.desk import DeskAccess
 from adapters.common.words.markup import Reader
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
 
 

@@ -13,7 +13,7 @@ from adapters.common.manage.reports import card_trouble_in_words
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 
 PANEL: Final = "setup"

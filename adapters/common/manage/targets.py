@@ -14,8 +14,8 @@ from adapters.common.words.markup import Reader
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
 from core.models import Intent, TargetGroup
-from core.moderation.careful_watch import WatchRecord, careful_threshold
-from core.moderation.community_policy import MAX_KEYWORDS, MAX_TONE, CommunityPolicy
+from core.moderation.community.careful_watch import WatchRecord, careful_threshold
+from core.moderation.community.policy import MAX_KEYWORDS, MAX_TONE, CommunityPolicy
 from core.ports import HateDetector
 
 PANEL: Final = "targets"

@@ -11,7 +11,7 @@ from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext
 from core.moderation.approval import CaseState
 from core.moderation.case_numbers import short_number
-from core.moderation.notices import CallKind, Notice
+from core.moderation.community.notices import CallKind, Notice
 
 _REASON: Final = 300
 

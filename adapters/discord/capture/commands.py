@@ -31,7 +31,7 @@ from adapters.discord.speech.private_answers import Interaction, answer, change_
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
 from core.models import FlaggedPost, Intent, Priority, Wish
-from core.moderation.community_policy import MAX_TONE, CommunityPolicy
+from core.moderation.community.policy import MAX_TONE, CommunityPolicy
 from core.moderation.roles import OnCase, Person
 
 _MAX_WORDS: Final = 4000

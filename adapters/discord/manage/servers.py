@@ -20,7 +20,7 @@ from adapters.discord.speech.markup import reader_of
 from adapters.discord.speech.private_answers import Interaction, speak
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Person, Role
 
 FOR_REVIEW: Final = ("view_channel", "send_messages", "embed_links", "read_message_history")

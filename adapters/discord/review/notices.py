@@ -16,7 +16,7 @@ from adapters.discord.review.surface import nonce_of
 from adapters.discord.speech.markup import reader_of
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
-from core.moderation.notices import Notice
+from core.moderation.community.notices import Notice
 
 _NOBODY: Final = discord.AllowedMentions.none()
 

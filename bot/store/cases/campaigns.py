@@ -22,7 +22,7 @@ from bot.store.cases.cases import Case, touch
 from bot.store.engine.database import Session
 from bot.store.schema import CampaignBandRow, CampaignRow, CaseRow
 from core.moderation.approval import CLOSED
-from core.moderation.careful_watch import LABEL_DAYS
+from core.moderation.community.careful_watch import LABEL_DAYS
 from core.wording.near_duplicates import NEAR_IDENTICAL, Likeness, likeness_of, unbanded_likeness_of
 
 _BAND_BYTES: Final = 10

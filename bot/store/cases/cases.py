@@ -29,7 +29,7 @@ from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Intent, PostRef, Priority, ThreadMessage, Wish
 from core.moderation.approval import CLOSED, CaseState, check_transition, state_words
-from core.moderation.draft_options import check_wish
+from core.moderation.community.draft_options import check_wish
 
 DRAFT: Final = "draft"
 """The kind of the job that a queued case waits for."""
@@ -293,7 +293,7 @@ async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
     """Replace what is wanted of the next draft of a case; a queued case has it from now on.
 
     Raises:
-        BadInput: the wish cannot be granted (``core.moderation.draft_options``), or there is no such case.
+        BadInput: the wish cannot be granted (``core.moderation.community.draft_options``), or there is no such case.
     """
     check_wish(wish)
     query = update(CaseRow).where(CaseRow.id == case_id, CaseRow.erased_at.is_(None)).values(wish=wish_to_json(wish))

@@ -17,7 +17,7 @@ from bot.store.cases.cases import Case
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_or_add
 from bot.store.schema import CaseRow, CommunityRow, WatchDayRow
-from core.moderation.careful_watch import COUNTED_DAYS, LABEL_DAYS, FindLabel, WatchRecord
+from core.moderation.community.careful_watch import COUNTED_DAYS, LABEL_DAYS, FindLabel, WatchRecord
 
 _COUNTED: Final = timedelta(days=COUNTED_DAYS)
 _DAY: Final = timedelta(days=1)

@@ -17,7 +17,7 @@ from bot.store.people.audit import record
 from bot.store.schema import Change, CommunityRow, PauseRow
 from core.errors import BadInput, StoreUnavailable
 from core.i18n.sentences import sentence
-from core.moderation.community_policy import CommunityPolicy, from_json
+from core.moderation.community.policy import CommunityPolicy, from_json
 
 EVERYWHERE: Final = "*"
 """The scope of the kill switch for all communities, and the row whose admins may use it."""
@@ -28,7 +28,7 @@ _KEEPS_APPROVALS: Final = frozenset({Change.SETTING, Change.STOPPED, Change.RESU
 class Community:
     """How Antiphon behaves in a community; an approval holds only for its ``rules_version``.
 
-    ``policy`` holds the fields of ``core.moderation.community_policy.CommunityPolicy`` that were set, as stored.
+    ``policy`` holds the fields of ``core.moderation.community.policy.CommunityPolicy`` that were set, as stored.
     """
 
     id: str

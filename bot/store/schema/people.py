@@ -37,7 +37,7 @@ class CommunityRow(Base):
 
     Without ``is_posting`` it is in shadow mode: drafts are made and reviewed, nothing is posted. The row ``*`` is not a
     community but the whole installation, whose admins are members of it. ``policy`` holds the fields of
-    ``core.moderation.community_policy.CommunityPolicy`` that were set.
+    ``core.moderation.community.policy.CommunityPolicy`` that were set.
     """
 
     __tablename__ = "communities"

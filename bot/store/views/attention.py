@@ -22,7 +22,7 @@ from core.models import PostRef
 from core.moderation.approval import CLOSED, CaseState
 
 NOT_SENT: Final = "not sent"
-"""The kind of the notices to approvers, beside those of ``core.moderation.notices.CallKind``."""
+"""The kind of the notices to approvers, beside those of ``core.moderation.community.notices.CallKind``."""
 OUTCOME: Final = "outcome"
 """The kind of the notices to people who flagged."""
 _FOR_PEOPLE: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})

@@ -22,7 +22,7 @@ from core.models import PostRef
 from core.moderation.approval import CLOSED
 
 _CHANNEL, _LANGUAGE = "review_channel", "language"
-"""The keys of ``CommunityRow.policy``, fields of ``core.moderation.community_policy.CommunityPolicy``."""
+"""The keys of ``CommunityRow.policy``, fields of ``core.moderation.community.policy.CommunityPolicy``."""
 
 
 @dataclass(frozen=True, slots=True)

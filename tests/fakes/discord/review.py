@@ -16,7 +16,7 @@ from adapters.discord.connection.client import AntiphonClient, DiscordOptions
 from adapters.discord.review import DiscordReviewSurface, install
 from core.models import PostRef
 from core.moderation.cards import Card
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Role
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of

@@ -14,7 +14,7 @@ from core.moderation.approval import CLOSED, CaseState, check_transition, text_h
 from core.moderation.cards import Approval, ApprovedText, Card, Holder, OpenCase, OpenCases, ProposedReply, RefusedReply
 from core.moderation.case_numbers import beginning_of_id
 from core.moderation.closing import CloseReason, RetractReason, closed_as
-from core.moderation.disclosure import render
+from core.moderation.community.disclosure import render
 from core.moderation.roles import OnCase, Person, Role, may_on_case
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

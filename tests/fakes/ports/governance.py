@@ -15,8 +15,8 @@ from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import Intent, TargetGroup
 from core.moderation.approval import CaseState
 from core.moderation.cards import DecidedLately, DeskStatus, Statistics
-from core.moderation.careful_watch import FindLabel, WatchRecord
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.careful_watch import FindLabel, WatchRecord
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import PolicyChanges
 from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
 

@@ -24,7 +24,7 @@ from bot.store.people import communities, people
 from bot.store.schema import Change
 from core.models import FlaggedPost, PostRef
 from core.moderation.approval import CaseState
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, approved_now
 from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected

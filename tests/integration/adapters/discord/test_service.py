@@ -21,7 +21,7 @@ from bot.store.people import communities
 from bot.store.schema import Change
 from core.engine import Engine
 from core.errors import BadSettings
-from core.moderation.community_policy import CommunityPolicy, to_json
+from core.moderation.community.policy import CommunityPolicy, to_json
 from core.ports import EvidenceSource
 from core.scoring.readers.readers import Readers
 from tests.fakes.discord.server import TOKEN, DiscordServer, DiscordState, LoopbackClient

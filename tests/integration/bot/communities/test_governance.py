@@ -26,7 +26,7 @@ from core.models import FlaggedPost
 from core.moderation import desk_ports as casework
 from core.moderation.approval import CaseState
 from core.moderation.cards import DeskStatus
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
 from tests.fakes.desk.chores import other
 from tests.fakes.desk.decisions import execute, one_row, take

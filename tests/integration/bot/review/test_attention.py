@@ -25,8 +25,8 @@ from core.models import Action, FlaggedPost
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
 from core.moderation.closing import CloseReason
+from core.moderation.community.notices import CallKind
 from core.moderation.desk_ports import Casework
-from core.moderation.notices import CallKind
 from tests.fakes.desk.boards import CHANNEL, all_steps, posts_apart
 from tests.fakes.desk.decisions import BOLD, approve, drafted, propose, take
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR, PLATFORM, VOLUNTEER

@@ -19,8 +19,8 @@ from bot.upkeep.chores.folded import FoldedCases
 from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.approval import CaseState
-from core.moderation.careful_watch import FindLabel
 from core.moderation.closing import CloseReason
+from core.moderation.community.careful_watch import FindLabel
 from core.moderation.roles import Person
 from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import approve, drafted, one_row, take

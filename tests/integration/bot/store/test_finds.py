@@ -18,8 +18,8 @@ from bot.store.engine.database import Database
 from bot.store.upkeep.erasing import delete_case, erase_case
 from bot.upkeep.chores.pruning import Pruning
 from core.models import FlaggedPost
-from core.moderation.careful_watch import COUNTED_DAYS, LABEL_DAYS, FindLabel, WatchRecord
 from core.moderation.closing import CloseReason
+from core.moderation.community.careful_watch import COUNTED_DAYS, LABEL_DAYS, FindLabel, WatchRecord
 from tests.fakes.desk.chores import DAY, NOW, other
 from tests.fakes.desk.decisions import BOLD, approve, drafted, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM

@@ -24,7 +24,7 @@ from bot.store.people.communities import policy_of
 from bot.store.schema import Base
 from core.errors import StoreUnavailable
 from core.moderation.approval import TRANSITIONS, CaseState
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.desk.audit_log import broken_chains
 from tests.fakes.desk.decisions import execute, one_row
 from tests.fakes.desk.people import SECRET

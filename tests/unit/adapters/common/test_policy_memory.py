@@ -9,7 +9,7 @@ import pytest
 
 from adapters.common.policy_memory import HURRY_SECONDS, KEPT_SECONDS, PolicyMemory
 from core.errors import StoreUnavailable
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.ports.governance import FakeGovernance
 

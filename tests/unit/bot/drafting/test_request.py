@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.drafting.request import is_asked, voice_for
 from core.models import Intent, Priority, Wish
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.request import Voice
 from tests.fakes.engine.brief import post_of
 

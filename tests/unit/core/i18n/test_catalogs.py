@@ -41,7 +41,7 @@ from core.cards.bank import load_cards
 from core.i18n import catalogs as i18n
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Person, Role
 from tests.fakes.discord.messages import proposal_layout
 from tests.fakes.ports.cards import CASE_ID, PROPOSAL, REVIEWED, samples

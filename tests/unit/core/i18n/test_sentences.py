@@ -37,7 +37,7 @@ MET_BY_PEOPLE = (
     *(
         ROOT / "core" / f"{name}.py"
         for name in (
-            "moderation/approval", "moderation/community_policy", "moderation/draft_options",
+            "moderation/approval", "moderation/community/draft_options", "moderation/community/policy",
             "moderation/input_checks", "wording/final_text",
         )
     ),
@@ -130,7 +130,7 @@ FILLED_FOR_OPERATORS = {
     "adapters/discord/manage/syncing.py": 2,
     "bot/review/approvals.py": 1,
     "bot/store/engine/postgresql.py": 2,
-    "core/moderation/community_policy.py": 3,
+    "core/moderation/community/policy.py": 3,
 }
 """How many texts with values in them are left in English, by file, for the same reasons."""
 

@@ -11,7 +11,7 @@ import simcord
 from core.errors import NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import Priority, ThreadMessage
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 from tests.fakes.discord.panels import choose, opened
 from tests.fakes.discord.town import HATE, FakeApplication, Town, watch

@@ -6,7 +6,7 @@ import discord
 import simcord
 
 from core.models import Priority
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.discord.town import HATE, FakeApplication, Town
 
 

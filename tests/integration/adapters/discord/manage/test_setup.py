@@ -5,7 +5,7 @@ from __future__ import annotations
 import discord
 import pytest
 
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 from tests.fakes.discord.panels import choose, opened, press, select_of, words_of
 from tests.fakes.discord.town import FakeApplication, Town

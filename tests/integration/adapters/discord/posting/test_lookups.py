@@ -13,7 +13,7 @@ from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
 from adapters.discord.connection.acting import HOLDS_SECONDS, acting, acts
 from adapters.discord.connection.refs import revision_of
 from core.errors import AmbiguousSend, PlatformUnavailable, TextHidden
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 from tests.conformance import reply_to
 from tests.fakes.discord.server import BOT_ID, DiscordServer, DiscordState, LoopbackClient, connected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import discord
 
 from core.models import PostRef
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.discord.review import ReviewRoom
 
 

@@ -10,7 +10,7 @@ from adapters.discord.review import DiscordNotifier
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 from core.moderation.case_numbers import short_number
-from core.moderation.notices import CallKind, Notice
+from core.moderation.community.notices import CallKind, Notice
 from tests.fakes.discord.review import ReviewRoom
 from tests.fakes.ports.cards import CASE_ID, POST_TEXT
 

@@ -13,7 +13,7 @@ from core.errors import BadSettings, CardRefused, PlatformBusy, PlatformUnavaila
 from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.platforms import ReviewSurface
 from tests.fakes.discord.review import ReviewRoom, private_channel
 from tests.fakes.ports.cards import DRAFTS, POST_TEXT, REVIEWED

@@ -17,8 +17,8 @@ from adapters.common.capture.watching import Sighting, Watching, is_about
 from adapters.common.desk import DeskAccess
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
-from core.moderation.careful_watch import FindLabel, WatchRecord
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.careful_watch import FindLabel, WatchRecord
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person, Role
 from tests.fakes.machine.patience import GUARD_SECONDS

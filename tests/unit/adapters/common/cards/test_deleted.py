@@ -8,7 +8,7 @@ from adapters.common.cards.deleted import DeletedCards
 from adapters.common.desk import DeskAccess
 from core.errors import StoreUnavailable
 from core.models import PostRef
-from core.moderation.community_policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
 

@@ -15,8 +15,8 @@ from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import Panel, PanelChoice
 from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import Intent, TargetGroup
-from core.moderation.careful_watch import FindLabel, WatchRecord
-from core.moderation.community_policy import MAX_KEYWORDS, CommunityPolicy
+from core.moderation.community.careful_watch import FindLabel, WatchRecord
+from core.moderation.community.policy import MAX_KEYWORDS, CommunityPolicy
 from core.moderation.roles import Person, Role
 from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance

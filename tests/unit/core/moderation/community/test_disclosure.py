@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.moderation.approval import text_hash
-from core.moderation.disclosure import footer_in, longest_footer, render
+from core.moderation.community.disclosure import footer_in, longest_footer, render
 from core.wording.language import NAMES
 
 

@@ -17,11 +17,11 @@ from pydantic import TypeAdapter, ValidationError
 from core.errors import BadInput
 from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
-from core.moderation.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
-from core.moderation.draft_options import MAX_TONE, check_language, check_tone
-from core.moderation.notices import CallKind
+from core.moderation.community.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
+from core.moderation.community.draft_options import MAX_TONE, check_language, check_tone
+from core.moderation.community.notices import CallKind
+from core.moderation.community.quiet_hours import check_quiet_hours, check_time_zone
 from core.moderation.own.replies import checked_notice
-from core.moderation.quiet_hours import check_quiet_hours, check_time_zone
 from core.moderation.roles import Role
 
 __all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json", "to_json"]

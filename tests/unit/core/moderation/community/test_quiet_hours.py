@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from core.errors import BadInput
-from core.moderation.quiet_hours import check_quiet_hours, check_time_zone, is_quiet
+from core.moderation.community.quiet_hours import check_quiet_hours, check_time_zone, is_quiet
 
 
 @pytest.mark.parametrize(

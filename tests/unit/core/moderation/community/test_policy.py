@@ -8,9 +8,9 @@ import pytest
 
 from core.errors import BadInput
 from core.models import Intent, TargetGroup, Wish
-from core.moderation.community_policy import CommunityPolicy, changed, differences, from_json, to_json
-from core.moderation.draft_options import check_wish
-from core.moderation.notices import CallKind
+from core.moderation.community.draft_options import check_wish
+from core.moderation.community.notices import CallKind
+from core.moderation.community.policy import CommunityPolicy, changed, differences, from_json, to_json
 from core.moderation.roles import Role
 
 WHOLE = CommunityPolicy(

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.moderation.careful_watch import LEAST_CAREFUL, MOST_CAREFUL, FindLabel, WatchRecord, careful_threshold
+from core.moderation.community.careful_watch import (
+    LEAST_CAREFUL,
+    MOST_CAREFUL,
+    FindLabel,
+    WatchRecord,
+    careful_threshold,
+)
 
 
 def threshold(one_in: float) -> float:
