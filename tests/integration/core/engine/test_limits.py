@@ -25,13 +25,16 @@ from tests.fakes.engine.suggesting import SURELY
 
 AFTER_READING = ("claims", "vote", "queries", "summary", "draft", "rewrite", "quality", "entailment", "judge")
 FACT = "Newcomers find jobs and add to the economy of the whole town."
+CLAIMS = "Migrants work and pay taxes like the rest of us.\nMigrants come here to work, not to live off welfare."
+"""Two on which a vote is held."""
 
 
 class _Stuck(FakeModel):
     """A model that never answers one kind of prompt; ``reached`` is set when it is asked. Violence is judged after."""
 
     def __init__(self, kind: str, **shares: Shares) -> None:
-        super().__init__(texts={"reading": EXPLAINED, "draft": FACT}, shares={"hateful": SURELY, **shares})
+        texts = {"reading": EXPLAINED, "claims": CLAIMS, "draft": FACT}
+        super().__init__(texts=texts, shares={"hateful": SURELY, **shares})
         self.kind, self.reached, self.voted = kind, asyncio.Event(), asyncio.Event()
 
     async def _ask(self, messages: Sequence[Message], how: Generation | None) -> str:
