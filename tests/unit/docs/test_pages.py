@@ -1,0 +1,178 @@
+"""The pages say what is there: links lead somewhere, commands and settings exist, what programs write is current."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from bot.cli import command
+from bot.cli.main import app
+from bot.cli.terminal.report import document
+from bot.compose.settings import LlmSettings
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.ports.cards import POST
+from tools.pages import card, commands, sample
+
+ROOT = Path(__file__).parents[3]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")])
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_OUTSIDE = ("http://", "https://", "mailto:")
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code, where brackets are no links."""
+    return re.sub(r"^````?.*?^````?$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    return [text for found, text in _FENCED.findall(page.read_text(encoding="utf-8")) if found == kind]
+
+
+def links(page: Path) -> Iterator[tuple[Path, str]]:
+    """Where a page's links lead inside the repository: the file, and the heading in it or ""."""
+    for link in _LINK.findall(prose(page)):
+        if not link.startswith(_OUTSIDE):
+            place, _, heading = link.partition("#")
+            yield (page.parent / place).resolve() if place else page, heading
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them."""
+    heads = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_each_link_leads_somewhere(page: Path) -> None:
+    for place, heading in links(page):
+        assert place.exists(), f"{named(page)} links to {place}"
+        assert not heading or heading in anchors(place), f"{named(page)} links to {heading} in {place.name}"
+
+
+def test_each_page_is_reached_from_the_index() -> None:
+    reached, waiting = set[Path](), [ROOT / "docs" / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        waiting += [to for to, _ in links(page) if to.suffix == ".md" and to not in reached]
+    assert [named(page) for page in PAGES if "docs" in page.parts and page not in reached] == []
+
+
+def test_first_pages_stay_short() -> None:
+    """Somebody reads them to the end."""
+    for name, most in (("README.md", 120), ("docs/architecture.md", 80)):
+        assert len((ROOT / name).read_text(encoding="utf-8").splitlines()) <= most, name
+
+
+def test_help_pages_are_current() -> None:
+    """Otherwise: python -m tools.pages.commands."""
+    written = {file.name: file.read_text(encoding="utf-8") for file in commands.FOLDER.iterdir()}
+    assert written == commands.pages()
+
+
+def test_picture_of_a_card_is_current() -> None:
+    """Otherwise: python -m tools.pages.card."""
+    assert card.PICTURE.read_text(encoding="utf-8") == card.picture()
+
+
+def test_picture_keeps_the_post_covered() -> None:
+    """The card's cover is drawn, not the words under it."""
+    assert "for the benefits" not in card.picture()
+    assert [line for _, line in card.lines_of("||They only came for the benefits|| [Go](https://x.org)")] == [
+        "▒" * 24 + " Go"
+    ]
+
+
+def test_readme_shows_the_recorded_run() -> None:
+    """Otherwise: python -m tools.pages.sample."""
+    readme, whole = sample.README.read_text(encoding="utf-8"), sample.RECORD.read_text(encoding="utf-8")
+    assert sample.with_excerpt(readme, whole) == readme
+
+
+def test_recorded_run_says_when_and_what_it_cost() -> None:
+    """The shape that `antiphon draft` prints; no model runs here."""
+    call, version, machine, *printed = sample.RECORD.read_text(encoding="utf-8").splitlines()
+    assert shlex.split(call) == ["$", "antiphon", "draft", sample.POST]
+    assert re.fullmatch(r"# antiphon [\d.]+, \d{2} \w+ 20\d\d, embedded model, profile live", version)
+    assert re.fullmatch(r"# \d+ cores \(\w+\), load [\d.]+ at the end; peak memory [\d.]+ GB", machine)
+    starts = ["Gist: ", "About: ", "Advice: ", "╭─ Draft 1: ", "╰", "Cost: "]
+    places = [next(n for n, line in enumerate(printed) if line.startswith(start)) for start in starts]
+    assert places == sorted(places)
+
+
+def calls() -> list[Any]:
+    """Each call of antiphon on the pages, as its words."""
+    found = []
+    for page in PAGES:
+        for line in "\n".join(blocks(page, "sh")).replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            starts = [n for n, word in enumerate(words) if word.split("/")[-1] == "antiphon"]
+            if starts and words[0] not in {
+                "git",
+                "cd",
+                "useradd",
+                "install",
+                "chmod",
+                "python3",
+                "systemctl",
+                "journalctl",
+            }:
+                found.append(pytest.param(words[starts[-1] + 1 :], id=f"{named(page)}: {' '.join(words)[:60]}"))
+    return found
+
+
+@pytest.mark.parametrize("words", calls())
+def test_each_command_on_a_page_exists(words: list[str]) -> None:
+    """With the options that it is given."""
+    found: Any = typer.main.get_command(app)
+    while hasattr(found, "commands") and words and not words[0].startswith("-"):
+        assert words[0] in found.commands
+        found, words = found.commands[words[0]], words[1:]
+    options = {name for parameter in found.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    assert {word for word in words if word.startswith("--")} <= options | {"--help"}
+
+
+def test_exit_codes_are_all_there() -> None:
+    page = (ROOT / "docs" / "reference" / "exit-codes.md").read_text(encoding="utf-8")
+    codes = {0, *(value for name, value in vars(command).items() if name.startswith("EXIT_"))}
+    assert {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)} == codes
+
+
+def test_each_field_of_the_json_is_explained() -> None:
+    page = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+    whole = document(suggestion_for(POST))
+    explained = set(
+        re.findall(r"`(\w+)`", "".join(line.split(" | ")[0] for line in page.splitlines() if line[:1] == "|"))
+    )
+    assert explained == {*whole, *whole["drafts"][0]}
+
+
+def test_service_is_not_started_again_with_wrong_settings() -> None:
+    """A bad token counts against the machine's address at each attempt."""
+    (text,) = [block for block in blocks(ROOT / "docs" / "hosting.md", "ini") if "[Service]" in block]
+    unit = configparser.ConfigParser(delimiters=("=",), interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read_string(text)
+    assert int(unit["Service"]["RestartPreventExitStatus"]) == command.EXIT_WRONG_CALL
+    assert unit["Service"]["ExecStart"].endswith("/antiphon serve")
+    assert "TOKEN" not in text
+
+
+def test_settings_of_the_page_on_servers_are_valid() -> None:
+    (text,) = blocks(ROOT / "docs" / "gpu.md", "toml")
+    llm = LlmSettings(**tomllib.loads(text)["llm"])
+    assert llm.backend == "server"
+    assert f"--served-model-name {llm.model} " in (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8")

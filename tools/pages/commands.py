@@ -1,0 +1,59 @@
+"""``python -m tools.pages.commands`` writes docs/reference/commands: every command's help, a page for each group.
+
+The text is what ``--help`` shows; typer's own writer of documentation puts it into Markdown.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from typer.cli import get_docs_for_click
+
+from bot.cli.main import app
+
+FOLDER: Final = Path(__file__).parent.parent.parent / "docs" / "reference" / "commands"
+NAME: Final = "antiphon"
+_FIRST_PAGE: Final = "README.md"
+_WRITTEN: Final = "Written by `python -m tools.pages.commands` from the help texts.\n"
+
+
+def pages() -> dict[str, str]:
+    """Each page by its file's name: the commands that stand alone on the first one, each group on its own."""
+    root: Any = typer.main.get_command(app)
+    context = root.context_class(root, info_name=NAME)
+    groups = {name: found for name, found in root.commands.items() if hasattr(found, "commands")}
+    alone = [found for name, found in root.commands.items() if name not in groups]
+    first = [f"# Commands\n\n{_WRITTEN}", _list_of(root.commands, groups)]
+    first += [_docs(found, context, level=1) for found in alone]
+    texts = {f"{name}.md": f"{_docs(found, context, level=0)}\n{_WRITTEN}" for name, found in groups.items()}
+    return {_FIRST_PAGE: "\n".join(first), **texts}
+
+
+def _docs(command: Any, context: Any, level: int) -> str:
+    """A command with all that is under it, its heading ``level`` levels below that of a page."""
+    return f"{get_docs_for_click(obj=command, ctx=context, indent=level, call_prefix=NAME).strip()}\n"
+
+
+def _list_of(commands: Any, groups: Any) -> str:
+    rows = ["| command | what it does |", "|---|---|"]
+    for name, found in commands.items():
+        place = f"{name}.md" if name in groups else f"#{NAME}-{name}"
+        rows.append(f"| [`{NAME} {name}`]({place}) | {' '.join((found.help or '').split())} |")
+    return "\n".join(rows) + "\n"
+
+
+def write(folder: Path = FOLDER) -> None:
+    """Write every page, and take away those of groups that are gone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = pages()
+    for file in folder.glob("*.md"):
+        if file.name not in wanted:
+            file.unlink()
+    for name, text in wanted.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

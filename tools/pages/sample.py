@@ -1,0 +1,66 @@
+"""``python -m tools.pages.sample`` runs `antiphon draft` with the embedded model and keeps what it printed.
+
+It takes one to two minutes on two cores. docs/samples/draft.txt has the whole output, with the date and the machine;
+README.md has the beginning of it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parent.parent.parent
+RECORD: Final = ROOT / "docs" / "samples" / "draft.txt"
+README: Final = ROOT / "README.md"
+POST: Final = "Migrants only come here to live off our welfare."
+BEGIN, END = "<!-- the sample begins -->", "<!-- the sample ends -->"
+_COLUMNS: Final = 100
+_DRAFTS: Final = 1
+_FRAME, _FRAME_END, _CUT = "╭", "╰", "[...]"
+
+
+def record() -> str:
+    """The output of a run now, below three lines that say where it comes from."""
+    run = [sys.executable, "-c", "from bot.cli.main import main; main()", "draft", POST]
+    environment = os.environ | {"COLUMNS": str(_COLUMNS), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True, cwd=ROOT)
+    version, now = metadata.version("antiphon"), datetime.now(UTC)
+    load, peak = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
+    head = (
+        f'$ antiphon draft "{POST}"',
+        f"# antiphon {version}, {now:%d %B %Y}, embedded model, profile live",
+        f"# {os.cpu_count()} cores ({platform.machine()}), load {load:.1f} at the end; peak memory {peak:.1f} GB",
+    )
+    return "\n".join(line.rstrip() for line in (*head, "", *done.stdout.splitlines())) + "\n"
+
+
+def excerpt(whole: str) -> str:
+    """What the README shows of a record: its head, the first passage, the first draft and the cost."""
+    lines = whole.splitlines()
+    second, drafts, cost = (_first(lines, start) for start in ("Evidence 2", _FRAME, "Cost:"))
+    closed = [number for number, line in enumerate(lines) if line.startswith(_FRAME_END)]
+    shown = [*lines[: second or drafts], _CUT, *lines[drafts : closed[:_DRAFTS][-1] + 1], _CUT, *lines[cost : cost + 2]]
+    return "\n".join(shown)
+
+
+def _first(lines: list[str], start: str) -> int:
+    """Where the first line that begins so is; 0 where there is none."""
+    return next((number for number, line in enumerate(lines) if line.startswith(start)), 0)
+
+
+def with_excerpt(page: str, whole: str) -> str:
+    """The README with the record's excerpt between its two marks."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}\n```text\n{excerpt(whole)}\n```\n{END}{rest.split(END)[1]}"
+
+
+if __name__ == "__main__":
+    RECORD.write_text(record(), encoding="utf-8")
+    README.write_text(with_excerpt(README.read_text(encoding="utf-8"), RECORD.read_text(encoding="utf-8")), "utf-8")
