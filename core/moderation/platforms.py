@@ -5,7 +5,8 @@ Owns the shapes of these ports. It does not know any one platform.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from core.models import Posted, PostRef
@@ -102,6 +103,14 @@ class RoleSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What one look told of some messages; the others are looked for again."""
+
+    standing: frozenset[PostRef]
+    gone: frozenset[PostRef]
+
+
 class ReviewSurface(Protocol):
     """Where the people of a platform review cases: cards in a channel of theirs."""
 
@@ -122,6 +131,22 @@ class ReviewSurface(Protocol):
 
     def changed(self) -> Collection[str]:
         """The communities in which channels or rights changed since the last call, by ``PostRef.community``."""
+        ...
+
+    def unheard(self) -> Collection[str]:
+        """The communities in which messages may have been deleted without a word to us since the last call.
+
+        Those of a platform that was connected anew, without hearing what happened meanwhile.
+        """
+        ...
+
+    async def look(self, cards: Sequence[PostRef]) -> Looked:
+        """Look in one request which of our messages in one channel still stand; it tells of one of them at least.
+
+        Raises:
+            PlatformBusy: not now; ``retry_after_seconds`` says when.
+            PlatformUnavailable: the channel is gone, or we may not read it.
+        """
         ...
 
     async def check(self, community: str, channel: str) -> None:

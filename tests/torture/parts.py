@@ -60,6 +60,7 @@ def histories(server: URL | None, seed: int) -> Figures:
             "crash points": len(seen.points),
             "flags": seen.flags,
             "folded": seen.folded,
+            "undone closings": seen.undone,
             "erasures": seen.erasures,
             "chores": seen.chores,
             "sends": ground.sends,

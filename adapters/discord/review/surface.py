@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -36,8 +37,10 @@ from core.i18n.sentences import sentence
 from core.models import PostRef
 from core.moderation.approval import CLOSED
 from core.moderation.cards import Card
+from core.moderation.platforms import Looked
 
 _TRIES: Final = 2
+_PAGE: Final = 100
 _NONCE_CHARACTERS: Final = 25
 _NOBODY: Final = discord.AllowedMentions.none()
 
@@ -52,19 +55,43 @@ class DiscordReviewSurface:
         self._client = client
         self._shown = ShownCards()
         self._changed: set[str] = set()
+        self._unheard: set[str] = set()
 
     def listen(self) -> None:
-        """Hear when a channel's or a role's rights change, and of all that may have changed while nobody heard."""
+        """Hear when a channel's or a role's rights change, and of servers where nobody heard of that for a while."""
         listen(self._client, "guild_channel_update", self._channel_changed)
         listen(self._client, "guild_role_update", self._role_changed)
         listen(self._client, "guild_role_delete", self._role_gone)
         listen(self._client, "guild_channel_delete", self._channel_gone)
         listen(self._client, "ready", self._all_changed)
+        listen(self._client, "guild_available", self._is_there)
+        listen(self._client, "guild_join", self._is_there)
 
     def changed(self) -> frozenset[str]:
         """The servers in which channels or rights changed since the last call."""
         changed, self._changed = frozenset(self._changed), set()
         return changed
+
+    def unheard(self) -> frozenset[str]:
+        """The servers that came with a new session, or that were away; a session taken up again repeats its events."""
+        unheard, self._unheard = frozenset(self._unheard), set()
+        return unheard
+
+    async def look(self, cards: Sequence[PostRef]) -> Looked:
+        """Look at the newest of the cards, and at all that a page of the channel's history shows before it."""
+        community, channel = cards[0].community, cards[0].channel
+        await self.check(community, channel)  # without the right to read the history, it only looks empty
+        newest = discord.Object(max(_id(card.message) for card in cards) + 1)
+        place = self._client.get_partial_messageable(_id(channel))
+        try:
+            with self._client.requests.alone():
+                page = [message.id async for message in place.history(limit=_PAGE, before=newest)]
+        except FAULTS as err:
+            raise of_card(err, self._client, channel) from err
+        reached = min(page) if len(page) == _PAGE else 0
+        seen = frozenset(card for card in cards if _id(card.message) >= reached)
+        standing = frozenset(card for card in seen if _id(card.message) in page)
+        return Looked(standing, seen - standing)
 
     async def check(self, community: str, channel: str) -> None:
         """Look whether cards may be shown in a channel; ``core.moderation.platforms.ReviewSurface`` says the rest."""
@@ -190,7 +217,12 @@ class DiscordReviewSurface:
         self._changed.add(str(role.guild.id))
 
     async def _all_changed(self) -> None:
-        self._changed.update(str(guild.id) for guild in self._client.guilds)
+        guilds = {str(guild.id) for guild in self._client.guilds}
+        self._changed |= guilds
+        self._unheard |= guilds
+
+    async def _is_there(self, guild: discord.Guild) -> None:
+        self._unheard.add(str(guild.id))
 
     def _language_of(self, card: Card) -> str:
         if card.community_language is not None:

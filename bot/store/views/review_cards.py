@@ -106,6 +106,19 @@ async def standing_cards(
     return {str(case_id): str(community_id) for case_id, community_id in await session.execute(query)}
 
 
+async def standing_places(session: Session, board: Board, most: int) -> list[PostRef]:
+    """Where the cards of a community's open cases should stand in its review channel now; the newest ``most``."""
+    query = (
+        select(CaseRow.platform, CaseRow.community, ReviewCardRow.channel, ReviewCardRow.message)
+        .join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
+        .where(CaseRow.community_id == board.community_id, ReviewCardRow.channel == board.channel)
+        .where(CaseRow.state.not_in(CLOSED), ReviewCardRow.digest != "")
+        .order_by(ReviewCardRow.shown_at.desc(), CaseRow.id)
+        .limit(most)
+    )
+    return [PostRef(*place) for place in await session.execute(query)]
+
+
 async def place_of(session: Session, case: CaseRow) -> CardPlace | None:
     """Where a case's card is; ``None`` if it was never shown."""
     row = await session.get(ReviewCardRow, case.id, populate_existing=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 from core.moderation.approval import CLOSED
 from core.moderation.cards import Card
+from core.moderation.platforms import Looked
 
 
 class FakeSurface:
@@ -18,7 +20,8 @@ class FakeSurface:
     ``loses_answers`` is how many of the next calls fail after the card stands. ``line`` holds every call up until it is
     set, ``lines`` those in a community. ``shut`` are communities in whose channel no card with words may be shown,
     ``news`` those that changed.
-    The card of a closed case that is gone stays gone.
+    The card of a closed case that is gone stays gone. ``unheard_in`` are communities in which messages were deleted
+    without a word, ``page`` is how many cards a look tells of, and ``look_faults`` are raised by the next looks.
     """
 
     def __init__(self, platform: str = "sample") -> None:
@@ -32,6 +35,10 @@ class FakeSurface:
         self.always: dict[str, Exception] = {}
         self.shut: dict[str, PlatformUnavailable] = {}
         self.news: set[str] = set()
+        self.unheard_in: set[str] = set()
+        self.page = 100
+        self.looks: list[list[PostRef]] = []
+        self.look_faults: list[Exception] = []
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         self.calls.append((card, channel, shown))
@@ -58,6 +65,17 @@ class FakeSurface:
     def changed(self) -> set[str]:
         news, self.news = self.news, set()
         return news
+
+    def unheard(self) -> set[str]:
+        names, self.unheard_in = self.unheard_in, set()
+        return names
+
+    async def look(self, cards: Sequence[PostRef]) -> Looked:
+        self.looks.append(list(cards))
+        if self.look_faults:
+            raise self.look_faults.pop(0)
+        seen = frozenset(cards[: self.page])
+        return Looked(seen & self.cards.keys(), seen - self.cards.keys())
 
     async def check(self, community: str, channel: str) -> None:
         if community in self.shut:

@@ -1,13 +1,15 @@
-"""The benchmark of the desk, small: that it measures what it says, on both databases."""
+"""The benchmarks of the desk, small: that they measure what they say."""
 
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
 
+import pytest
 from sqlalchemy import URL
 
-from bench.desk import captures, commits, enqueued, paced, raid, raided, worked
+from bench.desk.cards import Plan, measured
+from bench.desk.database import captures, commits, enqueued, paced, raid, raided, worked
 from core.wording.near_duplicates import NEAR_IDENTICAL, likeness_of
 
 
@@ -35,3 +37,16 @@ def test_a_raid_is_near_duplicates_for_the_most_part_and_the_same_each_time() ->
     alike = [likeness_of(text) for text in said]
     repeated = sum(any(one.to(other) >= NEAR_IDENTICAL for other in alike[:at]) for at, one in enumerate(alike))
     assert 0.35 < repeated / len(said) < 0.75
+
+
+@pytest.mark.parametrize("is_troubled", [False, True])
+async def test_the_others_cards_are_timed_and_the_two_in_trouble_are_asked(is_troubled: bool) -> None:
+    """Protects the comparison: the first card of every other community counts, and two channels do refuse."""
+    plan = Plan(communities=5, rounds=1, cases=2, answer_seconds=0.0, is_troubled=is_troubled)
+    found = await asyncio.to_thread(measured, plan)
+    (firsts,) = found["firsts"]
+    assert list(firsts) == plan.others == ["203", "204", "205"]
+    assert min(firsts.values()) > 0
+    requests = found["requests"]
+    assert requests.pop(200) >= 2 * 2 * 3, "each card is written and then filled in"
+    assert set(requests) == ({403, 429} if is_troubled else set())

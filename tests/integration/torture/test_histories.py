@@ -17,6 +17,7 @@ def test_random_histories_break_no_promise() -> None:
         assert ground.figures.crashes > 0
         assert ground.figures.erasures > 0
         assert ground.figures.folded > 0
+        assert ground.figures.undone > 0
 
 
 def test_random_histories_break_no_promise_in_postgresql(postgresql: URL) -> None:

@@ -174,7 +174,7 @@ async def _decide(world: World, place: Place, life: Life) -> None:
     elif life.chance.random() < 0.9:
         await world.approve(case, life.chance.choice((MODERATOR, OTHER_MODERATOR)))
     else:
-        await world.decline(case)
+        await world.close(case)
 
 
 async def _send(world: World, place: Place, life: Life) -> None:

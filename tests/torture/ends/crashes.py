@@ -82,7 +82,7 @@ async def scenario(world: World) -> None:
     await world.take(0)
     await world.give_up(0)
     for case in await world.cases(CaseState.NEEDS_PERSON):
-        await world.decline(case)
+        await world.close(case)
 
 
 async def keeping(world: World) -> None:
@@ -98,7 +98,8 @@ async def keeping(world: World) -> None:
     await world.take(1)
     await world.store(1, 1)
     for case in await world.cases(CaseState.IN_REVIEW):
-        await world.decline(case)
+        await world.close(case)
+    world.clock.advance(world.undo_seconds)
     for what in (Keeping.FOLDED, Keeping.DIGEST, Keeping.ASKED):
         await world.keep_order(what)
     world.clock.advance(RETENTION_DAYS * 24 * 3600 + 1)

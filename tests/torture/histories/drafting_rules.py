@@ -9,6 +9,7 @@ from hypothesis.stateful import rule
 
 from bot.store.cases.cases import Case
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from tests.torture.histories.steps import COPIES, NUMBERS, Steps
 from tests.torture.world.posts import author_of
 from tests.torture.world.world import World
@@ -34,14 +35,20 @@ class DraftingRules(Steps):
     def split(self, number: int) -> None:
         self.on_case(number, lambda world, case: world.split(case), CaseState.FOLDED)
 
-    @rule(number=NUMBERS, how=st.sampled_from(["decline", "withdraw"]))
-    def decide_for_all(self, number: int, how: str) -> None:
-        """What was decided about a campaign's lead case is decided for all of it."""
+    @rule(
+        number=NUMBERS, reason=st.sampled_from(CloseReason), seconds=st.sampled_from((1, 16)), is_undone=st.booleans()
+    )
+    def decide_for_all(self, number: int, reason: CloseReason, seconds: int, is_undone: bool) -> None:
+        """What was decided about a campaign's lead case is decided for all of it, unless it is undone in time."""
 
         async def work(world: World, case: Case) -> None:
             lead = await world.desk.queries.case(await world.lead_of(case))
-            await world.attempt(getattr(world, how)(lead))
+            await world.attempt(world.close(lead, reason))
+            world.clock.advance(seconds)
             await world.close_folded()
+            if is_undone:
+                await world.undo_closing(await world.desk.queries.case(lead.id))
+                await world.close_folded()
 
         self.on_case(number, work, CaseState.FOLDED)
 

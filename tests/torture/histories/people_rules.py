@@ -7,10 +7,14 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from core.moderation.approval import CaseState
+from bot.store.cases.cases import Case
+from core.moderation.approval import CLOSED, CaseState
+from core.moderation.closing import CloseReason
+from core.moderation.roles import Person
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR
 from tests.torture.histories.steps import PEOPLE, SENDS, Steps
 from tests.torture.world.platform import Outcome
+from tests.torture.world.world import World
 
 _MOSTLY: Final = st.sampled_from([True, True, False])
 _SELDOM: Final = st.sampled_from([False, False, True])
@@ -36,9 +40,43 @@ class PeopleRules(Steps):
     def undo(self, number: int) -> None:
         self.on_case(number, lambda world, case: world.undo(case), CaseState.APPROVED)
 
-    @rule(number=st.integers(0, 5), how=st.sampled_from(["decline", "withdraw"]))
-    def close_case(self, number: int, how: str) -> None:
-        self.on_case(number, lambda world, case: getattr(world, how)(case))
+    @rule(number=st.integers(0, 5), reason=st.sampled_from(CloseReason), by=st.sampled_from(PEOPLE))
+    def close_case(self, number: int, reason: CloseReason, by: Person) -> None:
+        self.on_case(number, lambda world, case: world.close(case, reason, by))
+
+    @rule(number=st.integers(0, 5), by=st.sampled_from(PEOPLE))
+    def undo_closing(self, number: int, by: Person) -> None:
+        self.on_case(number, lambda world, case: world.undo_closing(case, by), *CLOSED)
+
+    @rule(
+        number=st.integers(0, 5),
+        reason=st.sampled_from(CloseReason),
+        by=st.sampled_from(PEOPLE),
+        seconds=st.sampled_from((0, 1, 14, 16)),
+    )
+    def change_mind(self, number: int, reason: CloseReason, by: Person, seconds: int) -> None:
+        """A moderator closes a case, and somebody opens it again: the same person in time, or nobody."""
+
+        async def work(world: World, case: Case) -> None:
+            await world.close(case, reason)
+            world.clock.advance(seconds)
+            await world.undo_closing(await world.desk.queries.case(case.id), by)
+
+        self.on_case(number, work, CaseState.IN_REVIEW)
+
+    @rule(number=st.integers(0, 5), is_undone=st.booleans())
+    def dismiss_what_is_edited(self, number: int, is_undone: bool) -> None:
+        """A post is not hateful as it was; once it is edited it is looked at again, unless it already was."""
+
+        async def work(world: World) -> None:
+            case = await world.flag(number)
+            await world.attempt(world.close(case, CloseReason.NOT_HATEFUL))
+            if is_undone:
+                await world.attempt(world.undo_closing(await world.desk.queries.case(case.id)))
+            world.edit(number)
+            await world.hear(number)
+
+        self.do(work)
 
     @rule(number=st.integers(0, 5), outcome=st.sampled_from(SENDS))
     def retract(self, number: int, outcome: Outcome) -> None:

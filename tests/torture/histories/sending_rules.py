@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis.stateful import rule
 
 from bot.store.cases.cases import Case
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.people import OTHER_MODERATOR
 from tests.torture.ends.crash import CrashAt, crashing
 from tests.torture.histories.steps import NUMBERS, PEOPLE, POSTS, READS, SENDS, Steps
@@ -18,7 +20,7 @@ from tests.torture.world.platform import Outcome
 from tests.torture.world.posts import author_of
 from tests.torture.world.world import World
 
-ACTS: Final = ("send", "recover", "draft", "approve", "flag", "undo", "raid", "erase", "fold", "retain")
+ACTS: Final = ("send", "recover", "draft", "approve", "flag", "undo", "close", "raid", "erase", "fold", "retain")
 
 
 class SendingRules(Steps):
@@ -86,7 +88,7 @@ class SendingRules(Steps):
             waiting = await world.cases(CaseState.APPROVED)
             acts: dict[str, Callable[[], Awaitable[object]]] = {
                 "undo": lambda: _each(world.undo, waiting),
-                "withdraw": lambda: _each(world.withdraw, waiting),
+                "withdraw": lambda: _each(partial(world.close, reason=CloseReason.MISTAKE), waiting),
                 "revoke": lambda: world.revoke(person),
                 "pause": lambda: world.pause("*"),
                 "shadow": lambda: world.set_posting(False),
@@ -159,3 +161,6 @@ async def _act(world: World, what: str) -> None:
             await world.retain()
         case "undo":
             await _each(world.undo, await world.cases(CaseState.APPROVED))
+        case "close":
+            await _each(partial(world.close, reason=CloseReason.NOT_HATEFUL), await world.cases(CaseState.IN_REVIEW))
+            await _each(world.undo_closing, await world.cases(CaseState.NO_REPLY))

@@ -35,6 +35,7 @@ class Figures:
     chores: int = 0
     folded: int = 0
     refusals: int = 0
+    undone: int = 0
     points: set[str] = field(default_factory=set)
 
 

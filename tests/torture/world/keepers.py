@@ -5,6 +5,7 @@ Owns what each of them promises, held against the database right after it.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import StrEnum
 from typing import assert_never
 
@@ -112,10 +113,11 @@ class Keepers(Scene):
                 assert_never(what)
 
     async def close_folded(self) -> None:
-        """Folded cases are closed with the one that stood for them, and then none waits for a closed one."""
-        closed = {case.id for case in await self.cases(*CLOSED)}
+        """Folded cases are closed with the one that stood for them, as soon as nobody can undo that any longer."""
+        decided = self.clock() - timedelta(seconds=self.undo_seconds)
+        closed = {case.id for case in await self.cases(*CLOSED) if case.updated_at <= decided}
         before = [case for case in await self.cases(CaseState.FOLDED) if case.campaign_id is not None]
-        await FoldedCases(self.database).do(NOW)
+        await FoldedCases(self.database, undo_seconds=self.undo_seconds).do(NOW)
         for case in before:
             is_decided = await self.lead_of(case) in closed
             is_closed = (await self.desk.queries.case(case.id)).state in CLOSED

@@ -10,8 +10,9 @@ from bot.invariants import Closed, Revoked
 from bot.store.cases import sending
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Session
-from core.moderation.approval import CaseState, text_hash
-from core.moderation.closing import CloseReason, RetractReason
+from bot.store.schema import CaseRow
+from core.moderation.approval import CaseState, text_hash, undone_to
+from core.moderation.closing import CloseReason, RetractReason, closed_as
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR, PLATFORM, pseudonym_of
 from tests.torture.world.posts import numbered_post
@@ -64,11 +65,35 @@ class People(Scene):
     async def undo(self, case: Case) -> None:
         await self.desk.decisions.undo(case.id, case.version, MODERATOR)
 
-    async def decline(self, case: Case) -> None:
-        await self.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.OFF_TONE, "too stiff for us")
+    async def close(
+        self, case: Case, reason: CloseReason = CloseReason.OFF_TONE, by: Person = MODERATOR, note: str = "as I see it"
+    ) -> None:
+        """Somebody closes a case; that its post is not hateful is kept as a label then, and by no other reason."""
+        closed = await self.desk.decisions.close(case.id, case.version, by, reason, note)
+        assert closed.state is closed_as(reason)
+        assert (await self._label(closed) is False) == (reason is CloseReason.NOT_HATEFUL)
 
-    async def withdraw(self, case: Case) -> None:
-        await self.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "flagged by mistake")
+    async def undo_closing(self, case: Case, by: Person = MODERATOR) -> None:
+        """Somebody takes back that a case was closed: only who closed it can, in time, and it waits as before."""
+        last = (await self.desk.queries.history(case.id))[-1]
+        seconds = (self.clock() - last.at).total_seconds()
+        opened = await self.attempt(self.desk.decisions.undo(case.id, case.version, by))
+        if opened is None:
+            assert await self.desk.queries.case(case.id) == case, "What was refused changed the case."
+            return
+        assert last.actor == await pseudonym_of(self.database, by), "Somebody undid what another person decided."
+        assert seconds <= self.undo_seconds, "A closing was undone too late."
+        assert opened.state is undone_to(last.from_state)
+        assert await self._label(opened) is None, "The post of an open case still counts as not hateful."
+        self.figures.undone += 1
+
+    async def _label(self, case: Case) -> bool | None:
+        """Whether the post is hateful, by what people said."""
+
+        async def work(session: Session) -> bool | None:
+            return (await session.get_one(CaseRow, case.id)).is_hateful
+
+        return await self.database.run("read a label", work)
 
     async def split(self, case: Case) -> None:
         """A moderator takes a folded case out of its campaign; from then on it is decided for itself."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sqlalchemy import URL, select
 
+from bot.review.post_status import note_original
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow
 from core.moderation.approval import CaseState
@@ -38,6 +39,12 @@ class World(People, Keepers):
     def delete(self, number: int) -> None:
         """The author takes their post away."""
         self.platform.posts.pop(numbered_post(number).ref, None)
+
+    async def hear(self, number: int) -> None:
+        """The platform says how a post reads now, or that it is gone."""
+        ref = numbered_post(number).ref
+        text = self.platform.posts.get(ref)
+        await self.database.run("note what a post says now", lambda session: note_original(session, ref, text))
 
     # Workers
 
@@ -114,6 +121,7 @@ class World(People, Keepers):
             if not await self.cases(*OPEN) and not await self.is_erasing():
                 break
         if await self.cases(CaseState.FOLDED):
+            self.clock.advance(self.undo_seconds)
             await self.close_folded()
 
 

@@ -65,7 +65,7 @@ async def _live(world: World) -> None:
     await world.send()
     await world.approve(undone)
     await world.undo(await world.desk.queries.case(undone.id))
-    await world.decline(declined)
+    await world.close(declined)
     await world.flag(5)
     await world.take(1)
     await world.flag(6)

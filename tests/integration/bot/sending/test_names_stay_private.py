@@ -1,75 +1,258 @@
-"""No public byte names a person of the desk: whatever they are called and whatever they approve."""
+"""No public byte names a person of the desk or who flagged: whatever they are called and whatever they do."""
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
-from bot.store.engine.database import Session
-from bot.store.people import people
+from adapters.common.words.notices import notice_text
+from adapters.discord.speech.markup import reader_of
+from adapters.sample.community import SampleCommunity
+from bot.compose.desk import build_casework, build_desk
+from bot.drafting.queue import DraftQueue
+from bot.review.attention import Attention
+from bot.sending.outbox import Outbox, SendLimits
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities, people
+from bot.store.schema import Change
+from core.models import FlaggedPost, Posted, PostRef
+from core.moderation.approval import ApprovedReply, CaseState
+from core.moderation.closing import CloseReason, RetractReason
+from core.moderation.community.policy import CommunityPolicy, to_json
+from core.moderation.platforms import ChatPlatform
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import one_row, take
-from tests.fakes.desk.people import COMMUNITY_ID, PLATFORM, pseudonym_of
-from tests.fakes.desk.sending import SendingScene
+from tests.fakes.desk.people import SECRET, pseudonym_of
+from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID
+from tests.fakes.discord.wire import connected_wire
 from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.ports.notifier import FakeNotifier
 
-_OF_NAMES = "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰ"
+_OF_NAMES: Final = "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰ"
 """Letters that no text of these tests has, so that a name in a text is a leak."""
-_OF_TEXTS = "abcdefghijklmnopqrstuvwxyz áéñ.,;!?'-"
-_RUNS = 6
+_SHAPES: Final = (
+    *("{}", "@{}", "<@{}>", "**{}**", "||{}||", "`{}`", "# {}", "{}#1234", "{} {}", "[{}](https://{}.example)"),
+    *("\u202e{}", "\U0001f469\u200d\U0001f680{}", "{}\u0301", "{{0}}{}", "%s{}", "the moderator {}", "antiphon_{}"),
+)
+_letters = st.text(_OF_NAMES, min_size=1, max_size=12)
+_names = st.builds(lambda shape, name: shape.format(*[name] * shape.count("{}")), st.sampled_from(_SHAPES), _letters)
+_ids = st.integers(10**16, 10**19 - 1).map(str)
+_words = st.lists(st.text("abcdefghijklmnopqrstuvwxyzáéñ", min_size=2, max_size=9), min_size=4, max_size=9)
 
 
-def _name(rng: random.Random) -> str:
-    return "".join(rng.choice(_OF_NAMES) for _ in range(rng.randint(1, 12)))
+@dataclass(frozen=True)
+class _Story:
+    """What two moderators and a flagger are called, and what is written; names are in the moderators' notes, too."""
+
+    names: tuple[str, str, str]
+    ids: tuple[str, str, str]
+    words: list[str]
+    language: str
 
 
-def _words(rng: random.Random) -> str:
-    return "We " + " ".join("".join(rng.choice(_OF_TEXTS) for _ in range(rng.randint(5, 40))).split()) + " are here."
+_stories = st.builds(
+    _Story,
+    st.tuples(_names, _names, _names),
+    st.tuples(_ids, _ids, _ids).filter(lambda ids: len(set(ids)) == len(ids)),
+    _words,
+    st.sampled_from(("en", "es", "it", "eu")),
+)
 
 
-@pytest.mark.parametrize("seed", range(2))
-async def test_what_is_posted_names_nobody_of_the_desk(scene: SendingScene, seed: int) -> None:
-    """Neither who flagged, nor either of two who approved, by name, id or pseudonym; in every language of replies."""
-    rng = random.Random(seed)
-    desk_people: list[Person] = []
-    for run in range(_RUNS):
-        first, second, flagger = (Person(PLATFORM, _name(rng) + str(run), _name(rng)) for _ in range(3))
-        desk_people += [first, second, flagger]
-        await _grant(scene, first, second)
-        figure = " 93% of us are glad." if run % 2 else ""
-        await _answer(scene, rng, _words(rng) + figure, (first, second), flagger)
-    replies = [text for _, text in scene.community.replies()]
-    assert len(replies) == _RUNS
-    names = {name for person in desk_people for name in (person.name, person.user)}
-    names |= {await pseudonym_of(scene.database, person) for person in desk_people}
-    for reply in replies:
-        assert not [name for name in names if name in reply]
-        assert not set(reply) & set(_OF_NAMES)
-    assert await one_row(scene.database, "SELECT count(seconded_by) FROM approvals") == (_RUNS // 2,)
+@dataclass
+class _Town:
+    """A community on a platform: somebody writes there, and all that the platform was told can be read again."""
+
+    platform: ChatPlatform
+    community: str
+    clock: FakeClock
+    write: Callable[[str, str], PostRef]
+    told: Callable[[], list[Any]]
 
 
-async def _grant(scene: SendingScene, *moderators: Person) -> None:
-    async def work(session: Session) -> None:
-        for person in moderators:
-            await people.grant(session, COMMUNITY_ID, person, {Role.MODERATOR}, by="test")
+class _Recording(SampleCommunity):
+    """The sample community, which remembers everything that it was handed."""
 
-    await scene.database.run("grant", work)
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock=clock)
+        self.handed: list[Any] = []
+
+    async def post(self, reply: ApprovedReply) -> Posted:
+        self.handed += [reply.text, reply.key, reply.in_reply_to]
+        return await super().post(reply)
+
+    async def retract(self, ref: PostRef) -> None:
+        self.handed.append(ref)
+        await super().retract(ref)
 
 
-async def _answer(
-    scene: SendingScene, rng: random.Random, text: str, moderators: tuple[Person, Person], flagger: Person
-) -> None:
-    """Flag a post, approve this text as an answer, by both if the rules want it, and let it be sent."""
-    written = scene.community.add(f"author {rng.random()}", f"Something unkind: {_words(rng)} {_words(rng)}")
-    await scene.desk.intake.flag(scene.community.flag(written.id, flagger.user))
-    taken = await take(scene.queue)
-    made = suggestion_for(taken.case.post)
-    language = rng.choice(["en", "es", "it", "eu"])
-    case = await scene.queue.store(taken, replace(made, reading=replace(made.reading, language=language)))
-    shown = await scene.desk.queries.rendered(case.id, text)
-    for person in moderators[: 2 if "93%" in text else 1]:
-        await scene.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, person)
-    scene.clock.advance(3600)
-    await scene.outbox.send_due()
+@asynccontextmanager
+async def _sample() -> AsyncIterator[_Town]:
+    clock = FakeClock()
+    town = _Recording(clock)
+
+    def told() -> list[Any]:
+        return [*town.handed, *(post.text for post in town.thread())]
+
+    yield _Town(town, town.community, clock, lambda author, text: town.ref(town.add(author, text).id), told)
+
+
+@asynccontextmanager
+async def _discord() -> AsyncIterator[_Town]:
+    async with connected_wire() as wire:
+        state = wire.state
+
+        def write(author: str, text: str) -> PostRef:
+            said = state.write(state.user(author), CHANNEL_ID, text)
+            return PostRef("discord", str(GUILD_ID), str(CHANNEL_ID), said["id"])
+
+        def told() -> list[Any]:
+            return [*wire.server.requests, *(message["content"] for message in state.messages.values())]
+
+        yield _Town(wire.platform, str(GUILD_ID), wire.clock, write, told)
+        assert not [path for _, path, _ in wire.server.requests if "reactions" in path], "Antiphon reacts to nothing."
+
+
+class _Desk:
+    """A desk for one town, in which one story after the other is played."""
+
+    def __init__(self, database: Database, town: _Town) -> None:
+        self.database, self.town = database, town
+        self.name = town.platform.name
+        self.community_id = communities.community_id(self.name, town.community)
+        self.desk = build_desk(database, undo_seconds=15)
+        self.queue = DraftQueue(database, "worker-1")
+        caps = SendLimits(per_hour=1000, per_day=1000)
+        self.outbox = Outbox(database, {self.name: town.platform}, limits=caps)
+        self.front = build_casework(self.desk, self.outbox)
+        self.notifier = FakeNotifier()
+        self.attention = Attention(database, self.notifier, self.name, "process-1")
+        self.ends = list[CaseState]()
+        self._numbers = count()
+
+    async def set_up(self) -> None:
+        """Replies are posted, and people who flag are told what became of it."""
+        policy = to_json(CommunityPolicy(review_channel="700", tells_flaggers=True))
+
+        async def work(session: Session) -> None:
+            found = await communities.ensure(session, self.name, self.town.community)
+            await communities.change(session, found.id, actor="test", reason="", what=Change.POSTING, policy=policy)
+
+        await self.database.run("set up", work)
+
+    async def play(self, story: _Story) -> None:
+        """From the flag to the end of a case, while everything is held against what these people are called."""
+        persons = [Person(self.name, own, name) for own, name in zip(story.ids, story.names, strict=True)]
+        *moderators, flagger = persons
+        await self._grant(moderators)
+        first, second = moderators
+        number = next(self._numbers)
+        is_seconded, is_closed, is_retracted = number % 2 == 1, number % 4 == 0, number % 4 == 1
+        said = " ".join([*story.words, chr(ord("a") + number % 26) * 5])
+        author = f"author_{number}"
+        ref = self.town.write(author, f"Something unkind: {said} {said[::-1]}")
+        text = await self.town.platform.read(ref)
+        assert text is not None
+        post = FlaggedPost(ref, text, author, flagger.user, "by hand")
+        case_id = (await self.front.flag(post)).case_id
+        taken = await take(self.queue)
+        made = suggestion_for(taken.case.post)
+        case = await self.queue.store(taken, replace(made, reading=replace(made.reading, language=story.language)))
+        await self.desk.decisions.hold(case.id, first)
+        hidden = [*story.ids[:2], *[await pseudonym_of(self.database, person) for person in moderators]]
+        await self._answers_tell_nobody(post, hidden)
+        if is_closed:
+            await self.desk.decisions.close(case.id, case.version, first, CloseReason.OTHER, f"as {first.name} said")
+        else:
+            reply = f"We {said} are here." + (" 93% of us are glad." if is_seconded else "")
+            shown = await self.desk.queries.rendered(case.id, reply)
+            await self.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, first)
+            await self._answers_tell_nobody(post, hidden)
+            if is_seconded:
+                await self.desk.decisions.release(case.id, first)
+                await self.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, second)
+        self.town.clock.advance(3600)
+        await self.outbox.send_due()
+        if is_retracted:
+            case = await self.desk.queries.case(case_id)
+            note = f"{second.name} asked for it"
+            await self.outbox.retract_reply(case.id, case.version, first, RetractReason.OTHER, note)
+            await self.outbox.carry_out_retractions()
+        await self._answers_tell_nobody(post, hidden)
+        await self.attention.step()
+        self._notices_tell_nobody(hidden)
+        self.ends.append((await self.desk.queries.case(case_id)).state)
+        hidden += [flagger.user, await pseudonym_of(self.database, flagger)]
+        _tells_nobody([*map(_bytes, self.town.told())], hidden)
+
+    async def _grant(self, moderators: list[Person]) -> None:
+        async def work(session: Session) -> None:
+            for person in moderators:
+                await people.grant(session, self.community_id, person, {Role.MODERATOR}, by="test")
+
+        await self.database.run("grant", work)
+
+    async def _answers_tell_nobody(self, post: FlaggedPost, hidden: list[str]) -> None:
+        """Who flags the post again is shown its case, and nobody who decides about it."""
+        _tells_nobody([repr(await self.front.flag(post))], hidden)
+
+    def _notices_tell_nobody(self, hidden: list[str]) -> None:
+        """Who flagged is told what came of it in every language, and approvers why a reply was not sent."""
+        for notice, _ in self.notifier.given.values():
+            said = [notice_text(notice, reader_of(language)) for language in ("en", "es", "it", "eu")]
+            _tells_nobody([repr(notice), *said], hidden)
+
+
+def _tells_nobody(said: list[str], hidden: list[str]) -> None:
+    for one in said:
+        assert not set(one) & set(_OF_NAMES), "A name is in it."
+        assert not [each for each in hidden if each in one], "An id or a pseudonym is in it."
+
+
+def _bytes(told: Any) -> str:
+    return told if isinstance(told, str) else json.dumps(told, default=repr, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("town", [_sample, _discord], ids=["sample", "discord"])
+def test_what_is_public_names_nobody_of_the_desk(town: Any, tmp_path: Path) -> None:
+    """Neither who flagged, nor either of two who approved, by name, id or pseudonym, in all that a platform is handed.
+
+    Nor do the answers to a flag and the notices of what came of it, which people may show around.
+    """
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+
+        async def begin() -> _Desk:
+            place = await stack.enter_async_context(town())
+            database = await Database.open(tmp_path / "antiphon.sqlite", secret=SECRET, clock=place.clock)
+            stack.push_async_callback(database.close)
+            made = _Desk(database, place)
+            await made.set_up()
+            return made
+
+        desk = runner.run(begin())
+        try:
+
+            @settings(max_examples=12, deadline=None, phases=(Phase.generate,))
+            @given(story=_stories)
+            def holds(story: _Story) -> None:
+                runner.run(desk.play(story))
+
+            holds()
+            assert {CaseState.POSTED, CaseState.RETRACTED, CaseState.DECLINED} <= set(desk.ends)
+            seconded = runner.run(one_row(desk.database, "SELECT count(seconded_by) FROM approvals"))
+            assert seconded > (0,)
+            assert {notice.outcome for notice, _ in desk.notifier.given.values()} >= {CaseState.POSTED}
+        finally:
+            runner.run(stack.aclose())

@@ -1,4 +1,4 @@
-"""The review board: keeps the cards in a platform's review channels up to date with the cases in the database.
+"""Keeps the cards in a platform's review channels up to date with the cases in the database.
 
 Owns which cards are shown, when, and what happens where a platform cannot show them. The communities are shown side by
 side, and the cards of each one after the other, so that no community waits for what another one's platform says.
@@ -11,13 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from bot.review.board.lost_cards import LostCards
+from bot.review.board.rests import Rests
 from bot.review.cards import build, digest_of
-from bot.review.rests import Rests
 from bot.runtime.faults import reach
 from bot.runtime.waiting import pause
 from bot.store.cases.cases import CARDLESS
@@ -47,6 +48,15 @@ class _Outdated:
     place: PostRef | None
     shown: int
     community_id: str
+    moment: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """What a step does: cases whose card may be outdated, with their communities, and communities to look into."""
+
+    cards: dict[str, str]
+    looks: list[str]
     moment: datetime
 
 
@@ -89,6 +99,7 @@ class ReviewBoard:
         self._again: dict[str, str] = {}  # communities by case, of cards to look at although nothing was counted
         self._swept: datetime | None = None
         self._rests = Rests()
+        self._lost = LostCards(surface)
         self._lanes: dict[str, asyncio.Task[None]] = {}  # by community, what shows its cards now
         self._turn = asyncio.Semaphore(at_once)
         self._is_ending = False
@@ -132,15 +143,17 @@ class ReviewBoard:
             return 0
 
     async def _begin(self) -> int:
-        """Begin to show up to ``batch`` cards that may be outdated; returns how many."""
+        """Begin to show up to ``batch`` cards that may be outdated, and to look for lost ones; returns how many."""
         await self._look_at_channels()
-        found = await self._database.run("look for outdated cards", self._look)
+        due = await self._database.run("look for outdated cards", self._look)
         by_community = dict[str, list[str]]()
-        for case_id, community_id in found.items():
+        for case_id, community_id in due.cards.items():
             by_community.setdefault(community_id, []).append(case_id)
         for community_id, case_ids in by_community.items():
             self._lanes[community_id] = asyncio.create_task(self._show_in_turn(community_id, case_ids))
-        return len(found)
+        for community_id in due.looks:
+            self._lanes[community_id] = asyncio.create_task(self._look_for_lost(community_id, due.moment))
+        return len(due.cards) + len(due.looks)
 
     async def _until_shown(self, seconds: float | None = None) -> None:
         """Wait until all that was begun is shown, or for so many seconds."""
@@ -173,12 +186,27 @@ class ReviewBoard:
         finally:
             self._again |= dict.fromkeys(waiting, community_id)
 
-    async def _look(self, session: Session) -> dict[str, str]:
-        """The cases to look at now, with their communities; none that rest, and none while another process shows."""
+    async def _look_for_lost(self, community: str, moment: datetime) -> None:
+        """Look once which cards of a community are gone, and have those of its open cases shown again."""
+        try:
+            async with self._turn, asyncio.timeout(self._timeout_seconds):
+                gone = await self._lost.look(community)
+        except PlatformBusy as err:
+            self._rests.busy(community, moment, err.retry_after_seconds)
+            return
+        except Exception as err:
+            _LOG.warning("cards on %s cannot be looked for (%s): %s", self._platform, type(err).__name__, community)
+            self._lost.give_up(community)
+            return
+        if gone:
+            await self._database.run("put lost cards up again", lambda session: _put_up_again(session, gone))
+
+    async def _look(self, session: Session) -> _Due:
+        """What to do now; nothing for communities that rest, and nothing while another process shows."""
         if not await self._office.is_held(session):
             self._boards.clear()
             self._again.clear()
-            return {}
+            return _Due({}, [], session.moment)
         await self._notice_changes(session)
         rests = self._rests.at(session.moment)
         resting = rests | self._lanes.keys()
@@ -191,7 +219,7 @@ class ReviewBoard:
         ]
         for case_id in again[: self._batch - len(found)]:
             found[case_id] = self._again.pop(case_id)
-        return found
+        return _Due(found, self._lost.due(resting.union(found.values())), session.moment)
 
     async def _notice_changes(self, session: Session) -> None:
         """Look again at the cards of each community that changed, as by a pause; the first time, of all communities."""
@@ -206,6 +234,7 @@ class ReviewBoard:
         self._unlooked.update(new)
         self._again |= await review_cards.standing_cards(session, new)
         self._boards = boards
+        await self._lost.note(session, boards)
         if self._swept is None or session.moment >= self._swept + _SWEEP:
             # A community where no card may be shown is not looked at, except for cards that must lose their words.
             closed = [community for community, board in boards.items() if not board.channel or community in self._shut]
@@ -220,6 +249,7 @@ class ReviewBoard:
         One in which no card may be shown is told to the managers at once; where cards may be shown again, they are.
         """
         self._news.update(self._surface.changed())
+        self._lost.hear()
         for board in list(self._boards.values()):
             if board.channel and (board.name in self._news or board.community_id in self._unlooked):
                 await self._look_at_channel(board, is_changed=board.name in self._news)
@@ -239,6 +269,7 @@ class ReviewBoard:
             self._rests.end(community)
         if community in self._shut:
             self._shut.discard(community)
+            self._lost.went_unheard(board.name)  # a platform tells of no channel that is closed to us
             await self._database.run("cards may be shown", lambda session: end_trouble(session, community, channel))
 
     async def _bring_up_to_date(self, case_id: str) -> bool:
@@ -328,6 +359,11 @@ class ReviewBoard:
 
     async def _rest(self, session: Session, case_id: str) -> None:
         self._leave(case_id, session.moment, "its rows")
+
+
+async def _put_up_again(session: Session, gone: Collection[PostRef]) -> None:
+    for place in gone:
+        await review_cards.was_deleted(session, place)
 
 
 async def _keep(session: Session, outdated: _Outdated, place: PostRef) -> None:

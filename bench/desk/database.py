@@ -1,7 +1,7 @@
 """What the desk's database costs: captures, a raid, and work under leases, on SQLite and on PostgreSQL.
 
-    python -m bench.desk [--captures 500] [--raid 100000] [--paced 10000] [--jobs 200]
-                         [--only sqlite,postgresql] [--out FILE]
+    python -m bench.desk.database [--captures 500] [--raid 100000] [--paced 10000] [--jobs 200]
+                                  [--only sqlite,postgresql] [--out FILE]
 
 Every row is measured in a process of its own, beside the limit of the same database in the same run: commits of one
 small row, one after the other. PostgreSQL is the server of the tests, started in a folder that is deleted afterwards.
