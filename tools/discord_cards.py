@@ -1,56 +1,96 @@
-"""``python -m tools.discord_cards`` writes docs/discord-cards.md: each card of Discord as a person sees it.
+"""``python -m tools.discord_cards`` writes docs/discord-cards.md: what people see on Discord in each state of a case.
 
-It shows every component in reading order, from the same layouts that are sent, for sample cases that are invented.
+Every message comes out of one run of the whole application (``tests.fakes.discord.every_state``). Owns how the page
+shows it: ids and case numbers are replaced, since they differ from run to run; nothing else is.
 """
 
 from __future__ import annotations
 
+import asyncio
+import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from babel import Locale
-
-from adapters.discord.review.layout import card_layout
-from core.i18n.catalogs import LANGUAGES
-from tests.fakes.discord.messages import proposal_layout, read_as_discord_shows
-from tests.fakes.ports.cards import PROPOSAL, REVIEWED, samples
+from tests.fakes.discord.every_state import Story, every_state
+from tests.fakes.discord.messages import phone_lines, read_as_discord_shows
 
 PAGE = Path(__file__).parent.parent / "docs" / "discord-cards.md"
 _HEAD = """# The cards of Discord
 
-What moderators see in the review channel, as text: one line for each line of a message, buttons in brackets, what is
+What people see in each state of a case, as text: one line for each line of a message, buttons in brackets, what is
 covered until somebody opens it between `||`, times as Discord's marks, which each reader sees in words. Written by
-`python -m tools.discord_cards` from the layouts that are sent; the cases are invented. Other languages show the
-sentences that are translated in `core/i18n/locale`.
+`python -m tools.discord_cards` from one run of the whole application on SimCord, a simulation of Discord: the posts are
+invented, the drafts come from the project's cards and a fake model, and only the run moves the clock. Ids and case
+numbers are replaced. `tests/integration/adapters/discord/test_cards_page.py` makes the same run and compares. Other
+languages show the sentences that are translated in `core/i18n/locale`.
 
-On a phone with 40 characters a line, a card with four drafts, their receipts and a note has 28 lines; the first
-approval stands on line 25 and closing on line 27. While all drafts stood on the card it had 101 lines, with the
-first approval on line 36 and declining on line 100. `tests/unit/adapters/discord/review/test_layout.py` counts them;
-no app was photographed. A draft of more than about 250 characters needs more, since a draft is never cut.
+Not in the run, and so not shown: a case that nobody decided in time, words that were brought by `/counter`, advice to
+report, words of support, and the notice on the rules as first draft.
+
+## Lines and taps
+
+Before is Discord as it was tried on 22 November 2026; now is counted in the run. A phone has 40 characters a line; no
+app was photographed. A draft is never cut, so that a long one needs more lines. With four drafts, their receipts and a
+note the card has 28 lines (`tests/unit/adapters/discord/review/test_layout.py`).
+
+| lines on a phone | before | now |
+|---|---|---|
 """
+_LINES: Final = {"an open card": "40 to 114", "its first approval": "27 to 45", "its first way to close": "up to 114"}
+_TAPS: Final = {
+    "flag a post, see drafts": "3",
+    "approve a draft": "2",
+    "approve one's own words": "3",
+    "dismiss a false alarm": "2, and typing",
+    "close for a reason": "2",
+    "close for something else": "2, and typing",
+    "take a posted reply back": "3, and typing",
+    "undo an approval": "not counted",
+    "undo a closing": "not counted",
+}
+"""What each errand took before; typing was counted by the way."""
+_TYPED: Final = frozenset({"approve one's own words", "close for something else"})
+_ID: Final = re.compile(r"\b[0-9]{15,20}\b")
+_NUMBER: Final = re.compile(r"(?<=\*\*)(\w+ )[0-9A-F]{5}(?=:\*\*)")
+_CASE: Final = re.compile(r"\b[0-9a-f]{32}\b")
 
 
-def page() -> str:
+def page(story: Story) -> str:
     """The whole page."""
-    parts = [_HEAD]
-    parts += [_section(name, card_layout(card, "en").to_components()) for name, card in samples().items()]
-    parts.append(_section("A new card, before its words are filled in", _covered()))
-    parts.append(_section("Before an approval, to one person", proposal_layout(PROPOSAL, "en")[0].to_components()))
-    for language in LANGUAGES[1:]:
-        name = Locale.parse(language).get_display_name("en") or language
-        parts.append(_section(f"In review, in {name}", card_layout(REVIEWED, language).to_components()))
-    return "\n".join(parts)
+    lines = [f"| {name} | {before} | {_lines_now(story)[name]} |" for name, before in _LINES.items()]
+    closed = len(phone_lines(story.pictures["Closed: posted"]))
+    lines.append(f"| a closed card, with the text that was posted | as long as open | {closed} |")
+    taps = ["| taps | before | now |", "|---|---|---|"]
+    for name, before in _TAPS.items():
+        taps.append(f"| {name} | {before}{_typing(name, before)} | {story.taps[name]}{_typing(name, '')} |")
+    table = "\n".join([*lines, "", *taps])
+    sections = [_section(name, components) for name, components in story.pictures.items()]
+    return "\n".join([_HEAD + table + "\n", *sections])
 
 
-def _covered() -> list[dict[str, Any]]:
-    components: list[dict[str, Any]] = card_layout(REVIEWED, "en", covers_all=True).to_components()
-    return components
+def _typing(name: str, said: str) -> str:
+    return ", and typing" if name in _TYPED and "typing" not in said else ""
+
+
+def _lines_now(story: Story) -> dict[str, int]:
+    shown = phone_lines(story.pictures["In review"])
+    starts = ("[Approve", "[Not")
+    found = [next(number for number, line in enumerate(shown, start=1) if start in line) for start in starts]
+    return dict(zip(_LINES, [len(shown), *found], strict=True))
 
 
 def _section(name: str, components: list[dict[str, Any]]) -> str:
     lines = "\n".join(line for component in components for line in _lines(component))
-    return f"## {name}\n\n````text\n{lines}\n````\n"
+    return f"## {name}\n\n````text\n{_settled(lines)}\n````\n"
+
+
+def _settled(text: str) -> str:
+    """The text without what differs from run to run: ids are numbered by their order in it."""
+    known: dict[str, str] = {}
+    text = _ID.sub(lambda found: known.setdefault(found[0], str(111 * (len(known) + 1))), text)
+    return _CASE.sub("0123456789abcdef0123456789abcdef", _NUMBER.sub(r"\g<1>01234", text))
 
 
 def _lines(component: dict[str, Any]) -> Iterator[str]:
@@ -65,5 +105,11 @@ def _lines(component: dict[str, Any]) -> Iterator[str]:
         yield from _lines(child)
 
 
+def main() -> None:
+    """Make the run, and write the page."""
+    with tempfile.TemporaryDirectory() as folder:
+        PAGE.write_text(page(asyncio.run(every_state(Path(folder)))), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    main()

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -102,8 +103,10 @@ def worker_name() -> str:
 
 
 @asynccontextmanager
-async def open_database(settings: Settings, path: Path | None = None) -> AsyncIterator[Database]:
-    """The configured database, or another SQLite file.
+async def open_database(
+    settings: Settings, path: Path | None = None, clock: Callable[[], datetime] | None = None
+) -> AsyncIterator[Database]:
+    """The configured database, or another SQLite file; ``clock`` stands in for the database's own.
 
     Raises:
         StoreUnavailable: the database or the installation's secret cannot be opened.
@@ -111,7 +114,7 @@ async def open_database(settings: Settings, path: Path | None = None) -> AsyncIt
     place: Path | URL = path or settings.database_place
     if isinstance(place, Path):
         make_folder(place.parent, "desk.database")
-    database = await Database.open(place, secret=load_secret(settings.secret_file))
+    database = await Database.open(place, secret=load_secret(settings.secret_file), clock=clock)
     try:
         yield database
     finally:
@@ -131,6 +134,7 @@ async def open_application(
     attempts: int | None = None,
     on_standing: OnStanding = unwatched,
     patience: Patience | None = None,
+    clock: Callable[[], datetime] | None = None,
 ) -> AsyncIterator[Application]:
     """The application over its platforms, which ``bot.serving.running`` connects later.
 
@@ -139,13 +143,14 @@ async def open_application(
             waits for the answer.
         on_standing: is told of each change of a platform's state.
         patience: how long to wait for the platforms.
+        clock: the time, where it is not the database's own.
 
     Raises:
         StoreUnavailable: the database cannot be opened.
         BadSettings: two platforms have the same name.
     """
     wanted, name, platforms = settings.desk, worker_name(), Platforms(served)
-    async with open_database(settings, database_path) as database:
+    async with open_database(settings, database_path, clock) as database:
         desk = build_desk(
             database,
             role_sources=platforms.role_sources,

@@ -6,18 +6,19 @@ Owns that way. Rights are asked again at every choice; a refusal is shown in the
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Final
 
 from adapters.common.desk import DeskAccess
-from adapters.common.manage import cases, setup, targets
+from adapters.common.manage import calls, cases, flagging, rules_notice, setup, targets
+from adapters.common.manage.changes import Chosen, changes_of, form_of
 from adapters.common.manage.managers import CommunityFacts, Manager, require
 from adapters.common.manage.panels import Form, Panel
 from adapters.common.words.errors import explain
-from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.errors import AntiphonError, BadInput, NotAllowed, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
 from core.moderation.community.policy import CommunityPolicy
@@ -28,29 +29,7 @@ FORM_SECONDS: Final = 2.0
 """How long the database may take before a form opens; the strictest platform waits three seconds."""
 _NOTICE: Final = 2000
 _SWITCHES: Final = frozenset({"posting_on_confirmed", "posting_off", "disclosure_on", "disclosure_off"})
-_FORMS: Final = frozenset(
-    {
-        (setup.PANEL, "ask_reaction"),
-        (setup.PANEL, "ask_disclosure_off"),
-        (targets.PANEL, "ask_keywords"),
-        (targets.PANEL, "ask_voice"),
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What a person chose or typed: in which panel and field, the chosen values, and the text of each field."""
-
-    panel: str
-    field: str
-    values: tuple[str, ...] = ()
-    typed: Mapping[str, str] | None = None
-
-    @property
-    def opens_form(self) -> bool:
-        """Whether a form must be shown."""
-        return (self.panel, self.field) in _FORMS
+_MOST_UNSAVED: Final = 100
 
 
 @asynccontextmanager
@@ -80,12 +59,19 @@ class Choosing:
     def __init__(self, desk: DeskAccess, detector: HateDetector | None = None) -> None:
         self._desk = desk
         self._detector = detector
+        self._unsaved = _Unsaved()
 
     async def panel(self, manager: Manager, name: str, facts: CommunityFacts, notice: str = "") -> Panel:
         """A panel with the present settings."""
         if name == cases.PANEL:
             return await self._cases(manager)
         policy = await self._policy(manager)
+        if name == calls.PANEL:
+            return calls.calls_panel(policy, manager.reader, facts, notice)
+        if name == flagging.PANEL:
+            return flagging.flags_panel(policy, manager.reader, notice)
+        if name == rules_notice.PANEL:
+            return rules_notice.notice_panel(policy, manager.reader, notice)
         if name == targets.PANEL:
             return targets.targets_panel(policy, manager.reader, notice, await self._watched(manager, policy))
         return setup.setup_panel(manager, policy, await self._status(manager), facts, notice)
@@ -97,7 +83,8 @@ class Choosing:
             NotAllowed: they may not configure this community.
         """
         await require(self._desk, manager, OnCommunity.CONFIGURE)
-        return _form(chosen, await self._policy(manager), facts, manager.locale)
+        form = form_of(chosen, await self._policy(manager), facts, manager.locale)
+        return self._unsaved.filled(manager, form)
 
     async def answer(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Panel:
         """Do what was chosen; the panel afterwards says what it did, or why not."""
@@ -133,9 +120,17 @@ class Choosing:
             said = await self._do(manager, chosen, facts)
         except AntiphonError as err:
             refused = manager.reader.markup.ours(f"**{gettext('Nothing was changed.', manager.locale)}**")
-            return f"{refused} {explain(err, manager.locale, _NOTICE)}"
+            return f"{refused} {explain(err, manager.locale, _NOTICE)}{self._kept(manager, chosen, err)}"
+        self._unsaved.forget(manager, chosen.panel, chosen.field)
         self._desk.policies.forget(manager.community)
         return said
+
+    def _kept(self, manager: Manager, chosen: Chosen, err: AntiphonError) -> str:
+        """Keep what was typed into a form, if it was the words that were refused; says so, on a line of its own."""
+        if chosen.typed is None or not isinstance(err, BadInput):
+            return ""
+        self._unsaved.keep(manager, chosen.panel, chosen.field, chosen.typed)
+        return f"\n{gettext('What you typed is kept: press the same button again to mend it.', manager.locale)}"
 
     async def _do(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> str:
         await require(self._desk, manager, OnCommunity.CONFIGURE)
@@ -147,7 +142,7 @@ class Choosing:
             await require(self._desk, manager, OnCommunity.GRANT)
 
         def changes(policy: CommunityPolicy) -> dict[str, object]:
-            return _changes(manager, policy, chosen, facts)
+            return changes_of(chosen, policy, facts, manager.locale)
 
         governance, where = self._desk.governance, manager.community
         await governance.configure(self._desk.platform, where, changes, manager.person, is_owner=manager.is_owner)
@@ -168,23 +163,27 @@ class Choosing:
         return gettext("Replies no longer say that Antiphon drafted them.", locale)
 
 
-def _form(chosen: Chosen, policy: CommunityPolicy, facts: CommunityFacts, locale: str) -> Form:
-    if chosen.field == "ask_reaction":
-        return setup.reaction_form(policy, facts, locale)
-    if chosen.field == "ask_disclosure_off":
-        return setup.disclosure_form(locale)
-    return (targets.keywords_form if chosen.field == "ask_keywords" else targets.voice_form)(policy, locale)
+class _Unsaved:
+    """What people typed into forms that were refused, for them to mend; the newest only, and for this process."""
+
+    def __init__(self) -> None:
+        self._typed: OrderedDict[tuple[str, str, str, str], dict[str, str]] = OrderedDict()
+
+    def keep(self, manager: Manager, panel: str, field: str, typed: Mapping[str, str]) -> None:
+        """Keep what a refused form held."""
+        self._typed[_key(manager, panel, field)] = dict(typed)
+        while len(self._typed) > _MOST_UNSAVED:
+            self._typed.popitem(last=False)
+
+    def forget(self, manager: Manager, panel: str, field: str) -> None:
+        """Forget it: the form was saved."""
+        self._typed.pop(_key(manager, panel, field), None)
+
+    def filled(self, manager: Manager, form: Form) -> Form:
+        """The form with what the person typed last, if that was refused."""
+        typed = self._typed.get(_key(manager, form.panel, form.field), {})
+        return replace(form, fields=tuple(replace(one, value=typed.get(one.name, one.value)) for one in form.fields))
 
 
-def _changes(manager: Manager, policy: CommunityPolicy, chosen: Chosen, facts: CommunityFacts) -> dict[str, object]:
-    """The fields of the policy that a choice or a form changes."""
-    typed = dict(chosen.typed or {})
-    if chosen.panel == setup.PANEL:
-        if chosen.field == "reaction":
-            return setup.reaction_changes(typed.get("reaction", ""), facts, manager.locale)
-        return setup.chosen_changes(chosen.field, chosen.values, manager, policy, facts)
-    if chosen.field == "keywords":
-        return targets.keyword_changes(typed)
-    if chosen.field == "voice":
-        return targets.voice_changes(typed, datetime.now(UTC).year, manager.locale)
-    return targets.chosen_changes(chosen.field, chosen.values)
+def _key(manager: Manager, panel: str, field: str) -> tuple[str, str, str, str]:
+    return manager.community, manager.person.user, panel, field

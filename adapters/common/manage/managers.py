@@ -56,6 +56,10 @@ class CommunityFacts(Protocol):
         """Refuse to give a role to everybody."""
         ...
 
+    def check_called(self, role: str, policy: CommunityPolicy, locale: str) -> None:
+        """Refuse to call everybody to a case, or a role that is gone."""
+        ...
+
     def check_reaction(self, emoji: str, locale: str) -> None:
         """Refuse an emoji with which nobody can react."""
         ...

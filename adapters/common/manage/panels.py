@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+from core.i18n.catalogs import gettext
+
+SETUP: Final = "setup"
+"""The panel that the other pages of settings lead back to."""
 
 
 class ChoiceOf(StrEnum):
@@ -41,11 +47,17 @@ class PanelChoice:
 
 @dataclass(frozen=True, slots=True)
 class PanelButton:
-    """A button of a panel; ``is_first`` marks the one that most people want."""
+    """A button of a panel.
+
+    Attributes:
+        is_first: whether most people want this one.
+        panel: the panel that the button belongs to; "" for the one that it stands on.
+    """
 
     field: str
     label: str
     is_first: bool = False
+    panel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +90,8 @@ class Form:
     field: str
     title: str
     fields: tuple[FormField, ...]
+
+
+def back_to_setup(locale: str) -> PanelButton:
+    """The button that leads from another page of settings back to the first."""
+    return PanelButton("again", gettext("Back", locale), panel=SETUP)

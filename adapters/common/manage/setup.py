@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from adapters.common.manage import calls, flagging, rules_notice
 from adapters.common.manage.managers import CommunityFacts, Manager
-from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice
+from adapters.common.manage.panels import SETUP, ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice
 from adapters.common.manage.reports import card_trouble_in_words
+from adapters.common.words.languages import OWN_NAMES
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 
-PANEL: Final = "setup"
+PANEL: Final = SETUP
 ROLE_FIELDS: Final = {"moderators": Role.MODERATOR, "managers": Role.MANAGER, "volunteers": Role.VOLUNTEER}
 _MOST_CHOSEN: Final = 25
 
@@ -73,7 +75,7 @@ def reaction_form(policy: CommunityPolicy, facts: CommunityFacts, locale: str) -
 
 
 def chosen_changes(
-    field: str, values: tuple[str, ...], manager: Manager, policy: CommunityPolicy, facts: CommunityFacts
+    field: str, values: tuple[str, ...], policy: CommunityPolicy, facts: CommunityFacts, locale: str
 ) -> dict[str, object]:
     """What a choice changes, checked against the community.
 
@@ -82,18 +84,18 @@ def chosen_changes(
     """
     if field == "review_channel":
         if values:
-            facts.check_review_channel(values[0], policy, manager.locale)
+            facts.check_review_channel(values[0], policy, locale)
         return {"review_channel": values[0] if values else ""}
     if field == "watched_channels":
-        facts.check_watched_channels(values, policy, manager.locale)
+        facts.check_watched_channels(values, policy, locale)
         return {"watched_channels": values}
     if field == "everybody_role":
         if values:
-            facts.check_everybody(values[0], policy, manager.locale)
+            facts.check_everybody(values[0], policy, locale)
         return {"everybody_role": values[0] if values else ""}
     if field == "language":
         return {"language": None if values == ("any",) else values[0]}
-    facts.check_roles(ROLE_FIELDS[field], values, policy, manager.locale)
+    facts.check_roles(ROLE_FIELDS[field], values, policy, locale)
     return {"roles": roles_with(policy.roles, ROLE_FIELDS[field], values)}
 
 
@@ -157,13 +159,7 @@ def _roles(policy: CommunityPolicy, reader: Reader) -> list[PanelChoice]:
 
 
 def _language(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
-    rows = (
-        ("any", gettext("Each reader's own", reader.locale)),
-        ("en", "English"),
-        ("es", "Español"),
-        ("it", "Italiano"),
-        ("eu", "Euskara"),
-    )
+    rows = (("any", gettext("Each reader's own", reader.locale)), *OWN_NAMES.items())
     title = reader.markup.ours(gettext("**Language** of cards and answers", reader.locale))
     return PanelChoice("language", title, rows=rows, chosen=(policy.language or "any",), least=1)
 
@@ -185,9 +181,14 @@ def _remarks(manager: Manager, policy: CommunityPolicy, status: DeskStatus | Non
 
 
 def _buttons(status: DeskStatus | None, locale: str) -> tuple[PanelButton, ...]:
-    reaction = PanelButton("ask_reaction", gettext("Flag reaction…", locale))
+    pages = (
+        PanelButton("again", gettext("Calls…", locale), panel=calls.PANEL),
+        PanelButton("again", gettext("Who may flag…", locale), panel=flagging.PANEL),
+        PanelButton("again", gettext("Notice on the rules…", locale), panel=rules_notice.PANEL),
+        PanelButton("ask_reaction", gettext("Flag reaction…", locale)),
+    )
     if status is None:
-        return (reaction,)
+        return pages
     if status.is_posting:
         posting = PanelButton("posting_off", gettext("Back to shadow mode", locale))
     else:
@@ -196,4 +197,4 @@ def _buttons(status: DeskStatus | None, locale: str) -> tuple[PanelButton, ...]:
         disclosing = PanelButton("ask_disclosure_off", gettext("Stop saying who drafts…", locale))
     else:
         disclosing = PanelButton("disclosure_on", gettext("Say who drafts", locale))
-    return (reaction, posting, disclosing)
+    return (*pages, posting, disclosing)

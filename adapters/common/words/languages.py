@@ -1,13 +1,17 @@
 """In which language to speak to a person.
 
-Owns the choice between the reader's own language and the community's.
+Owns the choice between the reader's own language and the community's, and what each language calls itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from core.i18n.catalogs import LANGUAGES, language_of
+
+OWN_NAMES: Final = {"en": "English", "es": "Español", "it": "Italiano", "eu": "Euskara"}
+"""What each of our languages calls itself."""
 
 
 def language_for(locale: str | None, community_language: str | None, unknown: Collection[str] = ()) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 import discord
 
-from adapters.common.manage.choosing import Choosing, Chosen, in_time
+from adapters.common.manage.changes import Chosen
+from adapters.common.manage.choosing import Choosing, in_time
 from adapters.common.manage.panels import Panel
 from adapters.discord.connection.acting import acts
 from adapters.discord.connection.client import AntiphonClient

@@ -17,6 +17,7 @@ from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, Pane
 PREFIX: Final = "antiphon:manage:"
 _WATCHED: Final = [discord.ChannelType.text, discord.ChannelType.news, discord.ChannelType.forum]
 _TITLE, _LABEL, _DESCRIPTION = 45, 45, 100
+_IN_A_ROW: Final = 5
 
 
 def custom_id(panel: str, field: str) -> str:
@@ -39,8 +40,9 @@ def panel_layout(panel: Panel, guild: discord.Guild) -> ui.LayoutView:
             view.add_item(ui.ActionRow(_select(panel.name, part, guild)))
         else:
             view.add_item(ui.TextDisplay(part))
-    if panel.buttons:
-        view.add_item(ui.ActionRow(*(_button(panel.name, button) for button in panel.buttons)))
+    for start in range(0, len(panel.buttons), _IN_A_ROW):
+        row = panel.buttons[start : start + _IN_A_ROW]
+        view.add_item(ui.ActionRow(*(_button(button.panel or panel.name, button) for button in row)))
     view.stop()
     return view
 

@@ -189,6 +189,23 @@ class Server:
                     remedy=gettext("Choose a role that only those people have.", locale),
                 )
 
+    def check_called(self, role: str, policy: CommunityPolicy, locale: str) -> None:
+        """Refuse to call everybody, or a role that the server does not have.
+
+        Raises:
+            BadInput: which of the two it is.
+        """
+        if not self._has_role(role):
+            raise BadInput(
+                gettext("The server has no such role.", locale),
+                remedy=gettext("Choose the role of the people who decide cases.", locale),
+            )
+        if role in {str(self.guild.id), policy.everybody_role}:
+            raise BadInput(
+                gettext("Everybody has this role, and everybody would be called.", locale),
+                remedy=gettext("Choose the role of the people who decide cases.", locale),
+            )
+
     def check_reaction(self, emoji: str, locale: str) -> None:
         """Refuse what is not one emoji.
 

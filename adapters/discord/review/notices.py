@@ -32,7 +32,7 @@ class DiscordNotifier:
         if not (role.isascii() and role.isdecimal()) or role == notice.community:
             raise PlatformUnavailable(
                 sentence("There is no role {role} that can be called.", role=role),
-                remedy=sentence("Choose a role of the server with: antiphon community calls."),
+                remedy=sentence("Choose another with /antiphon setup."),
             )
         mentioned = discord.AllowedMentions(
             everyone=False, users=False, roles=[discord.Object(int(role))], replied_user=False

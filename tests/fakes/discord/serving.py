@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import datetime
 
 from bot.compose.application import open_application
 from bot.compose.discord import MakeClient, discord_platform
@@ -21,6 +22,7 @@ async def serve_discord(
     stop: asyncio.Event,
     on_ready: Callable[[str], object],
     make_client: MakeClient,
+    clock: Callable[[], datetime] | None = None,
 ) -> None:
     """Serve until ``stop`` is set; ``on_ready`` gets the line that says how to add the bot to a server."""
 
@@ -29,5 +31,5 @@ async def serve_discord(
             on_ready(standing.note)
 
     served = [discord_platform(settings, make_client)]
-    async with open_application(engine, settings, served, profile, on_standing=hear) as application:
+    async with open_application(engine, settings, served, profile, on_standing=hear, clock=clock) as application:
         await serve(application, stop, settings.desk.drain_seconds)

@@ -22,7 +22,7 @@ from adapters.common.decisions.closing import ask_why, ask_why_retract
 from adapters.common.decisions.deciding import ask_redraft
 from adapters.common.decisions.dialogs import edit_dialog, note_dialog
 from adapters.common.decisions.press import Press, Screen
-from adapters.common.manage import setup, targets
+from adapters.common.manage import calls, flagging, rules_notice, setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager
 from adapters.discord.capture.commands import CaptureCommands, add_commands
 from adapters.discord.connection.client import AntiphonClient
@@ -303,6 +303,9 @@ def panels(locale: str) -> Iterator[discord.ui.LayoutView]:
         yield panel_layout(setup.setup_panel(manager, policy, shown, facts), guild)
     yield panel_layout(setup.confirm_panel(reader_of(locale)), guild)
     yield panel_layout(targets.targets_panel(policy, reader_of(locale)), guild)
+    yield panel_layout(calls.calls_panel(policy, reader_of(locale), facts), guild)
+    yield panel_layout(flagging.flags_panel(policy, reader_of(locale)), guild)
+    yield panel_layout(rules_notice.notice_panel(policy, reader_of(locale)), guild)
 
 
 def forms(locale: str) -> Iterator[discord.ui.Modal]:
@@ -311,6 +314,9 @@ def forms(locale: str) -> Iterator[discord.ui.Modal]:
     facts: CommunityFacts = Server(cast("discord.Guild", None), reads_messages=False)
     yield form_modal(setup.disclosure_form(locale))
     yield form_modal(setup.reaction_form(policy, facts, locale))
+    yield form_modal(calls.hours_form(policy, locale))
+    yield form_modal(calls.time_zone_form(policy, locale))
+    yield form_modal(rules_notice.notice_form("ask_eu", policy, locale))
     yield form_modal(targets.keywords_form(policy, locale))
     yield form_modal(targets.voice_form(policy, locale))
     yield modal_of(edit_dialog(Target(Act.EDIT, CASE_ID, 3), "", locale))

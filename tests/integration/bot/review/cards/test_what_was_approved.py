@@ -94,7 +94,7 @@ async def closed(front: Casework, case: Case, state: CaseState) -> Card:
         (CaseState.WITHDRAWN, "Withdrawn"),
     ],
 )
-async def test_the_page_of_cards_shows_closed_cases_as_the_desk_closes_them(
+async def test_the_samples_of_closed_cards_are_as_the_desk_closes_them(
     front: Casework, in_review: Case, state: CaseState, sample: str, clock: FakeClock
 ) -> None:
     """With the reason of the log, who decided and when, and with the drafts that are still kept."""

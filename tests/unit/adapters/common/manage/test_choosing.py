@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from adapters.common.desk import DeskAccess
-from adapters.common.manage import choosing, setup, targets
-from adapters.common.manage.choosing import Choosing, Chosen, in_time
+from adapters.common.manage import calls, choosing, flagging, rules_notice, setup, targets
+from adapters.common.manage.changes import Chosen
+from adapters.common.manage.choosing import Choosing, in_time
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import Panel, PanelChoice
 from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import Intent, TargetGroup
 from core.moderation.community.careful_watch import FindLabel, WatchRecord
+from core.moderation.community.notices import CallKind
 from core.moderation.community.policy import MAX_KEYWORDS, CommunityPolicy
 from core.moderation.roles import Person, Role
 from tests.fakes.ports.casework import MemoryCasework
@@ -51,6 +53,10 @@ class PlainFacts:
 
     def check_roles(self, role: Role, chosen: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
         if "everybody" in chosen:
+            raise BadInput("That is everybody.", remedy="Choose another.")
+
+    def check_called(self, role: str, policy: CommunityPolicy, locale: str) -> None:
+        if role == "everybody":
             raise BadInput("That is everybody.", remedy="Choose another.")
 
     def check_reaction(self, emoji: str, locale: str) -> None:
@@ -95,6 +101,20 @@ def words(panel: Panel) -> str:
         (Chosen(setup.PANEL, "language", ("eu",)), {"language": "eu"}),
         (Chosen(setup.PANEL, "language", ("any",)), {"language": None}),
         (Chosen(setup.PANEL, "reaction", typed={"reaction": " ! "}), {"reaction": "!"}),
+        (Chosen(calls.PANEL, "threat", ("staff",)), {"calls": {CallKind.THREAT: "staff"}}),
+        (Chosen(calls.PANEL, "second"), {"calls": {}}),
+        (Chosen(calls.PANEL, "waiting_minutes", ("60",)), {"waiting_minutes": 60}),
+        (Chosen(calls.PANEL, "quiet_hours", ("22:00-07:00",)), {"quiet_hours": "22:00-07:00"}),
+        (Chosen(calls.PANEL, "quiet_hours"), {"quiet_hours": ""}),
+        (Chosen(calls.PANEL, "threats_in_quiet_hours", ("yes",)), {"threats_in_quiet_hours": True}),
+        (Chosen(calls.PANEL, "hours", typed={"hours": " 22:30 – 06:15 "}), {"quiet_hours": "22:30-06:15"}),
+        (Chosen(calls.PANEL, "time_zone", typed={"time_zone": " Europe/Madrid "}), {"time_zone": "Europe/Madrid"}),
+        (Chosen(flagging.PANEL, "members_flag", ("yes",)), {"members_flag": True}),
+        (Chosen(flagging.PANEL, "flaggers_needed", ("3",)), {"flaggers_needed": 3}),
+        (Chosen(flagging.PANEL, "tells_flaggers", ("no",)), {"tells_flaggers": False}),
+        (Chosen(rules_notice.PANEL, "eu", typed={"words": " Mesedez. "}), {"norm_notice": {"eu": "Mesedez."}}),
+        (Chosen(rules_notice.PANEL, "eu", typed={"words": " "}), {"norm_notice": {}}),
+        (Chosen(rules_notice.PANEL, "silent", ("es",)), {"norm_notice": {"es": ""}}),
         (Chosen(targets.PANEL, "groups", ("women",)), {"groups": (TargetGroup.WOMEN,)}),
         (Chosen(targets.PANEL, "intents", ("questioning",)), {"intents": (Intent.QUESTIONING,)}),
         (Chosen(targets.PANEL, "one_in", ("5000",)), {"one_in": 5000}),
@@ -125,6 +145,7 @@ async def test_each_choice_changes_its_field(
         (Chosen(setup.PANEL, "watched_channels", ("closed",)), "Nobody can read it."),
         (Chosen(setup.PANEL, "moderators", ("everybody",)), "That is everybody."),
         (Chosen(setup.PANEL, "reaction", typed={"reaction": "no"}), "That is no emoji."),
+        (Chosen(calls.PANEL, "threat", ("everybody",)), "That is everybody."),
         (Chosen(targets.PANEL, "voice", typed={"evidence_since": "1066"}), "1066"),
     ],
 )
@@ -153,23 +174,88 @@ async def test_who_owns_the_community_begins_it(panels: Choosing, governance: Fa
     """Without any role of Antiphon's yet, and without a look at its numbers."""
     panel = await panels.answer(OWNER, Chosen(setup.PANEL, "moderators", ("staff",)), FACTS)
     assert governance.policies["town"].roles == {"staff": Role.MODERATOR}
-    assert [button.field for button in panel.buttons] == ["ask_reaction"]
+    assert [button.field for button in panel.buttons] == ["again", "again", "again", "ask_reaction"]
 
 
-async def test_what_another_manager_saved_meanwhile_is_kept() -> None:
-    """A choice of roles is made from the settings as they are when it is saved."""
+@pytest.mark.parametrize(
+    ("chosen", "meanwhile", "both"),
+    [
+        (
+            Chosen(setup.PANEL, "moderators", ("staff",)),
+            CommunityPolicy(roles={"helpers": Role.VOLUNTEER}),
+            CommunityPolicy(roles={"helpers": Role.VOLUNTEER, "staff": Role.MODERATOR}),
+        ),
+        (
+            Chosen(calls.PANEL, "threat", ("staff",)),
+            CommunityPolicy(calls={CallKind.SECOND: "helpers"}),
+            CommunityPolicy(calls={CallKind.SECOND: "helpers", CallKind.THREAT: "staff"}),
+        ),
+        (
+            Chosen(rules_notice.PANEL, "eu", typed={"words": "Mesedez."}),
+            CommunityPolicy(norm_notice={"es": "", "en": "Please."}),
+            CommunityPolicy(norm_notice={"es": "", "en": "Please.", "eu": "Mesedez."}),
+        ),
+        (
+            Chosen(rules_notice.PANEL, "silent", ("es",)),
+            CommunityPolicy(norm_notice={"en": "Please."}),
+            CommunityPolicy(norm_notice={"es": "", "en": "Please."}),
+        ),
+    ],
+)
+async def test_what_another_manager_saved_meanwhile_is_kept(
+    chosen: Chosen, meanwhile: CommunityPolicy, both: CommunityPolicy
+) -> None:
+    """A choice that keeps a part is made from the settings as they are when it is saved."""
 
     class Hurried(FakeGovernance):
         """Somebody else is a moment faster."""
 
         async def configure(self, *args: Any, **how: Any) -> CommunityPolicy:
-            self.policies["town"] = CommunityPolicy(roles={"helpers": Role.VOLUNTEER})
+            self.policies["town"] = meanwhile
             return await super().configure(*args, **how)
 
     governance = Hurried()
     panels = Choosing(DeskAccess("plain", MemoryCasework(), governance))
-    await panels.answer(OWNER, Chosen(setup.PANEL, "moderators", ("staff",)), FACTS)
-    assert governance.policies["town"].roles == {"helpers": Role.VOLUNTEER, "staff": Role.MODERATOR}
+    await panels.answer(OWNER, chosen, FACTS)
+    assert governance.policies["town"] == both
+
+
+async def test_what_was_typed_into_a_refused_form_is_there_again(panels: Choosing, governance: FakeGovernance) -> None:
+    """For the person who typed it, until it is saved; a lost right keeps nothing."""
+    governance.grant("3", Role.MANAGER)
+    ask, other = Chosen(setup.PANEL, "ask_reaction"), replace(MANAGER, person=Person("plain", "3", "Eli"))
+    panel = await panels.answer(MANAGER, Chosen(setup.PANEL, "reaction", typed={"reaction": "flag"}), FACTS)
+    assert "What you typed is kept" in words(panel)
+    assert [field.value for field in (await panels.form(MANAGER, ask, FACTS)).fields] == ["flag"]
+    assert [field.value for field in (await panels.form(other, ask, FACTS)).fields] == [""]
+    await panels.answer(MANAGER, Chosen(setup.PANEL, "reaction", typed={"reaction": "!"}), FACTS)
+    governance.policies["town"] = CommunityPolicy(reaction="?")
+    assert [field.value for field in (await panels.form(MANAGER, ask, FACTS)).fields] == ["?"]
+    panel = await panels.answer(STRANGER, Chosen(setup.PANEL, "reaction", typed={"reaction": "!"}), FACTS)
+    assert "What you typed is kept" not in words(panel)
+
+
+async def test_each_page_of_settings_leads_to_the_others_and_back(panels: Choosing) -> None:
+    """By buttons that name their page, so that they work after a restart."""
+    first = await panels.panel(MANAGER, setup.PANEL, FACTS)
+    pages = {button.panel for button in first.buttons if button.panel}
+    assert pages == {calls.PANEL, flagging.PANEL, rules_notice.PANEL}
+    for page in pages:
+        opened = await panels.answer(MANAGER, Chosen(page, "again"), FACTS)
+        assert opened.name == page
+        assert opened.buttons[-1].panel == setup.PANEL
+
+
+async def test_hours_and_minutes_that_no_row_names_are_shown_and_kept(
+    panels: Choosing, governance: FakeGovernance
+) -> None:
+    """Set on the command line, or typed into the form."""
+    governance.policies["town"] = CommunityPolicy(quiet_hours="22:30-06:15", waiting_minutes=45)
+    panel = await panels.panel(MANAGER, calls.PANEL, FACTS)
+    rows = {part.field: part for part in panel.parts if isinstance(part, PanelChoice)}
+    assert dict(rows["quiet_hours"].rows)["22:30-06:15"] == "22:30–06:15"
+    assert dict(rows["waiting_minutes"].rows)["45"] == "45 minutes"
+    assert (rows["quiet_hours"].chosen, rows["waiting_minutes"].chosen) == (("22:30-06:15",), ("45",))
 
 
 def test_a_role_gives_one_thing_only() -> None:

@@ -41,7 +41,6 @@ from tests.fakes.discord.messages import (
     texts_of,
 )
 from tests.fakes.ports.cards import AT, CASE_ID, DRAFTS, NOTICE, PROPOSAL, REALISTIC, REVIEWED, samples
-from tools.discord_cards import PAGE, page
 
 _SECRET = "zqxj"
 """Stands in posts alone, so that it can be looked for."""
@@ -434,8 +433,3 @@ def test_a_proposal_says_each_thing_once() -> None:
     shown = read_as_discord_shows("\n".join(texts_of(proposal_layout(proposal, "en")[0].to_components())))
     assert shown.count(reason) == 1
     assert "Check: Another thing." in shown
-
-
-def test_the_page_of_cards_is_what_its_command_writes() -> None:
-    """The page in docs shows the cards as they are."""
-    assert PAGE.read_text(encoding="utf-8") == page(), "Run: python -m tools.discord_cards"
