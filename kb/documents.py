@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Protocol
 
-from core.models import TargetGroup
+from core.models import Source, TargetGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,10 @@ class Listed:
         id: the same in every listing, with the source in front: ``un:A/RES/76/227``, ``eurlex:32008F0913``.
         source: the name of the source: ``un``, ``eurlex``, ``fra``, ``folder``.
         url: where the file is fetched from.
-        page: where people can read about the document; shown with every receipt.
+        page: where people can read about the document; shown with every receipt. Without an address of the web it is
+            the document's id.
+        title: "" where the source does not say; then what the file says comes in (``kb.ingest``).
+        publisher: "" where the source does not say, likewise.
         type: the kind of document, in the source's words: resolution, report, directive.
         language: ISO 639-1, or ``None`` where the source does not say.
         target_groups: the groups whose keywords found it.
@@ -46,6 +49,26 @@ class Listed:
     licence: str | None = None
     jurisdiction: str | None = None
     expires: date | None = None
+
+
+_OWN_FILE = "a file of this community"
+
+
+def citation(document: Listed, page: int | None = None) -> Source:
+    """What people are told of where a passage stands, so that they can open it.
+
+    A document without an address of the web is a file of the community, and is named as one.
+    """
+    url = document.page if document.page.startswith(("http://", "https://")) else ""
+    file = "" if url else document.id.partition(":")[2].partition("#")[0].rpartition("/")[2]
+    where = (document.document, page and f"p. {page}", file, "" if url or not document.publisher else _OWN_FILE)
+    return Source(
+        document.publisher or (document.id.partition(":")[0] if url else _OWN_FILE),
+        document.title,
+        document.year,
+        ", ".join(str(part) for part in where if part) or None,
+        url,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +106,18 @@ class Parsed:
 
     Attributes:
         title: the document's own title, where the file holds one.
+        author: who wrote or published it, as the file says.
+        year: when it was made or published, as the file says.
+        language: ISO 639-1, as it was detected; ``None`` where nobody looked.
         notes: what a person should know: hidden text that was taken out, pages that were read by OCR.
     """
 
     pages: tuple[Page, ...]
     title: str | None = None
     notes: tuple[str, ...] = field(default=())
+    author: str | None = None
+    year: int | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import PurePosixPath
 
 from core.errors import DocumentRefused
 from core.wording.injection.injection import instructs
 from core.wording.language import detect
 from kb.documents import DocumentSource, Fetched, Listed, Page, Parsed, Span, Wanted
-from kb.library.library import Library, State, Trust
+from kb.library.library import Library, Revision, Says, State, Trust
 
 MAX_PARAGRAPHS = 2000
 """The most paragraphs of one document, so that no document answers everything."""
@@ -37,15 +38,24 @@ class DocumentOutcome(StrEnum):
     REFUSED = "refused"
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A document that a build refused, and why."""
+
+    document: str
+    reason: str
+
+
 @dataclass
 class Built:
-    """What a build did so far: how many documents had each outcome, and which of them wait for acceptance."""
+    """What a build did so far: how many documents had each outcome, which were refused, and how many wait."""
 
     outcomes: Counter[DocumentOutcome] = field(default_factory=Counter)
     waiting: int = 0
     paragraphs: int = 0
     listings: int = 0
     listings_done: int = 0
+    refused: list[Refusal] = field(default_factory=list)
 
 
 OnBuilt = Callable[[Built, Listed | None], None]
@@ -93,40 +103,107 @@ class Ingest:
         await asyncio.to_thread(self.library.walks.forget, walk)
         return built
 
+    async def once(self, wanted: Wanted) -> Built:
+        """Take what is wanted without a note of how far it came: for a source of a single file."""
+        built = Built()
+        for listing in self.source.listings(wanted):
+            cursor, is_done = None, False
+            while not is_done:
+                page = await self.source.list(listing, cursor)
+                for listed in page.documents:
+                    built.outcomes[await self.take(listed, built)] += 1
+                cursor, is_done = page.cursor, page.cursor is None
+        return built
+
     async def take(self, listed: Listed, built: Built) -> DocumentOutcome:
-        """Fetch, read and keep one document, or refuse it and note the reason."""
-        await asyncio.to_thread(self.library.note, listed)
-        if not self.refetch and await asyncio.to_thread(self.library.is_settled, listed.id):
-            return DocumentOutcome.KNOWN
+        """Fetch, read and keep one document, or refuse it and note the reason.
+
+        A document that is kept already stays as it is when it is refused: its citation, too.
+        """
         before = await asyncio.to_thread(self.library.revisions, listed.id)
+        if not self.refetch and await asyncio.to_thread(self.library.is_settled, listed.id):
+            await asyncio.to_thread(self._note, listed, before)
+            return DocumentOutcome.KNOWN
         try:
             fetched = await self.source.fetch(listed)
             if before and before[0].sha256 == fetched.sha256:
+                await self._unchanged(listed, before, fetched)
                 return DocumentOutcome.UNCHANGED
-            await asyncio.to_thread(self._refuse_copy, listed, fetched)
+            if await asyncio.to_thread(self._is_copy, listed, fetched):
+                return DocumentOutcome.UNCHANGED
             parsed = await self.parse(fetched, listed.language)
             parsed, spans = await asyncio.to_thread(self._cut, listed, parsed)
         except DocumentRefused as err:
-            await asyncio.to_thread(self.library.refuse, listed.id, str(err))
+            await asyncio.to_thread(self._refuse, listed, before, str(err))
+            built.refused.append(Refusal(listed.id, str(err)))
             return DocumentOutcome.REFUSED
         state = State.ACCEPTED if self._is_trusted(listed, parsed) else State.QUARANTINED
+        is_served = any(one.state is State.ACCEPTED for one in before)
+        newest = None if is_served and state is State.QUARANTINED else parsed
+        await asyncio.to_thread(self._note, listed, before, newest)
         await asyncio.to_thread(self.library.add, listed.id, fetched, parsed, spans, state)
         built.waiting += state is State.QUARANTINED
         built.paragraphs += len(spans)
         return DocumentOutcome.CHANGED if before else DocumentOutcome.NEW
 
-    def _refuse_copy(self, listed: Listed, fetched: Fetched) -> None:
+    async def _unchanged(self, listed: Listed, before: Sequence[Revision], fetched: Fetched) -> None:
+        """Note how it is listed now. A file that an older Antiphon kept is asked what it says about itself."""
+        newest = None
+        if before[0].says is None and not (listed.title and listed.publisher and listed.language):
+            newest = self._with_language(listed, await self.parse(fetched, listed.language))
+            await asyncio.to_thread(self.library.note_says, before[0].revision, newest)
+        await asyncio.to_thread(self._note, listed, before, newest)
+        await asyncio.to_thread(self.library.refuse, listed.id, None)
+
+    def _note(self, listed: Listed, before: Sequence[Revision], newest: Parsed | None = None) -> None:
+        """Store how a document is listed; what its source does not say is what its file says.
+
+        Args:
+            newest: what its file says now, unless an older revision is served.
+        """
+        says = Says(newest.title, newest.author, newest.year, newest.language) if newest else self._says(listed, before)
+        self.library.note(_described(listed, says))
+
+    def _says(self, listed: Listed, before: Sequence[Revision]) -> Says:
+        """What is known from the file of the revision that is served, or of the newest one."""
+        if not before:
+            return Says()
+        shown = next((one for one in before if one.state is State.ACCEPTED), before[0])
+        if shown.says is not None:
+            return shown.says
+        kept, _ = self.library.document(listed.id)
+        return Says(kept.title, kept.publisher, kept.year, kept.language)
+
+    def _refuse(self, listed: Listed, before: Sequence[Revision], reason: str) -> None:
+        if not before:
+            self.library.note(_described(listed, Says()))
+        self.library.refuse(listed.id, reason)
+
+    def _is_copy(self, listed: Listed, fetched: Fetched) -> bool:
+        """Whether it is kept already from a copy of its folder; what is said about this one then counts.
+
+        Raises:
+            DocumentRefused: the same file is kept under another name.
+        """
         holder = self.library.holder_of(fetched.sha256)
-        if holder not in (None, listed.id):
+        if holder in (None, listed.id):
+            return False
+        kept, _ = self.library.document(str(holder))
+        if kept.source != listed.source or kept.id.partition(":")[2] != listed.id.partition(":")[2]:
             raise DocumentRefused(f"It is the same file as {holder}.")
+        if listed.title:
+            self._note(replace(listed, id=kept.id), self.library.revisions(kept.id))
+        return True
+
+    def _with_language(self, listed: Listed, parsed: Parsed) -> Parsed:
+        text = "\n".join(page.text for page in parsed.pages)
+        language = listed.language or detect(text[:_READ_FOR_LANGUAGE], self.expected_language)
+        return replace(parsed, language=language)
 
     def _cut(self, listed: Listed, parsed: Parsed) -> tuple[Parsed, tuple[Span, ...]]:
         """The paragraphs, and notes on what a person should know before accepting them."""
-        text = "\n".join(page.text for page in parsed.pages)
-        language = listed.language or detect(text[:_READ_FOR_LANGUAGE], self.expected_language)
-        if listed.language is None and language is not None:
-            self.library.note(replace(listed, language=language))
-        spans = self.cut(parsed.pages, language)
+        parsed = self._with_language(listed, parsed)
+        spans = self.cut(parsed.pages, parsed.language)
         if not spans:
             raise DocumentRefused("There is no paragraph in it.")
         notes = list(parsed.notes)
@@ -147,6 +224,25 @@ class Ingest:
 
 
 _ORDERS = "it speaks to a language model"
+
+
+def _described(listed: Listed, says: Says) -> Listed:
+    """A document as people are shown it: what its source says, then its file, then its name."""
+    title, author = (None if text and instructs(text) else text for text in (says.title, says.author))
+    return replace(
+        listed,
+        title=listed.title or title or _name(listed.id),
+        publisher=listed.publisher or author or "",
+        year=says.year if listed.year is None else listed.year,
+        language=listed.language or says.language,
+    )
+
+
+def _name(document: str) -> str:
+    """A title out of a document's id: the name of its file, and of a line its number or key."""
+    path, _, line = document.partition(":")[2].partition("#")
+    words = PurePosixPath(path).stem.replace("_", " ").replace("-", " ").strip() or document
+    return f"{words}, line {line}" if line else words
 
 
 def _walk_name(source: str, wanted: Wanted) -> str:

@@ -1,58 +1,37 @@
 """The library as the application opens it: its folder, its sources, its index.
 
-Owns which part is made with which setting. The commands decide what to do with the parts.
+Owns which part is made with which setting. The commands decide what to do with the parts. The index, its model and the
+sites are imported where they are used: most commands need the documents only, and should begin at once.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from bot.compose.engine import make_folder, open_embedder, open_qdrant
-from bot.compose.settings import Settings
-from core.errors import BadInput, IndexUnavailable
-from core.models import TargetGroup
-from kb.documents import DocumentSource, Wanted
-from kb.ingest import Built, Ingest, OnBuilt
+from core.errors import BadInput, DocumentRefused, SourceUnavailable
+from kb.documents import DocumentSource, Listed, Wanted
 from kb.library.library import Library, Revision, State
-from kb.parsing.paragraphs import spans
-from kb.parsing.parse import parse
-from kb.shelf.local import Indexed, LocalShelf
-from kb.sources.eurlex import EurLex
-from kb.sources.folder import Folder
-from kb.sources.fra import Fra
-from kb.sources.polite import PoliteClient
-from kb.sources.un import UnDigitalLibrary
+from kb.sources.folder.folder import Folder
+from kb.sources.folder.own_files import forget_file, own_folder
+
+if TYPE_CHECKING:
+    from bot.compose.settings import Settings
+    from kb.ingest import Built, Ingest, OnBuilt
+    from kb.shelf.local import Indexed, LocalShelf
 
 SOURCES: Final = ("un", "eurlex", "fra", "folder")
 """What ``kb build`` collects from."""
 
-_LOCAL = "local"
+_EVER = 0
 _AROUND = 300
 
 OnProgress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What a person says about their own document."""
-
-    title: str
-    publisher: str
-    url: str
-    year: int | None = None
-    language: str | None = None
-    jurisdiction: str | None = None
-    licence: str | None = None
-    expires: date | None = None
-    target_groups: tuple[TargetGroup, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +49,14 @@ class OpenLibrary:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        make_folder(settings.library_folder, "kb.folder")
         self.library = Library(settings.library_folder)
-        self._shelf = LocalShelf(self.library, open_embedder(settings))
+
+    @cached_property
+    def _shelf(self) -> LocalShelf:
+        from bot.compose.engine import open_embedder
+        from kb.shelf.local import LocalShelf
+
+        return LocalShelf(self.library, open_embedder(self._settings))
 
     def close(self) -> None:
         """Close the files."""
@@ -82,7 +66,23 @@ class OpenLibrary:
         self, source: DocumentSource, wanted: Wanted, on_built: OnBuilt = lambda _, __: None, *, refetch: bool = False
     ) -> Built:
         """Collect the wanted documents. Raises ``SourceUnavailable`` and ``IndexUnavailable``."""
-        ingest = Ingest(
+        ingest = self._ingest(await self._named(source), refetch=refetch)
+        return await ingest.build(wanted, on_built)
+
+    async def add(self, source: DocumentSource) -> Built:
+        """Take a file of one's own, whatever its age; nothing is kept of one that is refused."""
+        built = await self._ingest(await self._named(source), refetch=True).once(Wanted(since=_EVER))
+        for refusal in built.refused:
+            if not self.library.revisions(refusal.document):
+                self.remove(refusal.document)
+        return built
+
+    def _ingest(self, source: DocumentSource, *, refetch: bool) -> Ingest:
+        from kb.ingest import Ingest
+        from kb.parsing.paragraphs import spans
+        from kb.parsing.parse import parse
+
+        return Ingest(
             source,
             self.library,
             lambda fetched, language: parse(fetched, language=language),
@@ -90,7 +90,34 @@ class OpenLibrary:
             expected_language=self._settings.community.language,
             refetch=refetch,
         )
-        return await ingest.build(wanted, on_built)
+
+    async def _named(self, source: DocumentSource) -> DocumentSource:
+        """The source; a folder has the name that the library keeps for it."""
+        if not isinstance(source, Folder):
+            return source
+
+        async def holds(listed: Listed, hashes: frozenset[str]) -> bool:
+            try:
+                fetched = await source.called(listed.id.partition(":")[0]).fetch(listed)
+            except (DocumentRefused, SourceUnavailable):
+                return False
+            return fetched.sha256 in hashes
+
+        return source.called(await self.library.folders.name_of(source.path, holds))
+
+    def remove(self, document: str) -> None:
+        """Remove a document, and the copy of a file that was added by itself. Raises ``BadInput``."""
+        listed, _ = self.library.document(document)
+        place = self.library.folders.path_of(document)
+        self.library.remove(document)
+        if place == own_folder(self.library.folder):
+            forget_file(place, listed.url)
+
+    def check_source(self, name: str) -> None:
+        """Raises ``BadInput``, with the sources that there are, for a name that is none of them."""
+        known = list(dict.fromkeys([*SOURCES, *self.library.counts()]))
+        if name not in known:
+            raise BadInput(f"There is no source {name!r}.", remedy=f"There are: {', '.join(known)}.")
 
     async def follow(self) -> Indexed:
         """Bring the index up to date. Raises ``IndexUnavailable``."""
@@ -109,6 +136,8 @@ class OpenLibrary:
         """Copy all that is served to the Qdrant server; returns how many paragraphs. Raises ``IndexUnavailable``."""
         if not settings.kb.qdrant_url:
             raise BadInput("No Qdrant server is named.", remedy="Set qdrant_url in [kb].")
+        from bot.compose.engine import open_embedder, open_qdrant
+
         shelf = open_qdrant(settings, open_embedder(settings))
 
         def work() -> int:
@@ -138,9 +167,23 @@ class OpenLibrary:
         before, after = page.text[: paragraph.start][-_AROUND:], page.text[paragraph.end :][:_AROUND]
         return Passage(page.number, before, paragraph.text, after)
 
-    def waiting_revision(self, document: str) -> Revision:
-        """The revision of a document that waits to be accepted. Raises ``BadInput`` if none waits."""
-        self.library.document(document)
+    def document_of(self, named: str) -> str:
+        """The id of a document, which is named by it or by the number that `kb waiting` shows. Raises ``BadInput``."""
+        if not named.isdecimal():
+            return self.library.document(named)[0].id
+        found = self.library.revision(int(named))
+        if found is None:
+            raise BadInput(f"Nothing has the number {named}.", remedy="See `antiphon kb waiting`.")
+        return found.document
+
+    def waiting_revision(self, named: str) -> Revision:
+        """What waits to be accepted of a document, by its id or its number. Raises ``BadInput`` if nothing waits."""
+        document = self.document_of(named)
+        if named.isdecimal():
+            numbered = self.library.revision(int(named))
+            if numbered is not None and numbered.state is State.QUARANTINED:
+                return numbered
+            raise BadInput(f"Number {named} does not wait to be accepted.", remedy="See `antiphon kb waiting`.")
         for revision in self.library.revisions(document):
             if revision.state is State.QUARANTINED:
                 return revision
@@ -158,8 +201,10 @@ async def open_library(settings: Settings) -> AsyncIterator[OpenLibrary]:
 
 
 @asynccontextmanager
-async def open_source(settings: Settings, name: str, folder: Path | None) -> AsyncIterator[DocumentSource]:
-    """A source by its name.
+async def open_source(
+    settings: Settings, name: str, folder: Path | None, only: str = ""
+) -> AsyncIterator[DocumentSource]:
+    """A source by its name; of a folder all files, or ``only`` one.
 
     Raises:
         BadInput: there is no source with this name, or a folder is missing or not needed.
@@ -170,8 +215,13 @@ async def open_source(settings: Settings, name: str, folder: Path | None) -> Asy
     if (name == "folder") != (folder is not None):
         raise BadInput("--folder goes with --source folder, and only with it.", remedy="Name both, or neither.")
     if folder is not None:
-        yield Folder(folder)
+        yield Folder(folder, only=only)
         return
+    from kb.sources.eurlex import EurLex
+    from kb.sources.fra import Fra
+    from kb.sources.polite import PoliteClient
+    from kb.sources.un import UnDigitalLibrary
+
     kb = settings.kb
     base_url = {"un": kb.un_url, "eurlex": kb.eurlex_url, "fra": kb.fra_url}[name]
     async with PoliteClient(base_url, contact=kb.contact) as client:
@@ -179,30 +229,3 @@ async def open_source(settings: Settings, name: str, folder: Path | None) -> Asy
             yield UnDigitalLibrary(client, is_approved=kb.un_approved)
         else:
             yield EurLex(client) if name == "eurlex" else Fra(client)
-
-
-def keep_file(settings: Settings, file: Path, about: Metadata) -> Path:
-    """Copy a file, with what is said about it, into the library's own folder of documents; returns that folder.
-
-    Raises:
-        BadInput: there is no such file.
-        IndexUnavailable: it cannot be written.
-    """
-    if not file.is_file():
-        raise BadInput(f"There is no file {file}.", remedy="Name a PDF, HTML, DOCX, TXT or JSONL file.")
-    place = settings.library_folder / _LOCAL
-    fields = {
-        "title": about.title, "publisher": about.publisher, "url": about.url, "year": about.year,
-        "language": about.language, "jurisdiction": about.jurisdiction, "licence": about.licence,
-        "target_groups": [group.value for group in about.target_groups] or None,
-    }  # fmt: skip
-    lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items() if value is not None]
-    lines += [f"expires = {about.expires.isoformat()}"] if about.expires else []
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        (place / f"{file.name}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        if file.resolve() != (place / file.name).resolve():
-            shutil.copyfile(file, place / file.name)
-    except OSError as err:
-        raise IndexUnavailable(f"{file} cannot be kept: {err}.", remedy="Free some space, and try again.") from err
-    return place

@@ -13,16 +13,18 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from core.errors import BadInput, IndexUnavailable
 from core.i18n.sentences import sentence
 from kb.documents import Fetched, Listed, Page, Parsed, Span
-from kb.library.nouns import Paragraph, Revision, State, Trust, groups_in, listed_in, revision_in
+from kb.library.folders import Folders
+from kb.library.nouns import Paragraph, Revision, Says, State, Trust, groups_in, listed_in, revision_in
 from kb.library.store import Store
 from kb.library.walks import Walks
 
-__all__ = ["Library", "Paragraph", "Revision", "State", "Trust"]
+__all__ = ["Library", "Paragraph", "Revision", "Says", "State", "Trust"]
 
 _FILES = "files"
 _AT_ONCE = 500  # SQLite takes 32,766 variables in a statement; fewer keep the lock short
@@ -40,6 +42,7 @@ class Library:
         self.folder = folder
         self._store = Store(folder)
         self.walks = Walks(self._store)
+        self.folders = Folders(self._store)
 
     def close(self) -> None:
         """Close the file."""
@@ -76,8 +79,8 @@ class Library:
             ).fetchone()
         return bool(found and found[0])
 
-    def refuse(self, document: str, reason: str) -> None:
-        """Note why a document cannot be used."""
+    def refuse(self, document: str, reason: str | None) -> None:
+        """Note why a document cannot be used, or with ``None`` that it can be used again."""
         with self._store.writing() as database:
             database.execute("UPDATE documents SET refused = ? WHERE id = ?", (reason, document))
 
@@ -100,10 +103,10 @@ class Library:
             if state is State.ACCEPTED:
                 _supersede(database, document)
             cursor = database.execute(
-                "INSERT INTO revisions (document, state, sha256, file, media_type, fetched_at, notes)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO revisions (document, state, sha256, file, media_type, fetched_at, notes, says)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (document, state, fetched.sha256, file, fetched.media_type, fetched.at.isoformat(),
-                 json.dumps(parsed.notes)),
+                 json.dumps(parsed.notes), json.dumps(asdict(_says(parsed)))),
             )  # fmt: skip
             revision = int(cursor.lastrowid or 0)
             database.executemany(
@@ -118,6 +121,12 @@ class Library:
             )
             database.execute("UPDATE documents SET refused = NULL WHERE id = ?", (document,))
         return revision
+
+    def note_says(self, revision: int, parsed: Parsed) -> None:
+        """Note what the file of a revision says about itself, for one that an older Antiphon kept."""
+        with self._store.writing() as database:
+            said = json.dumps(asdict(_says(parsed)))
+            database.execute("UPDATE revisions SET says = ? WHERE revision = ?", (said, revision))
 
     def _keep(self, fetched: Fetched) -> str:
         """Store the file under its hash; written beside its place and then moved, so that no half file appears."""
@@ -204,6 +213,11 @@ class Library:
             raise BadInput(f"There is no document {document!r}.", remedy=_NO_DOCUMENT)
         return listed_in(row), row["refused"]
 
+    def has(self, document: str) -> bool:
+        """Whether there is a document with this id."""
+        with self._store.reading() as database:
+            return database.execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone() is not None
+
     def documents(self) -> Iterator[tuple[Listed, str | None]]:
         """Every document by id, and why it was refused if it was."""
         with self._store.reading() as database:
@@ -217,6 +231,12 @@ class Library:
                 "SELECT * FROM revisions WHERE document = ? ORDER BY revision DESC", (document,)
             ).fetchall()
         return [revision_in(row) for row in rows]
+
+    def revision(self, number: int) -> Revision | None:
+        """A revision by its number, which no other ever has."""
+        with self._store.reading() as database:
+            row = database.execute("SELECT * FROM revisions WHERE revision = ?", (number,)).fetchone()
+        return revision_in(row) if row else None
 
     def served(self) -> dict[int, tuple[Listed, range]]:
         """The revisions that are served: their documents and the numbers of their paragraphs."""
@@ -303,7 +323,8 @@ class Library:
             for source, documents, refused in database.execute(
                 "SELECT source, COUNT(*), COUNT(refused) FROM documents GROUP BY source ORDER BY source"
             ):
-                counted[source] = {"documents": documents, "refused": refused, **{state.value: 0 for state in State}}
+                states = {state.value: 0 for state in State}
+                counted[source] = {"documents": documents, "refused": refused, **states, "paragraphs": 0}
             for source, state, number in database.execute(
                 "SELECT d.source, r.state, COUNT(*) FROM revisions r"
                 " JOIN documents d ON d.id = r.document GROUP BY d.source, r.state"
@@ -321,7 +342,7 @@ class Library:
         with self._store.reading() as database:
             try:
                 wrong = [str(row[0]) for row in database.execute("PRAGMA integrity_check") if row[0] != "ok"]
-                files = dict(database.execute("SELECT file, sha256 FROM revisions"))
+                files = list(database.execute("SELECT file, sha256, MIN(document) FROM revisions GROUP BY file"))
                 rows = database.execute(
                     "SELECT r.document, p.id, p.sha256, substr(t.text, p.start + 1, p.stop - p.start) FROM paragraphs p"
                     " JOIN revisions r USING (revision)"
@@ -332,13 +353,17 @@ class Library:
                 ]
             except sqlite3.DatabaseError as err:
                 return [f"the database is damaged: {err}"]
-        for file, sha256 in files.items():
+        for file, sha256, document in files:
             place = self.folder / file
             if not place.is_file():
-                wrong.append(f"{file} is missing")
+                wrong.append(f"{document}: its file, {file}, is missing")
             elif hashlib.sha256(place.read_bytes()).hexdigest() != sha256:
-                wrong.append(f"{file} is not what was fetched")
+                wrong.append(f"{document}: its file, {file}, is not what was fetched")
         return wrong
+
+
+def _says(parsed: Parsed) -> Says:
+    return Says(parsed.title, parsed.author, parsed.year, parsed.language)
 
 
 def _supersede(database: sqlite3.Connection, document: str) -> None:

@@ -33,11 +33,21 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Says:
+    """What a file says about itself, or what was found out about it: its language."""
+
+    title: str | None = None
+    author: str | None = None
+    year: int | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Revision:
     """One version of a document's file, which is at ``file`` below the folder.
 
     ``decided_by`` names the person who accepted or rejected it; ``None`` where its source is trusted, or nobody decided
-    yet.
+    yet. ``says`` is ``None`` where an older Antiphon did not ask the file.
     """
 
     revision: int
@@ -49,6 +59,7 @@ class Revision:
     fetched_at: datetime
     notes: tuple[str, ...]
     decided_by: str | None
+    says: Says | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,4 +112,5 @@ def revision_in(row: sqlite3.Row) -> Revision:
         fetched_at=datetime.fromisoformat(row["fetched_at"]),
         notes=tuple(json.loads(row["notes"])),
         decided_by=row["decided_by"],
+        says=Says(**json.loads(row["says"])) if row["says"] else None,
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 
-VERSION = 1
+VERSION = 2
 FILE = "library.sqlite"
 _BUSY_MILLISECONDS = 30_000
 _REMEDY = sentence("Free some space, check that the folder can be written, and try again.")
@@ -44,7 +44,8 @@ CREATE TABLE revisions (
     media_type TEXT NOT NULL,
     fetched_at TEXT NOT NULL,
     notes TEXT NOT NULL,
-    decided_by TEXT
+    decided_by TEXT,
+    says TEXT
 );
 CREATE UNIQUE INDEX one_accepted ON revisions (document) WHERE state = 'accepted';
 CREATE INDEX revisions_by_document ON revisions (document);
@@ -79,7 +80,18 @@ CREATE TABLE trust (
     source TEXT PRIMARY KEY,
     level TEXT NOT NULL CHECK (level IN ('low', 'normal', 'high'))
 ) WITHOUT ROWID;
+CREATE TABLE folders (
+    name TEXT PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE
+) WITHOUT ROWID;
 """
+_STEPS = {
+    1: (
+        "ALTER TABLE revisions ADD COLUMN says TEXT",
+        "CREATE TABLE folders (name TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE) WITHOUT ROWID",
+    )
+}
+"""What brings a library from one version to the next. Documents keep their ids and their text."""
 
 
 def connect(folder: Path) -> sqlite3.Connection:
@@ -109,14 +121,18 @@ def _create_or_check(connection: sqlite3.Connection, folder: Path) -> None:
     try:
         (found,) = connection.execute("PRAGMA user_version").fetchone()
         if found == 0:
-            for statement in filter(str.strip, _TABLES.split(";\n")):
-                connection.execute(statement)
+            statements = [*filter(str.strip, _TABLES.split(";\n"))]
+        else:
+            statements = [statement for step in range(found, VERSION) for statement in _STEPS[step]]
+        for statement in statements:
+            connection.execute(statement)
+        if statements:
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    if found not in (0, VERSION):
+    if found > VERSION:
         connection.close()
         raise IndexUnavailable(
             f"The library in {folder} has the form {found}; this Antiphon reads form {VERSION}.",

@@ -11,6 +11,9 @@ class Raw:
 
     Attributes:
         pages: the text of each page, empty for a page without text; paragraphs or lines end with a line break.
+        title: as the file gives it, or its first heading.
+        author: who wrote or published it, as the file says.
+        dated: when it was made or published, in the words of the file.
         is_wrapped: whether lines end at the page's width, so that paragraphs have to be joined from lines.
         hidden: how many characters were left out because people would not see them.
         notes: what else a person should know, as sentences.
@@ -18,6 +21,8 @@ class Raw:
 
     pages: list[str]
     title: str | None = None
+    author: str | None = None
+    dated: str | None = None
     is_wrapped: bool = False
     hidden: int = 0
     notes: list[str] = field(default_factory=list)

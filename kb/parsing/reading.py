@@ -10,16 +10,15 @@ from dataclasses import replace
 from core.errors import DocumentRefused
 from kb.parsing.cleaning import clean_line, cleaned
 from kb.parsing.formats.kinds import FileKind, decoded, kind_of
+from kb.parsing.headings import author_in, heading_in, title_in, year_in
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.raw import Raw
-
-_LONGEST_TITLE = 500
 
 
 def read(
     data: bytes, media_type: str, *, language: str | None, limits: ParsingLimits, deadline: float
 ) -> dict[str, object]:
-    """The answer of the locked process: ``pages`` as number and text, ``title`` and ``notes``.
+    """The answer of the locked process: pages as number and text, title, author, year and notes.
 
     Args:
         deadline: on the monotonic clock.
@@ -28,8 +27,6 @@ def read(
         DocumentRefused: the file cannot be used, or holds no text.
     """
     raw = _raw(data, media_type, language=language, limits=limits, deadline=deadline)
-    if len(raw.title or "") > _LONGEST_TITLE:
-        raw = replace(raw, title=None)
     pages, was_cut = _cut(raw.pages, limits.characters)
     texts, notes = cleaned(replace(raw, pages=pages))
     texts, grew = _cut(texts, limits.characters)  # cleaning may write one character as several
@@ -40,7 +37,9 @@ def read(
         raise DocumentRefused(" ".join(["It holds no text.", *notes]), remedy="Give a file with text.")
     return {
         "pages": [(number, text) for number, text in enumerate(texts, start=1) if text],
-        "title": clean_line(raw.title or "") or None,
+        "title": title_in(clean_line(raw.title or "")) or heading_in(texts),
+        "author": author_in(clean_line(raw.author or "")),
+        "year": year_in(raw.dated or ""),
         "notes": notes,
     }
 

@@ -13,9 +13,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.models import Evidence, Source, TargetGroup
+from core.models import Evidence, TargetGroup
 from core.ports import Embedder, EvidenceQuery
 from core.wording.text import content_stems
+from kb.documents import citation
 from kb.library.library import Paragraph, Trust
 from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, Ranking, candidates, first_sentences, preference
 from kb.ranking.queries import Asked, Directions
@@ -150,18 +151,11 @@ def _ranked(
     group: TargetGroup | None,
 ) -> Ranked:
     document = paragraph.document
-    place = f"p. {paragraph.page}"
     evidence = Evidence(
         id=f"{document.id}#{paragraph.id}",
         text=paragraph.text,
         summary=first_sentences(paragraph.text, 2),
-        source=Source(
-            document.publisher,
-            document.title,
-            document.year,
-            f"{document.document}, {place}" if document.document else place,
-            document.page,
-        ),
+        source=citation(document, paragraph.page),
         scores=one.scores(near),
         target_group=group if group in document.target_groups else min(document.target_groups, default=None),
         caution=f"It holds in: {document.jurisdiction}." if document.jurisdiction else None,

@@ -122,7 +122,8 @@ def _draft(card: Card, draft: Draft, reader: Reader) -> str:
     cited = {receipt.evidence_id for receipt in draft.receipts if receipt.verdict is Verdict.SUPPORTED}
     sources = [evidence.source for evidence in card.evidence if evidence.id in cited]
     lines = [
-        f"{_on_a_line(source.publisher, markup)}, {_on_a_line(source.title, markup)}: {markup.address(source.url)}"
+        f"{_on_a_line(source.publisher, markup)}, {_on_a_line(source.title, markup)}: "
+        f"{markup.address(source.url) if source.url else _on_a_line(source.document or '', markup)}"
         for source in sources
     ]
     lines += [

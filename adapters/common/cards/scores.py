@@ -91,6 +91,6 @@ def _receipt(receipt: Receipt, passage: Evidence | None, reader: Reader) -> str:
 
 
 def source_link(source: Source, markup: Markup) -> str:
-    """Publisher, title and year, as a link where the source has an address of the web."""
-    parts = (source.publisher, source.title, str(source.year) if source.year else "")
+    """Publisher, title and year, as a link where the source has an address of the web, otherwise with its place."""
+    parts = (source.publisher, source.title, str(source.year or ""), "" if source.url else source.document)
     return markup.link(markup.inert(", ".join(part for part in parts if part), _TITLE), source.url)

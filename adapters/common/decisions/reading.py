@@ -102,7 +102,8 @@ async def show_evidence(press: Press) -> None:
     title = gettext("The evidence:", press.locale)
     shown = [f"{source_link(passage.source, markup)}\n{markup.inert(passage.text)}" for passage in card.evidence]
     plain = "\n\n".join(
-        f"{passage.source.publisher}, {passage.source.title}, {passage.source.year or '?'}\n{passage.source.url}\n"
+        f"{passage.source.publisher}, {passage.source.title}, {passage.source.year or '?'}\n"
+        f"{passage.source.url or passage.source.document}\n"
         f"{passage.text}"
         for passage in card.evidence
     )

@@ -1,42 +1,33 @@
 """``antiphon kb``: what people do with the knowledge base.
 
-Owns the commands; what they do is for ``bot.compose.library`` and ``kb``.
+Owns the commands; what they do is for ``bot.compose.library`` and ``kb``. Both are imported when a command runs, so
+that the command line begins at once.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, err, given, out
-from bot.cli.kb.output import manifest, print_document, progress_bar, run, show_table, write_rows
-from bot.cli.kb.reviewing import add_to
-from bot.cli.terminal.render import show_evidence
-from bot.cli.terminal.report import evidence_document
-from bot.compose.engine import open_embedder, open_knowledge
-from bot.compose.library import SOURCES, Metadata, keep_file, open_library, open_source
-from bot.compose.settings import Settings
+from bot.cli.kb.collecting import GroupOption
+from bot.cli.kb.collecting import add_to as add_collecting
+from bot.cli.kb.output import counted, manifest, print_document, progress_bar, run, show_table, write_rows
+from bot.cli.kb.reviewing import add_to as add_reviewing
 from core.errors import BadInput
-from core.models import TargetGroup
-from core.ports import EvidenceQuery
-from core.wording.text import clean
-from kb.documents import Listed, Wanted
-from kb.ingest import Built
-from kb.library.library import State
+
+if TYPE_CHECKING:
+    from bot.compose.settings import Settings
 
 kb = typer.Typer(help="The knowledge base: search it, collect documents, accept what is served.", no_args_is_help=True)
 
-GroupOption = Annotated[
-    list[TargetGroup] | None, typer.Option("--target", help="Only for this target group; can be given more than once.")
-]
-Ids = Annotated[list[str], typer.Argument(help="Ids of documents; `kb waiting` and `kb export` show them.")]
+Ids = Annotated[list[str], typer.Argument(help="Ids, or numbers of `kb waiting`; `kb export` lists all.")]
+
+_COUNTED: Final = {"quarantined": "waiting", "superseded": "replaced"}
 
 
 @kb.command()
@@ -57,6 +48,12 @@ def search(
     """Search the knowledge base."""
 
     async def work(settings: Settings) -> int:
+        from bot.cli.terminal.render import show_evidence
+        from bot.cli.terminal.report import evidence_document
+        from bot.compose.engine import open_embedder, open_knowledge
+        from core.ports import EvidenceQuery
+        from core.wording.text import clean
+
         text, _ = clean(given(query))
         if not text:
             raise BadInput("There is nothing to look for.", remedy="Pass a few words, such as: women in parliament.")
@@ -81,121 +78,19 @@ def search(
 
 
 @kb.command()
-def build(
-    source: Annotated[str, typer.Option("--source", help=f"{', '.join(SOURCES)}.")],
-    folder: Annotated[Path | None, typer.Option("--folder", help="For --source folder: where the files are.")] = None,
-    since: Annotated[int, typer.Option("--since", help="Published in this year or later.")] = 2000,
-    target: GroupOption = None,
-    refetch: Annotated[bool, typer.Option("--refetch", help="Fetch again what is there, to find changes.")] = False,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Collect documents from a source. It goes on where it was stopped. What is new waits to be accepted."""
-
-    async def work(settings: Settings) -> int:
-        wanted = Wanted(frozenset(target or TargetGroup), since)
-        async with open_source(settings, source, folder) as place, open_library(settings) as opened:
-            with progress_bar() as bar:
-                task = bar.add_task("", total=None)
-
-                def show(built: Built, listed: Listed | None) -> None:
-                    said = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(built.outcomes.items()))
-                    title = f"  {listed.title[:50]}" if listed else ""
-                    bar.update(task, total=built.listings, completed=built.listings_done, description=said + title)
-
-                built = await opened.build(place, wanted, show, refetch=refetch or source == "folder")
-            changed = await opened.follow()
-        if as_json:
-            print_document({**vars(built), "outcomes": dict(built.outcomes), "index": asdict(changed)})
-        else:
-            said = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(built.outcomes.items()))
-            out().print(Text(f"{said or 'Nothing was listed'}; {built.paragraphs:,} paragraphs."))
-            if built.waiting:
-                out().print(Text(f"{built.waiting:,} wait to be accepted: antiphon kb waiting, antiphon kb accept."))
-        return 0
-
-    run(config, work)
-
-
-@kb.command()
-def add(
-    file: Annotated[Path, typer.Argument(help="A PDF, HTML, DOCX, TXT or JSONL file.")],
-    title: Annotated[str, typer.Option("--title", help="What it is called.")],
-    publisher: Annotated[str, typer.Option("--publisher", help="Who published it.")],
-    url: Annotated[str, typer.Option("--url", help="Where people can open it.")],
-    year: Annotated[int | None, typer.Option("--year", help="When it was published.")] = None,
-    language: Annotated[str | None, typer.Option("--language", help="ISO 639-1; detected if not given.")] = None,
-    jurisdiction: Annotated[str | None, typer.Option("--jurisdiction", help="Where it holds, such as ES.")] = None,
-    licence: Annotated[str | None, typer.Option("--licence", help="The terms under which it may be used.")] = None,
-    expires: Annotated[
-        datetime | None, typer.Option("--expires", formats=["%Y-%m-%d"], help="The last day on which it is used.")
-    ] = None,
-    target: GroupOption = None,
-    config: ConfigOption = None,
-) -> None:
-    """Add a document of your own. It waits to be accepted."""
-
-    async def work(settings: Settings) -> int:
-        about = Metadata(
-            title=title,
-            publisher=publisher,
-            url=url,
-            year=year,
-            language=language,
-            jurisdiction=jurisdiction,
-            licence=licence,
-            expires=expires.date() if expires else None,
-            target_groups=tuple(target or ()),
-        )
-        place = keep_file(settings, file, about)
-        async with open_source(settings, "folder", place) as source, open_library(settings) as opened:
-            built = await opened.build(source, Wanted(), refetch=True)
-            await opened.follow()
-        said = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(built.outcomes.items()))
-        out().print(Text(f"Your documents: {said}. Accept what is new: antiphon kb waiting, antiphon kb accept."))
-        return 0
-
-    run(config, work)
-
-
-@kb.command()
-def show(
-    document: Annotated[str, typer.Argument(help="A document's id, or a passage's, as receipts show it.")],
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Show a document with its revisions, or a passage with the text around it."""
-
-    async def work(settings: Settings) -> int:
-        async with open_library(settings) as opened:
-            name, _, number = document.partition("#")
-            listed, refused = opened.library.document(name)
-            revisions = opened.library.revisions(name)
-            passage = opened.passage(name, number) if number else None
-        if as_json:
-            print_document({**manifest(listed, refused, revisions), "passage": passage and asdict(passage)})
-            return 0
-        table = Table(show_header=False, box=None)
-        for key, value in manifest(listed, refused, revisions).items():
-            table.add_row(key, Text(str(value)))
-        out().print(table)
-        if passage:
-            out().print(Text.assemble(passage.before, (passage.text, "bold"), passage.after), soft_wrap=True)
-        return 0
-
-    run(config, work)
-
-
-@kb.command()
 def remove(documents: Ids, config: ConfigOption = None) -> None:
     """Remove documents, with their files and their paragraphs."""
 
     async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+
         async with open_library(settings) as opened:
-            for document in documents:
-                opened.library.remove(document)
+            found = [opened.library.document(opened.document_of(document))[0] for document in documents]
+            for listed in {one.id: one for one in found}.values():
+                opened.remove(listed.id)
+                out().print(Text(f"Removed: {listed.title} ({listed.id})"), soft_wrap=True)
             changed = await opened.follow()
-        out().print(Text(f"{len(documents):,} removed; the index has {changed.removed:,} paragraphs less."))
+        out().print(Text(f"Searches find {counted(changed.removed, 'paragraph')} less."))
         return 0
 
     run(config, work)
@@ -206,14 +101,21 @@ def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Count what the library holds."""
 
     async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+        from kb.starter.facts import STARTER_FACTS, load_facts
+
         async with open_library(settings) as opened:
             rows = [{"source": source, **counts} for source, counts in opened.library.counts().items()]
-        show_table(
-            "sources",
-            rows,
-            ("source", "documents", "refused", *(state.value for state in State), "paragraphs"),
-            as_json=as_json,
-        )
+        facts = len(load_facts(STARTER_FACTS))
+        if as_json:
+            print_document({"starter_facts": facts, "sources": rows})
+            return 0
+        out().print(Text(f"{facts:,} starter facts ship with Antiphon."))
+        if not rows:
+            out().print(Text("Your own library is empty: `antiphon kb build` or `antiphon kb add` fills it."))
+            return 0
+        shown = [{_COUNTED.get(name, name): count for name, count in row.items()} for row in rows]
+        show_table("sources", shown, list(shown[0]), as_json=False)
         return 0
 
     run(config, work)
@@ -228,18 +130,27 @@ def verify(
     """Check every byte of the library and of its index."""
 
     async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+
         async with open_library(settings) as opened:
             faults = await opened.faults(repair=repair)
         if as_json:
             print_document({"ok": not faults, "faults": faults})
         else:
             for fault in faults:
-                out().print(Text(f"BAD {fault}"), soft_wrap=True)
-            if not faults:
-                out().print(Text("Everything is as it was stored."))
+                out().print(Text(f"Damaged: {fault}"), soft_wrap=True)
+            out().print(Text(_after_verify(len(faults), repair=repair)), soft_wrap=True)
         return EXIT_UNAVAILABLE if faults else 0
 
     run(config, work)
+
+
+def _after_verify(faults: int, *, repair: bool) -> str:
+    if not faults:
+        return "The library and its index are as they were stored."
+    if repair:
+        return "This could not be repaired. Remove the document and add it again, or take the library from a backup."
+    return "`antiphon kb verify --repair` builds a damaged index again; a damaged document has to be added again."
 
 
 @kb.command()
@@ -250,6 +161,8 @@ def export(
     """Write the manifest: a row for each document, with its file, licence and hash."""
 
     async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+
         async with open_library(settings) as opened:
             rows = [
                 manifest(listed, refused, opened.library.revisions(listed.id))
@@ -270,11 +183,13 @@ def embed(config: ConfigOption = None) -> None:
     """Make vectors for what is found only by its words so far. It can be stopped at any time."""
 
     async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+
         async with open_library(settings) as opened:
             with progress_bar() as bar:
                 task = bar.add_task("paragraphs", total=None)
                 done = await opened.embed(lambda done, total: bar.update(task, completed=done, total=total))
-        out().print(Text(f"{done:,} paragraphs are found by their meaning, too."))
+        out().print(Text(f"Found by meaning, too: {counted(done, 'paragraph')}."))
         return 0
 
     run(config, work)
@@ -285,14 +200,17 @@ def push(config: ConfigOption = None) -> None:
     """Copy the library to the Qdrant server of config.toml. It goes on where it was stopped."""
 
     async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+
         async with open_library(settings) as opened:
             with progress_bar() as bar:
                 task = bar.add_task("paragraphs", total=None)
                 count = await opened.push(settings, lambda done, total: bar.update(task, completed=done, total=total))
-        out().print(Text(f"{count:,} paragraphs are on {settings.kb.qdrant_url}."))
+        out().print(Text(f"On {settings.kb.qdrant_url}: {counted(count, 'paragraph')}."))
         return 0
 
     run(config, work)
 
 
-add_to(kb)
+add_collecting(kb)
+add_reviewing(kb)

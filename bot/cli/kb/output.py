@@ -1,6 +1,6 @@
 """How the commands of ``antiphon kb`` show what they did: tables, JSON, CSV, progress.
 
-Owns the row of a document: the manifest.
+Owns the row of a document: the manifest; and how its citation and a number of things are said.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import csv
 import json
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.progress import (
@@ -26,19 +26,35 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.cli.command import err, out, run_to_exit
-from bot.compose.settings import Settings, load_settings
-from kb.documents import Listed
-from kb.library.library import Revision
+from kb.documents import Listed, citation
+from kb.library.nouns import Revision
+
+if TYPE_CHECKING:
+    from bot.compose.settings import Settings
 
 
 def run(config: Path | None, work: Callable[[Settings], Coroutine[Any, Any, int]]) -> None:
     """Do a command's work with the settings, and leave with its exit code."""
+    from bot.compose.settings import load_settings
+
     run_to_exit(lambda: work(load_settings(config)))
 
 
 def print_document(document: object) -> None:
     """One JSON document on standard output."""
     typer.echo(json.dumps(document, ensure_ascii=False, indent=2, default=str))
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: ``1 paragraph``, ``1,204 paragraphs``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def cited(listed: Listed) -> str:
+    """A document as receipts cite it: publisher, title, year, number or file, address."""
+    source = citation(listed)
+    parts = (source.publisher, source.title, source.year, source.document, source.url)
+    return ", ".join(str(part) for part in parts if part)
 
 
 class _Rate(ProgressColumn):
@@ -97,7 +113,7 @@ def show_table(name: str, rows: Sequence[dict[str, Any]], columns: Sequence[str]
     if as_json:
         print_document({name: list(rows)})
         return
-    table = Table(*columns)
+    table = Table(*columns, box=None, padding=(0, 1, 0, 0))
     for row in rows:
         table.add_row(*(Text(_cell(row.get(column))) for column in columns))
     out().print(table)

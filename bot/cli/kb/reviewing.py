@@ -1,55 +1,193 @@
-"""``antiphon kb waiting`` and what follows: what a manager decides about documents.
+"""``antiphon kb waiting`` and what follows: what a manager reads and decides about documents.
 
-Owns these commands. ``kb.library`` sees to it that nothing is served before.
+Owns these commands. ``kb.library`` sees to it that nothing is served before. A document is named by its id, or by the
+number that ``waiting`` shows: it belongs to one revision and is never given to another, so that a decision is always
+about what was read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from getpass import getuser
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, err, out
-from bot.cli.kb.output import manifest, run, show_table
-from bot.compose.library import open_library
-from bot.compose.settings import Settings
+from bot.cli.kb.output import cited, counted, manifest, print_document, run
 from core.errors import BadInput
-from kb.library.changes import changes
-from kb.library.library import State, Trust
+from kb.library.nouns import Revision, State, Trust
+
+if TYPE_CHECKING:
+    from bot.compose.library import OpenLibrary
+    from bot.compose.settings import Settings
 
 SourceOption = Annotated[str, typer.Option("--source", help="Only from this source.")]
+Named = Annotated[
+    list[str] | None, typer.Argument(help="Numbers of `kb waiting`, or documents' ids.", show_default=False)
+]
+AllOf = Annotated[str, typer.Option("--source", help="All documents of this source that wait.")]
+
+_READ_AT_ONCE: Final = 20
+_WORDS: Final = {
+    "id": "id",
+    "state": "state",
+    "citation": "cited as",
+    "type": "kind",
+    "language": "language",
+    "target_groups": "about",
+    "jurisdiction": "holds in",
+    "expires": "used until",
+    "licence": "licence",
+    "fetched_at": "taken",
+    "decided_by": "decided by",
+    "refused": "refused",
+    "notes": "noted",
+}
+_STATES: Final = {
+    "quarantined": "waits to be accepted",
+    "accepted": "accepted: searches find it",
+    "superseded": "replaced by a newer version",
+    "rejected": "rejected",
+    "refused": "refused: it could not be used",
+    "listed": "listed, and not fetched yet",
+}
 
 
 def add_to(kb: typer.Typer) -> None:
     """Add the commands of this module."""
-    for command in (waiting, diff, accept, reject, trust):
+    for command in (waiting, show, diff, accept, reject, trust):
         kb.command()(command)
 
 
 def waiting(source: SourceOption = "", as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """List the documents that wait to be accepted."""
+    """List the documents that wait to be accepted, each with its number."""
 
     async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+
         async with open_library(settings) as opened:
+            if source:
+                opened.check_source(source)
             rows = [
-                manifest(opened.library.document(revision.document)[0], None, [revision])
+                (revision, opened.library.document(revision.document)[0])
                 for revision in opened.library.waiting(source or None)
             ]
-        show_table("waiting", rows, ("id", "title", "publisher", "year", "type", "notes"), as_json=as_json)
+        if as_json:
+            shown = [{"number": one.revision, **manifest(listed, None, [one])} for one, listed in rows]
+            print_document({"waiting": shown})
+            return 0
+        for revision, listed in rows:
+            out().print(Text.assemble((f"{revision.revision}  ", "bold"), listed.id), soft_wrap=True)
+            out().print(Text(f"   {cited(listed)}", style="dim"))
+            for note in revision.notes:
+                out().print(Text(f"   Note: {note}", style="yellow"))
+        if rows:
+            first = rows[0][0].revision
+            out().print(
+                Text(f"To read one: antiphon kb show {first}. To decide: antiphon kb accept {first}, or kb reject.")
+            )
+        else:
+            out().print(
+                Text(
+                    "Nothing waits to be accepted. `antiphon kb build` collects documents, `antiphon kb add` adds one."
+                )
+            )
         return 0
 
     run(config, work)
 
 
-def diff(document: Annotated[str, typer.Argument(help="A document's id.")], config: ConfigOption = None) -> None:
+def show(
+    document: Annotated[str, typer.Argument(help="A document's id, its number, or a passage as receipts show it.")],
+    text: Annotated[bool, typer.Option("--text", help="The whole text, not only its beginning.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Show a document, what was noted about it and its text; or a passage with the text around it.
+
+    Paragraphs that give orders to a language model are marked.
+    """
+
+    async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+
+        async with open_library(settings) as opened:
+            named, number = _parts(opened, document)
+            passage = opened.passage(named, number) if number else None
+            name = opened.document_of(named)
+            listed, refused = opened.library.document(name)
+            revisions = _from(opened, document, name)
+            paragraphs = opened.library.texts(revisions[0].revision) if revisions and passage is None else []
+        row = manifest(listed, refused, revisions)
+        if as_json:
+            read = {"text": paragraphs} if text else {}
+            print_document({**row, "passage": passage and asdict(passage), **read})
+            return 0
+        _show_about({**row, "citation": cited(listed), "state": _STATES[row["state"]]})
+        if passage:
+            out().print(Text.assemble(passage.before, (passage.text, "bold"), passage.after), soft_wrap=True)
+        else:
+            _show_text(paragraphs, document, whole=text)
+        return 0
+
+    run(config, work)
+
+
+def _parts(opened: OpenLibrary, shown: str) -> tuple[str, str]:
+    """A document, and the number of a passage of it; the id of a line's document has a "#" of its own."""
+    named, mark, number = shown.rpartition("#")
+    return (named, number) if mark and not opened.library.has(shown) else (shown, "")
+
+
+def _from(opened: OpenLibrary, named: str, document: str) -> list[Revision]:
+    """The revisions of a document, from the named one on if a number names it, otherwise from the newest."""
+    revisions = opened.library.revisions(document)
+    return [one for one in revisions if one.revision <= int(named)] if named.isdecimal() else revisions
+
+
+def _show_about(row: dict[str, object]) -> None:
+    table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
+    for key, word in _WORDS.items():
+        value = row.get(key)
+        if value not in (None, "", []):
+            said = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+            said = said[:10] if key == "fetched_at" else said
+            table.add_row(word, Text(said, style="yellow" if key in ("notes", "refused") else ""))
+    out().print(table)
+
+
+def _show_text(paragraphs: Sequence[str], named: str, *, whole: bool) -> None:
+    from core.wording.injection.injection import instructs
+
+    if not paragraphs:
+        return
+    shown = paragraphs if whole else paragraphs[:_READ_AT_ONCE]
+    out().print(Text("\nWhat can be quoted from it:", style="bold"))
+    for number, paragraph in enumerate(paragraphs):
+        speaks = instructs(paragraph)
+        if number < len(shown) or speaks:
+            mark = ("\n[speaks to a language model] ", "bold red") if speaks else "\n"
+            out().print(Text.assemble(mark, paragraph))
+    if left := len(paragraphs) - len(shown):
+        more = f"{counted(left, 'paragraph')} more: antiphon kb show {named} --text"
+        out().print(Text(f"\n{more}", style="dim"), soft_wrap=True)
+
+
+def diff(
+    document: Annotated[str, typer.Argument(help="A document's id, or its number.")], config: ConfigOption = None
+) -> None:
     """Show what the waiting revision of a document adds and drops."""
 
     async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+        from kb.library.changes import changes
+
         async with open_library(settings) as opened:
-            lines = changes(opened.library, opened.library.document(document)[0].id)
+            lines = changes(opened.library, opened.document_of(document))
         for line in lines:
             out().print(Text(line, style={"+": "green", "-": "red"}.get(line[0], "")), soft_wrap=True)
         if not lines:
@@ -59,36 +197,40 @@ def diff(document: Annotated[str, typer.Argument(help="A document's id.")], conf
     run(config, work)
 
 
-def accept(
-    documents: Annotated[list[str] | None, typer.Argument(help="The documents' ids.")] = None,
-    source: Annotated[str, typer.Option("--source", help="All documents of this source that wait.")] = "",
-    config: ConfigOption = None,
-) -> None:
+def accept(documents: Named = None, source: AllOf = "", config: ConfigOption = None) -> None:
     """Accept documents that wait: from now on searches find them."""
     run(config, lambda settings: _decide(settings, documents or [], source, State.ACCEPTED))
 
 
-def reject(
-    documents: Annotated[list[str] | None, typer.Argument(help="The documents' ids.")] = None,
-    source: Annotated[str, typer.Option("--source", help="All documents of this source that wait.")] = "",
-    config: ConfigOption = None,
-) -> None:
+def reject(documents: Named = None, source: AllOf = "", config: ConfigOption = None) -> None:
     """Reject documents that wait: searches do not find them."""
     run(config, lambda settings: _decide(settings, documents or [], source, State.REJECTED))
 
 
 async def _decide(settings: Settings, documents: Sequence[str], source: str, state: State) -> int:
+    from bot.compose.library import open_library
+
     if bool(documents) == bool(source):
-        raise BadInput("It is not clear what is meant.", remedy="Name documents, or --source and a source.")
+        raise BadInput(
+            "It is not clear what is meant.",
+            remedy="Name documents by number or id, such as: antiphon kb accept 1 3. Or name --source and a source.",
+        )
     async with open_library(settings) as opened:
         if source:
+            opened.check_source(source)
             revisions = opened.library.waiting(source)
         else:
-            revisions = [opened.waiting_revision(document) for document in documents]
+            found = [opened.waiting_revision(document) for document in documents]
+            revisions = list({one.revision: one for one in found}.values())
         for revision in revisions:
             opened.library.decide(revision.revision, state, getuser())
+            title = opened.library.document(revision.document)[0].title
+            out().print(Text(f"{state.value.capitalize()}: {title} ({revision.document})"), soft_wrap=True)
         changed = await opened.follow()
-    out().print(Text(f"{len(revisions):,} {state}; the index has {changed.added:,} paragraphs more."))
+    if not revisions:
+        out().print(Text("Nothing waits to be accepted."))
+    elif state is State.ACCEPTED:
+        out().print(Text(f"Searches now find {counted(changed.added, 'paragraph')} more."))
     return 0
 
 
@@ -105,9 +247,19 @@ def trust(
     """Say how far a source is trusted."""
 
     async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+
         async with open_library(settings) as opened:
+            opened.check_source(source)
             opened.library.set_trust(source, level)
-        out().print(Text(f"{source}: {level}."))
+        out().print(Text(f"{source}: {_TRUSTED[level]}"))
         return 0
 
     run(config, work)
+
+
+_TRUSTED: Final = {
+    Trust.LOW: "low trust. Its passages come after those of others.",
+    Trust.NORMAL: "normal trust. What is new from there waits to be accepted.",
+    Trust.HIGH: "high trust. What is new from there is accepted, unless it speaks to a language model.",
+}

@@ -69,7 +69,8 @@ def show_evidence(console: Console, number: int, passage: Evidence) -> None:
     source = passage.source
     where = ", ".join(str(part) for part in (source.publisher, source.title, source.year, source.document) if part)
     console.print(Text.assemble((f"Evidence {number} ", "bold"), f"[{passage.id}] {passage.text}"))
-    console.print(Text(f"    {where}\n    {source.url}", style="dim"), soft_wrap=True)
+    for line in filter(None, (where, source.url)):
+        console.print(Text(f"    {line}", style="dim"), soft_wrap=True)
     if passage.caution:
         console.print(Text(f"    Caution: {passage.caution}", style="yellow"))
 

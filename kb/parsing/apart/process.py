@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, cast
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from core.errors import DocumentRefused
 from kb.documents import Fetched, Page, Parsed
@@ -44,7 +44,9 @@ class _Answer(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     pages: tuple[tuple[int, str], ...] = ()
-    title: str | None = None
+    title: _Sentence | None = None
+    author: _Sentence | None = None
+    year: Annotated[int, Field(ge=1000, le=2999)] | None = None
     notes: tuple[_Sentence, ...] = ()
     missing: tuple[_Sentence, ...] = ()
     refused: Annotated[str, StringConstraints(max_length=2000)] | None = None
@@ -135,5 +137,9 @@ def _parsed(said: bytes | None, exit_code: int, limits: ParsingLimits) -> Parsed
     if answer.refused is not None:
         raise DocumentRefused(answer.refused, remedy=answer.remedy)
     return Parsed(
-        tuple(Page(number, text) for number, text in answer.pages), answer.title, answer.notes + answer.missing
+        tuple(Page(number, text) for number, text in answer.pages),
+        answer.title,
+        answer.notes + answer.missing,
+        answer.author,
+        answer.year,
     )

@@ -30,6 +30,7 @@ _WORD = (
     "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}",
     "{http://purl.oclc.org/ooxml/wordprocessingml/main}",
 )
+_DUBLIN_CORE = ("{http://purl.org/dc/elements/1.1/}", "{http://purl.org/dc/terms/}")
 _OTHERS = {
     "xl/workbook.xml": "a spreadsheet",
     "ppt/presentation.xml": "a presentation",
@@ -76,7 +77,14 @@ def read(data: bytes, limits: ParsingLimits) -> Raw:
         with _archive(data, limits) as archive:
             reader = _Reader(_styles(archive))
             reader.read(archive)
-            return Raw(["\n".join(reader.lines)], title=_title(archive), hidden=reader.hidden)
+            said = _description(archive)
+            return Raw(
+                ["\n".join(reader.lines)],
+                title=said.get("title"),
+                author=said.get("creator"),
+                dated=said.get("created") or said.get("modified"),
+                hidden=reader.hidden,
+            )
     except DefusedXmlException as err:
         raise DocumentRefused("Its XML declares entities, as XML bombs do.", remedy=_REMEDY) from err
     except _DAMAGED as err:
@@ -265,10 +273,12 @@ def _inherited(name: str, looks: dict[str, Look], below: dict[str, str]) -> Look
     return look
 
 
-def _title(archive: zipfile.ZipFile) -> str | None:
+def _description(archive: zipfile.ZipFile) -> dict[str, str]:
+    """What the core properties say: title, creator, created, modified."""
     if "docProps/core.xml" not in archive.namelist():
-        return None
+        return {}
+    said: dict[str, str] = {}
     for tags, element, starts in _events(archive, "docProps/core.xml"):
-        if not starts and tags[-1] == "{http://purl.org/dc/elements/1.1/}title":
-            return element.text
-    return None
+        if not starts and tags[-1].startswith(_DUBLIN_CORE):
+            said.setdefault(tags[-1].rpartition("}")[2], element.text or "")
+    return said

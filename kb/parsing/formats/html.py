@@ -7,7 +7,7 @@ styles. So the main text is chosen here too, not by a library afterwards.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
@@ -35,6 +35,15 @@ _BLOCKS = frozenset(
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _SPACED = frozenset({"td", "th"})
 _NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]|[—–•-]")  # of a list that a page lays out as a table
+_PUBLISHERS = (
+    "citation_publisher", "dc.publisher", "dcterms.publisher", "og:site_name", "publisher", "author", "dc.creator",
+    "dcterms.creator", "citation_author",
+)  # fmt: skip
+_DATES = (
+    "citation_publication_date", "citation_date", "article:published_time", "dc.date.issued", "dcterms.issued",
+    "dcterms.date", "dc.date", "datepublished", "date", "dcterms.created", "article:modified_time", "dcterms.modified",
+)  # fmt: skip
+_MOST_META = 200
 _LEAST_MAIN = 250  # characters; a shorter "main" is a frame that a script fills
 _MOSTLY_LINKS = 0.66
 _LONGEST_MENU_ENTRY = 200
@@ -98,8 +107,35 @@ def read(data: bytes, media_type: str) -> Raw:
         inner = _gathered(main, sheet)
         if inner.length >= max(_LEAST_MAIN, whole.length // 4):
             text = inner
-    title = tree.css_first("title")
-    return Raw(["\n".join(text.blocks)], title=title.text(deep=False) if title else None, hidden=whole.hidden)
+    return Raw(
+        ["\n".join(text.blocks)],
+        title=_title(tree),
+        author=_said(tree, _PUBLISHERS),
+        dated=_said(tree, _DATES),
+        hidden=whole.hidden,
+    )
+
+
+def _title(tree: LexborHTMLParser) -> str | None:
+    """What the page calls itself, or its first heading."""
+    for name in ("title", "h1"):
+        found = tree.css_first(name)
+        if found is not None and (text := found.text(deep=name != "title").strip()):
+            return text
+    return None
+
+
+def _said(tree: LexborHTMLParser, names: Sequence[str]) -> str | None:
+    """What the page's description says under the first of these names that it has."""
+    said: dict[str, str] = {}
+    for node in tree.css("meta[content]")[:_MOST_META]:
+        given = node.attributes
+        name = (given.get("name") or given.get("property") or given.get("itemprop") or "").casefold()
+        said.setdefault(name, (given.get("content") or "").strip())
+    found = next((said[name] for name in names if said.get(name)), None)
+    if found is None and names is _DATES and (time := tree.css_first("time[datetime]")) is not None:
+        return time.attributes.get("datetime")
+    return found
 
 
 def _sheet(tree: LexborHTMLParser) -> _Sheet:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
-import re
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,8 +36,6 @@ _DOTS_PER_INCH, _POINTS_PER_INCH = 300, 72
 _OCR_SECONDS = 30.0
 _SPARE_SECONDS = 5.0
 _DEEPEST_FORM = 4
-_PROGRAM_TITLE = re.compile(r"^(?:Microsoft (?:Word|PowerPoint) - |\(?(?:untitled|anonymous)\)?$)", re.IGNORECASE)
-"""What programs write instead of a title."""
 
 
 @dataclass(slots=True)
@@ -61,8 +58,13 @@ def read(data: bytes, limits: ParsingLimits, *, language: str | None, deadline: 
     count = len(document)
     if count < 1:
         raise DocumentRefused("It is a PDF file without a page.", remedy="Fetch it again.")
-    title = _PROGRAM_TITLE.sub("", document.get_metadata_value("Title"))
-    raw = Raw([], title=title or None, is_wrapped=True)
+    raw = Raw(
+        [],
+        title=document.get_metadata_value("Title"),
+        author=document.get_metadata_value("Author"),
+        dated=document.get_metadata_value("CreationDate"),
+        is_wrapped=True,
+    )
     scans: list[int] = []
     length = damaged = 0
     for number in range(min(count, limits.pages)):

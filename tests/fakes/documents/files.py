@@ -93,16 +93,23 @@ def paragraph(*runs: str, properties: str = "") -> str:
 
 
 def docx_of(
-    body: str, *, styles: str = "", title: str = "", head: str = "", more: dict[str, bytes] | None = None
+    body: str,
+    *,
+    styles: str = "",
+    title: str = "",
+    said: str = "",
+    head: str = "",
+    more: dict[str, bytes] | None = None,
 ) -> bytes:
-    """A Word document: the XML of its body and its styles, what stands before the root, and further members."""
+    """A Word document: the XML of its body, styles and core properties, what is before the root, further members."""
     out = io.BytesIO()
-    core = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    core = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
+    said = f"<dc:title>{title}</dc:title>{said}"
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
         archive.writestr("word/document.xml", f"{head}<w:document {W}><w:body>{body}</w:body></w:document>")
         archive.writestr("word/styles.xml", f"<w:styles {W}>{styles}</w:styles>")
-        archive.writestr("docProps/core.xml", f"<coreProperties {core}><dc:title>{title}</dc:title></coreProperties>")
+        archive.writestr("docProps/core.xml", f"<coreProperties {core}>{said}</coreProperties>")
         for name, data in (more or {}).items():
             archive.writestr(name, data)
     return out.getvalue()

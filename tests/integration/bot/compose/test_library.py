@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Protocol
 
@@ -9,15 +10,17 @@ import pytest
 from aiohttp import web
 
 from bot.compose.engine import open_embedder, open_knowledge
-from bot.compose.library import Metadata as About
-from bot.compose.library import OpenLibrary, keep_file, open_library, open_source
+from bot.compose.library import OpenLibrary, open_library, open_source
 from bot.compose.settings import Settings, load_settings
 from core.errors import BadInput, BadSettings, IndexUnavailable
 from core.models import TargetGroup
 from core.ports import EvidenceQuery
 from kb.documents import Wanted
-from kb.ingest import DocumentOutcome
+from kb.ingest import Built, DocumentOutcome
 from kb.library.library import State
+from kb.library.schema import FILE as LIBRARY_FILE
+from kb.sources.folder.own_files import Metadata as About
+from kb.sources.folder.own_files import keep_file
 from tests.fakes.documents.files import pdf_of
 from tests.fakes.documents.sites import FraSite, Publication, serving
 
@@ -118,7 +121,7 @@ async def test_a_file_of_ones_own_is_kept_with_what_is_said_of_it(tmp_path: Path
     file = tmp_path / "water.txt"
     file.write_text(" ".join(LEAD), encoding="utf-8")
     about = About('The "water" report', "River towns", "https://example.org/water", 2024, "en", "ES")
-    folder = keep_file(settings, file, about)
+    folder = keep_file(settings.library_folder, file, about).parent
     async with open_source(settings, "folder", folder) as source, open_library(settings) as opened:
         await opened.build(source, Wanted())
         listed, refused = opened.library.document("folder:water.txt")
@@ -127,7 +130,88 @@ async def test_a_file_of_ones_own_is_kept_with_what_is_said_of_it(tmp_path: Path
         'The "water" report', "River towns", "https://example.org/water", 2024, "ES",
     )  # fmt: skip
     with pytest.raises(BadInput, match="There is no file"):
-        keep_file(settings, tmp_path / "missing.txt", about)
+        keep_file(settings.library_folder, tmp_path / "missing.txt", about)
+
+
+async def take(settings: Settings, folder: Path) -> Built:
+    """A build from a folder."""
+    async with open_source(settings, "folder", folder) as source, open_library(settings) as opened:
+        return await opened.build(source, Wanted(), refetch=True)
+
+
+def notes(folder: Path, text: str) -> Path:
+    """A folder with a file that is called as in others."""
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+async def test_two_folders_with_a_file_of_the_same_name_keep_both(tmp_path: Path, settings_for: SettingsFor) -> None:
+    settings = settings_for()
+    lead, safe = notes(tmp_path / "a/Town Notes", " ".join(LEAD)), notes(tmp_path / "b/Town Notes", " ".join(SAFE))
+    for _ in range(2):
+        await take(settings, lead)
+        await take(settings, safe)
+    async with open_library(settings) as opened:
+        assert [listed.id for listed, _ in opened.library.documents()] == [
+            "folder/town-notes:notes.txt", "folder:notes.txt",
+        ]  # fmt: skip
+        assert [len(opened.library.revisions(listed.id)) for listed, _ in opened.library.documents()] == [1, 1]
+
+
+async def test_a_folder_that_moved_keeps_the_ids_of_its_documents(tmp_path: Path, settings_for: SettingsFor) -> None:
+    settings = settings_for()
+    await take(settings, notes(tmp_path / "a", " ".join(LEAD)))
+    await take(settings, notes(tmp_path / "b", " ".join(SAFE)))
+    (tmp_path / "b").rename(tmp_path / "c")
+    assert (await take(settings, tmp_path / "c")).outcomes == {DocumentOutcome.UNCHANGED: 1}
+
+
+async def test_a_library_from_before_folders_had_names_keeps_its_ids(tmp_path: Path, settings_for: SettingsFor) -> None:
+    """Protects libraries that are there: their folder is known by its files, and another one gets ids of its own."""
+    settings = settings_for()
+    first, other = notes(tmp_path / "first", " ".join(LEAD)), notes(tmp_path / "other", " ".join(SAFE))
+    await take(settings, first)
+    with sqlite3.connect(settings.library_folder / LIBRARY_FILE) as database:
+        database.execute("ALTER TABLE revisions DROP COLUMN says")
+        database.execute("DROP TABLE folders")
+        database.execute("PRAGMA user_version = 1")
+    assert (await take(settings, other)).outcomes == {DocumentOutcome.NEW: 1}
+    assert (await take(settings, first)).outcomes == {DocumentOutcome.UNCHANGED: 1}
+    async with open_library(settings) as opened:
+        found = {listed.id for listed, _ in opened.library.documents()}
+    assert found == {"folder:notes.txt", "folder/other:notes.txt"}
+
+
+async def test_a_copy_of_a_folder_brings_nothing_new(tmp_path: Path, settings_for: SettingsFor) -> None:
+    settings = settings_for()
+    await take(settings, notes(tmp_path / "a", " ".join(LEAD)))
+    copied = await take(settings, notes(tmp_path / "copy", " ".join(LEAD)))
+    assert (copied.outcomes, copied.refused) == ({DocumentOutcome.UNCHANGED: 1}, [])
+
+
+async def test_a_file_of_ones_own_that_cannot_be_read_leaves_nothing(tmp_path: Path, settings_for: SettingsFor) -> None:
+    settings = settings_for()
+    file = tmp_path / "photo.pdf"
+    file.write_bytes(b"\xff\xd8\xff a picture")
+    place = keep_file(settings.library_folder, file, About(year=1990))
+    async with open_source(settings, "folder", place.parent, place.name) as source, open_library(settings) as opened:
+        built = await opened.add(source)
+        (refusal,) = built.refused
+        assert refusal.reason.startswith("It is a picture, which cannot be read.")
+        assert list(opened.library.documents()) == []
+    assert list(place.parent.iterdir()) == []
+
+
+async def test_what_is_removed_is_removed_with_the_copy_of_its_file(tmp_path: Path, settings_for: SettingsFor) -> None:
+    settings = settings_for()
+    file = tmp_path / "old.txt"
+    file.write_text(" ".join(SAFE), encoding="utf-8")
+    place = keep_file(settings.library_folder, file, About(year=1990))
+    async with open_source(settings, "folder", place.parent, place.name) as source, open_library(settings) as opened:
+        assert (await opened.add(source)).outcomes == {DocumentOutcome.NEW: 1}
+        opened.remove("folder:old.txt")
+    assert list(place.parent.iterdir()) == []
 
 
 async def test_a_search_without_a_server_says_what_is_missing(settings_for: SettingsFor) -> None:

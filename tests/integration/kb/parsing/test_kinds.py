@@ -49,6 +49,29 @@ async def test_the_content_decides_what_kind_a_file_is():
     assert await text_of(f"<!DOCTYPE html><p>{SEEN}</p>".encode(), "application/pdf") == SEEN
 
 
+async def test_author_and_year_come_from_the_file():
+    """Protects citations: who published it and when is what the file says, not the name of a folder."""
+    created = "<dc:creator>Town hall</dc:creator><dcterms:created>2023-02-01T09:00:00Z</dcterms:created>"
+    meta = (
+        '<meta property="article:published_time" content="2023-02-01"><meta name="author" content="A. Smith">'
+        '<meta property="og:site_name" content="Town hall">'
+    )
+    for data in (
+        docx_of(paragraph(run(SEEN)), said=created),
+        f"<html><head>{meta}</head><body><h1>On Newcomers</h1><p>{SEEN}</p></body></html>".encode(),
+    ):
+        parsed = await parse(fetched(data))
+        assert (parsed.author, parsed.year) == ("Town hall", 2023)
+    assert parsed.title == "On Newcomers"
+
+
+async def test_a_file_without_a_title_is_called_by_its_first_heading():
+    lines = ["Homes by the river", "", SEEN, SEEN]
+    for data in (pdf_of([lines]), "\n".join(lines).encode()):
+        assert (await parse(fetched(data))).title == "Homes by the river"
+    assert (await parse(fetched(SEEN.encode()))).title is None
+
+
 async def test_a_title_comes_from_the_file():
     for data in (
         pdf_of([[SEEN]], title="On  Newcomers"),

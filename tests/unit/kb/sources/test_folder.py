@@ -13,7 +13,7 @@ import pytest
 from core.errors import BadInput, DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
 from kb.documents import Listed, Wanted
-from kb.sources.folder import Folder
+from kb.sources.folder.folder import Folder
 from tests.fakes.documents.asking import walk
 
 NOW = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
@@ -58,7 +58,7 @@ async def test_a_file_comes_with_the_media_type_of_its_name(tmp_path: Path) -> N
     assert (fetched.data, fetched.media_type, fetched.at) == (b"<p>A neutral text.</p>", "text/html", NOW)
 
 
-async def test_without_a_sidecar_the_names_of_file_and_folder_stand_in(tmp_path: Path) -> None:
+async def test_without_a_sidecar_title_and_publisher_are_left_to_the_file(tmp_path: Path) -> None:
     write(tmp_path / "who_we-are.txt")
     (found,) = await walk(folder(tmp_path, publisher=""), ALL)
     assert found == Listed(
@@ -66,8 +66,8 @@ async def test_without_a_sidecar_the_names_of_file_and_folder_stand_in(tmp_path:
         source="folder",
         url="who_we-are.txt",
         page="folder:who_we-are.txt",
-        title="who we are",
-        publisher=tmp_path.name,
+        title="",
+        publisher="",
         type="document",
     )
 
@@ -111,7 +111,7 @@ async def test_each_line_is_a_document_with_the_same_fields(tmp_path: Path) -> N
     assert (first.id, first.title, first.page) == ("folder:facts.jsonl#one", "One", "https://example.org/1")
     assert (first.expires, first.jurisdiction, first.licence) == (date(2027, 12, 31), "IE", "CC0")
     assert first.target_groups == {TargetGroup.WOMEN}
-    assert (second.id, second.title, second.publisher) == ("folder:facts.jsonl#3", "facts, line 3", "Town library")
+    assert (second.id, second.title, second.publisher) == ("folder:facts.jsonl#3", "", "Town library")
     fetched = await source.fetch(first)
     assert (fetched.data.decode(), fetched.media_type, fetched.charset) == (line["text"], "text/plain", "utf-8")
     assert (await source.fetch(second)).data == b"Another neutral text."
@@ -144,12 +144,12 @@ async def test_only_wanted_groups_and_years_are_listed_but_what_says_neither_is(
 @pytest.mark.parametrize(
     ("line", "defect"),
     [
-        ('{"text": "x"', "line 2.*json"),
+        ('{"text": "x"', "line 2.*JSON"),
         ('{"title": "x"}', "line 2: text"),
         ('{"text": "  "}', "line 2: text"),
         ('{"text": "x", "year": "2020"}', "line 2: year"),
         ('{"text": "x", "colour": "red"}', "line 2: colour"),
-        ('{"text": "x", "target_groups": ["everybody"]}', r"line 2: target_groups\.0"),
+        ('{"text": "x", "target_groups": ["everybody"]}', r"line 2: target_groups must be a list of: women"),
         ('{"text": "x", "url": "javascript:x"}', "line 2: url"),
         ('{"text": "x", "language": "english"}', "line 2: language"),
         ('{"text": "x", "expires": "soon"}', "line 2: expires"),
@@ -231,6 +231,22 @@ async def test_a_sidecar_that_leads_out_of_the_folder_is_a_defect(tmp_path: Path
         await source.fetch(found)
 
 
+async def test_a_folder_can_have_a_name_of_its_own_and_take_one_file_only(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt", "c/b.txt"):
+        write(tmp_path / name)
+    (found,) = await walk(folder(tmp_path, name="folder/town", only="b.txt"), ALL)
+    assert (found.id, found.source) == ("folder/town:b.txt", "folder")
+    (called,) = await walk(folder(tmp_path, only="a.txt").called("folder/hall"), ALL)
+    assert called.id == "folder/hall:a.txt"
+
+
+def test_what_is_not_taken_is_named(tmp_path: Path) -> None:
+    """Protects people from files that are silently passed over; a description of a document is none."""
+    for name in ("a.txt", "a.txt.toml", "photo.jpg", "c/README", "gone.pdf.toml", ".hidden.jpg"):
+        write(tmp_path / name)
+    assert folder(tmp_path).left_out() == ["c/README", "gone.pdf.toml", "photo.jpg"]
+
+
 async def test_pipes_and_other_things_that_are_no_files_are_left_out(tmp_path: Path) -> None:
     """Protects a build against waiting for ever on a pipe."""
     os.mkfifo(tmp_path / "a.txt")
@@ -289,3 +305,23 @@ def test_what_is_no_folder_is_bad_input(tmp_path: Path, name: str) -> None:
     write(tmp_path / "file.txt")
     with pytest.raises(BadInput, match="not a folder"):
         folder(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "said"),
+    [
+        ('publihser = "Town hall"', "publihser is not a field; did you mean publisher?"),
+        ('colour = "red"', "colour is not a field; there are: title, publisher, url"),
+        ('expires = "2027-01-01"', "expires must be a date without quotes"),
+        ('year = "2020"', "year must be a year from 1000 to 2999, without quotes"),
+    ],
+)
+async def test_a_wrong_field_is_told_with_what_to_write(tmp_path: Path, sidecar: str, said: str) -> None:
+    write(tmp_path / "a.txt")
+    write(tmp_path / "a.txt.toml", sidecar)
+    source = folder(tmp_path)
+    (found,) = await walk(source, ALL)
+    with pytest.raises(DocumentRefused) as refused:
+        await source.fetch(found)
+    assert said in str(refused.value)
+    assert "a.txt.toml" in str(refused.value)

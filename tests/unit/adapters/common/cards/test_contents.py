@@ -9,6 +9,8 @@ import pytest
 from adapters.common.capture.answers import with_drafts
 from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Weight
+from adapters.common.cards.scores import source_link
+from core.models import Source
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
 from tests.fakes.ports.cards import DRAFTS, NOTICE, POST_TEXT, REVIEWED, SUPPORT, samples
@@ -107,3 +109,11 @@ def test_links_lead_where_the_platform_says_and_to_nothing_that_is_gone() -> Non
     said = "\n".join(texts(posted))
     assert "Go to the reply (https://plain.example/444)" in said
     assert "Go to the post" not in said
+
+
+def test_a_source_is_a_link_or_says_where_it_is() -> None:
+    """Protects readers from a link that opens nothing."""
+    web = Source("Town hall", "Homes", 2024, "p. 3", "https://example.org/homes")
+    assert source_link(web, READER.markup) == READER.markup.link("Town hall, Homes, 2024", web.url)
+    file = Source("Town hall", "Homes", None, "p. 3, homes.pdf, a file of this community", "")
+    assert source_link(file, READER.markup) == "Town hall, Homes, p. 3, homes.pdf, a file of this community"

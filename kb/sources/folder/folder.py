@@ -2,7 +2,8 @@
 
 Owns which files are taken, the descriptions beside them, and the errors in both. A file ``x.pdf`` may have a sidecar
 ``x.pdf.toml``; each line of a ``.jsonl`` file is a document with the same fields and its ``text``. A document with a
-defect is listed too, and refused with the defect when it is fetched, so that a person is told.
+defect is listed too, and refused with the defect when it is fetched, so that a person is told. Title and publisher
+that nobody wrote down are left empty: then the file itself is asked (``kb.ingest``).
 """
 
 from __future__ import annotations
@@ -11,18 +12,19 @@ import asyncio
 import os
 import tomllib
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final
+from typing import BinaryIO, Final
 from urllib.parse import quote, unquote
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import ValidationError
 
 from core.errors import BadInput, DocumentRefused, SourceUnavailable
-from core.models import TargetGroup
 from kb.documents import Fetched, Listed, ListingPage, Wanted
 from kb.sources import MAX_DOCUMENT_BYTES
+from kb.sources.folder.described import Described, ListedLine, defects
 from kb.sources.listing import is_wanted, wanted_key, wanted_of
 
 MEDIA_TYPES: Final = {
@@ -35,36 +37,11 @@ MEDIA_TYPES: Final = {
 }
 """The media type of a file by the end of its name."""
 LINES: Final = ".jsonl"
+KINDS: Final = "PDF, HTML, DOCX, TXT or JSONL"
+"""What a folder takes, for people."""
 _PAGE_SIZE: Final = 200
 _PIECE_BYTES: Final = 2**16
 _MAX_SIDECAR_BYTES: Final = 2**16
-
-_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-
-
-class Described(BaseModel):
-    """What a sidecar or a line says about a document; everything may be left out."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    title: _Text | None = None
-    publisher: _Text | None = None
-    url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+\S*$")] | None = None
-    year: Annotated[int, Field(ge=1000, le=2999)] | None = None
-    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")] | None = None
-    jurisdiction: _Text | None = None
-    licence: _Text | None = None
-    expires: date | None = None
-    type: _Text | None = None
-    document: _Text | None = None
-    target_groups: list[Annotated[TargetGroup, Field(strict=False)]] = []
-
-
-class ListedLine(Described):
-    """A document of a ``.jsonl`` file. Without an ``id`` its line number names it; of equal ids the first counts."""
-
-    text: _Text
-    id: _Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +72,10 @@ class Folder:
     """The PDF, HTML, DOCX, TXT and JSONL files in a folder and below it, without hidden ones and links to elsewhere.
 
     Args:
-        name: the name of the source, with which its documents' ids begin.
-        publisher: of documents that name none; ``""`` is the folder's own name.
+        name: with what its documents' ids begin: the name of the source, with "/" and one of its own where there are
+            several folders.
+        publisher: of documents that name none.
+        only: the name of the one file that is taken; ``""`` takes all.
         max_bytes: the largest size of a file or a line.
 
     Raises:
@@ -109,20 +88,36 @@ class Folder:
         *,
         name: str = "folder",
         publisher: str = "",
+        only: str = "",
         page_size: int = _PAGE_SIZE,
         max_bytes: int = MAX_DOCUMENT_BYTES,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
             raise BadInput(f"{folder} is not a folder that can be read.", remedy="Name a folder of documents.")
-        self._folder, self._name = folder.resolve(), name
-        self._publisher = publisher or self._folder.name
+        self._folder, self._name, self._only = folder.resolve(), name, only
+        self._publisher = publisher
         self._page_size, self._max_bytes, self._now = page_size, max_bytes, now
 
     @property
     def name(self) -> str:
         """What the source is called."""
         return self._name
+
+    @property
+    def path(self) -> Path:
+        """Where the folder is."""
+        return self._folder
+
+    def called(self, name: str) -> Folder:
+        """The same folder, with ids that begin with another name."""
+        called = copy(self)
+        called._name = name
+        return called
+
+    def left_out(self) -> list[str]:
+        """The files that are not taken, since they are of another kind; a description is one of no document."""
+        return sorted(self._others())
 
     def listings(self, wanted: Wanted) -> list[str]:
         """The one listing of all files, in the order of their names."""
@@ -175,13 +170,21 @@ class Folder:
                 yield from self._lines(after, skips=True)
 
     def _paths(self) -> Iterator[str]:
+        for path in self._files():
+            name = path.relative_to(self._folder).as_posix()
+            if is_readable(path) and self._only in ("", name) and self._inside(path) is not None:
+                yield name
+
+    def _others(self) -> Iterator[str]:
+        for path in self._files():
+            describes = path.suffix == ".toml" and is_readable(path.with_suffix("")) and path.with_suffix("").exists()
+            if not is_readable(path) and not describes:
+                yield path.relative_to(self._folder).as_posix()
+
+    def _files(self) -> Iterator[Path]:
         for root, folders, files in os.walk(self._folder, onerror=_raise):
             folders[:] = [each for each in folders if not each.startswith(".")]
-            for file in files:
-                path = Path(root, file)
-                is_ours = path.suffix.lower() in MEDIA_TYPES or path.suffix.lower() == LINES
-                if is_ours and not file.startswith(".") and self._inside(path) is not None:
-                    yield path.relative_to(self._folder).as_posix()
+            yield from (Path(root, file) for file in files if not file.startswith("."))
 
     def _inside(self, path: Path) -> Path | None:
         """The file that a path leads to, if it is one inside the folder."""
@@ -207,10 +210,10 @@ class Folder:
         document = f"{self._name}:{place.named(key)}"
         return Listed(
             id=document,
-            source=self._name,
+            source=self._name.partition("/")[0],
             url=str(place),
             page=described.url or document,
-            title=described.title or _title(place),
+            title=described.title or "",
             publisher=described.publisher or self._publisher,
             type=described.type or "document",
             year=described.year,
@@ -240,7 +243,7 @@ class Folder:
         try:
             return Described.model_validate(tomllib.loads(_read(sidecar, _MAX_SIDECAR_BYTES).decode())), ""
         except ValidationError as err:
-            raise DocumentRefused(f"{name}: {_defects(err)}.", remedy="Correct the file beside it.") from err
+            raise DocumentRefused(f"{name}: {defects(err)}.", remedy="Correct the file beside it.") from err
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as err:
             raise DocumentRefused(f"{name} is not TOML: {err}.", remedy="Correct the file beside it.") from err
 
@@ -257,7 +260,7 @@ class Folder:
         try:
             return ListedLine.model_validate_json(raw)
         except ValidationError as err:
-            raise DocumentRefused(f"{where}: {_defects(err)}.", remedy="Correct that line.") from err
+            raise DocumentRefused(f"{where}: {defects(err)}.", remedy="Correct that line.") from err
 
     def _fetch(self, document: Listed) -> Fetched:
         place = _FolderPlace.of(document.url)
@@ -276,6 +279,11 @@ class Folder:
             return Fetched(_read(path, self._max_bytes), MEDIA_TYPES[path.suffix.lower()], self._now())
         except OSError as err:
             raise DocumentRefused(f"{place.path} cannot be read: {err.strerror}.") from err
+
+
+def is_readable(path: Path) -> bool:
+    """Whether a file is of a kind that is taken, by the end of its name."""
+    return path.suffix.lower() in MEDIA_TYPES or path.suffix.lower() == LINES
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
@@ -298,14 +306,3 @@ def _lengths(file: BinaryIO) -> Iterator[tuple[int, bool]]:
 
 def _raise(err: OSError) -> None:
     raise err
-
-
-def _title(place: _FolderPlace) -> str:
-    words = Path(place.path).stem.replace("_", " ").replace("-", " ").strip()
-    return f"{words}, line {place.line}" if place.line else words
-
-
-def _defects(err: ValidationError) -> str:
-    """What is wrong, field by field."""
-    each = (f"{'.'.join(map(str, one['loc'])) or 'the line'}: {one['msg'].lower()}" for one in err.errors())
-    return "; ".join(each)

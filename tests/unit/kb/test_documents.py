@@ -1,0 +1,21 @@
+"""How a document is cited, so that a reader can open it."""
+
+from __future__ import annotations
+
+from core.models import Source
+from kb.documents import citation
+from tests.fakes.documents.source import listed
+
+
+def test_a_document_of_the_web_is_cited_with_its_address() -> None:
+    assert citation(listed(1, document="A/RES/1"), 3) == Source(
+        "Example", "Report 1", 2020, "A/RES/1, p. 3", "https://example.org/1"
+    )
+
+
+def test_a_file_is_cited_as_a_file_of_the_community() -> None:
+    """Protects readers from an address that opens nothing."""
+    file = listed(1, id="folder/town:a/homes.pdf", page="folder/town:a/homes.pdf", publisher="", year=None)
+    assert citation(file, 3) == Source("a file of this community", "Report 1", None, "p. 3, homes.pdf", "")
+    line = listed(1, id="folder:homes.jsonl#3", page="folder:homes.jsonl#3", publisher="Town hall")
+    assert citation(line) == Source("Town hall", "Report 1", 2020, "homes.jsonl, a file of this community", "")
