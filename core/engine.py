@@ -53,6 +53,7 @@ from core.stages.reading import decide, read_post
 from core.stages.search.drafting import compose
 from core.stages.search.run import DraftSearch
 from core.stages.signals import Signals, check_text, read_signals
+from core.stages.unread import STOPPED, without_a_model
 from core.wording.targets.groups import undisguised
 
 MOST_CHARACTERS_BESIDE = 1_000
@@ -90,16 +91,28 @@ class Engine:
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """Read the post, and unless that advises against it, draft, improve, judge and rank replies.
 
+        Code, and words in a language that Antiphon does not know, are answered before any model is asked.
+
         Raises:
-            BadInput: the post is empty or too long.
+            BadInput: the post is empty, too long, or holds no words.
             ModelUnavailable: the language model cannot be reached at all.
             IndexUnavailable: the embedding model cannot be loaded.
         """
+        if refused := await asyncio.to_thread(self._refused, request):
+            on_progress(Progress("reading", refused.reading.reason, refused.cost.seconds, reading=refused.reading))
+            return refused
         budget, checked = Budget(request.profile), check_text(request.post.text)
         post, expected = replace(request.post, text=checked.value), request.voice.language
         signals = await read_signals(post, self.readers.posts, expected=expected, language=request.language)
         notes = [*self.scorers.notes, *checked.notes, *signals.notes]
         return await _Run(self, request, on_progress, budget, post, signals, notes).suggest()
+
+    @staticmethod
+    def _refused(request: Request) -> Suggestion | None:
+        if request.force:
+            return None
+        expected, language = request.voice.language, request.language
+        return without_a_model(request.post, request.profile, expected=expected, language=language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +189,7 @@ class _Run:
                 if not self.request.wants_drafts(reading, signals):
                     early.cancel()
                     support = await self._support(reading)
-                    return self._suggestion(reading, drafts=support, stopped=sentence("a reply is advised against"))
+                    return self._suggestion(reading, drafts=support, stopped=STOPPED)
         except ExceptionGroup as failed:
             first = failed.exceptions[0]
             raise first from first.__cause__
@@ -242,7 +255,7 @@ class _Run:
         if language not in LANGUAGES:
             language = self.request.voice.language
             self.degraded.append(
-                sentence("drafts: written in the community's language ({language})", language=language)
+                sentence("drafts: they are written in the community's language ({language})", language=language)
             )
         if group is None:
             group = TargetGroup.OTHER

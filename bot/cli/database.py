@@ -15,9 +15,10 @@ from sqlalchemy import URL
 
 from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, out
 from bot.cli.kb.output import print_document, run
+from bot.compose.application import open_database
 from bot.compose.engine import make_folder
 from bot.compose.settings import Settings
-from bot.store.engine.database import connected, translating
+from bot.store.engine.database import check_there, connected, missing, translating
 from bot.store.engine.migrate import newest, revision_of, upgrade
 from bot.store.upkeep import backup as backups
 
@@ -35,10 +36,13 @@ def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) ->
     async def work(settings: Settings) -> int:
         place = settings.database_place
         before = await _revision(place)
+        if before is None:
+            await _make(settings, place)
+            return 0
         if before == newest():
             out().print(Text(f"The database is at revision {before} already."))
             return 0
-        if isinstance(place, Path) and before is not None:
+        if isinstance(place, Path):
             kept = await backups.backup(place, _folder(settings, folder))
             out().print(Text(f"Kept a backup of revision {before}: {kept}. It still holds names: delete it in time."))
         engine = connected(place)
@@ -58,7 +62,10 @@ def backup_command(config: ConfigOption = None, folder: FolderOption = None) -> 
     """Copy the database, also while Antiphon runs. The installation's secret is not in it: keep that apart."""
 
     async def work(settings: Settings) -> int:
-        kept = await backups.backup(settings.database_place, _folder(settings, folder))
+        place = settings.database_place
+        if await _revision(place) is None:
+            raise missing(place)
+        kept = await backups.backup(place, _folder(settings, folder))
         out().print(Text(str(kept)), soft_wrap=True)
         return 0
 
@@ -92,6 +99,7 @@ def check_command(as_json: JsonOption = False, config: ConfigOption = None) -> N
     """Check that the database is whole, of this version, and durable."""
 
     async def work(settings: Settings) -> int:
+        check_there(settings.database_place)
         found = await backups.check(settings.database_place)
         if as_json:
             print_document([asdict(finding) for finding in found])
@@ -102,6 +110,13 @@ def check_command(as_json: JsonOption = False, config: ConfigOption = None) -> N
         return 0 if all(finding.ok for finding in found) else EXIT_UNAVAILABLE
 
     run(config, work)
+
+
+async def _make(settings: Settings, place: Path | URL) -> None:
+    """Make the database, and the installation's secret with it."""
+    async with open_database(settings, creates=True):
+        where = f" in {place}" if isinstance(place, Path) else ""
+        out().print(Text(f"The database is new{where}, at revision {newest()}."), soft_wrap=True)
 
 
 def _folder(settings: Settings, named: Path | None) -> Path:

@@ -25,6 +25,7 @@ from bot.runtime.findings import Finding, finding_of
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from bot.store.schema import PlatformState
+from bot.store.upkeep.backup import check_private
 from bot.store.views.platforms import SeenPlatform, seen
 from core.errors import AntiphonError
 from core.ports import EvidenceQuery, Generation, LanguageModel, Message
@@ -81,6 +82,7 @@ async def _database(settings: Settings) -> str:
     path = settings.database_path
     make_folder(path.parent, "desk.database")
     if path.exists():
+        check_private(path)
         await (await Database.open(path, secret=load_secret(settings.secret_file))).close()
         return f"{path} opens, durable and in WAL mode"
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:

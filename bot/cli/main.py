@@ -48,7 +48,7 @@ from bot.cli.own.prepared import prepared
 from bot.cli.privacy import privacy
 from bot.cli.serve import add_to as add_serve
 from bot.cli.terminal.render import show_progress, show_suggestion
-from bot.cli.terminal.report import document
+from bot.cli.terminal.report import document, schema
 from bot.cli.work import add_to as add_worker
 from bot.compose.application import open_database, open_workers
 from bot.compose.engine import open_engine, voice_of
@@ -59,6 +59,7 @@ from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
 from core.models import Progress as Step
 from core.request import Request
 from core.stages.signals import check_text
+from core.stages.unread import without_a_model
 from core.wording.language import NAMES, detect
 
 app = typer.Typer(
@@ -116,6 +117,12 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _schema(asked: bool) -> None:
+    if asked:
+        typer.echo(json.dumps(schema(), indent=2))
+        raise typer.Exit
+
+
 @app.callback()
 def _root(
     version: Annotated[
@@ -140,8 +147,13 @@ def draft(
     force: Annotated[bool, typer.Option("--force", help="Draft even where a reply is advised against.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
+    is_schema: Annotated[
+        bool,
+        typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema of --json instead."),
+    ] = False,
 ) -> None:
     """Draft replies to one post."""
+    del is_schema  # its callback has done the work
 
     async def work(settings: Settings, request: Request) -> int:
         suggestion = await _suggest(settings, request)
@@ -191,13 +203,17 @@ async def _suggest(settings: Settings, request: Request) -> Suggestion:
         if console.is_terminal:
             show_progress(console, step)
 
+    expected, language = request.voice.language, request.language
+    refused = without_a_model(request.post, request.profile, expected=expected, language=language)
+    if refused is not None and not request.force:
+        return refused  # before anything is loaded
     async with open_engine(settings, PreparationBar()) as engine:
         return await engine.suggest(request, on_progress)
 
 
 def _show(suggestion: Suggestion, *, as_json: bool, force: bool) -> int:
     if as_json:
-        typer.echo(json.dumps(document(suggestion), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(document(suggestion, force=force), ensure_ascii=False, indent=2))
     else:
         show_suggestion(out(), suggestion)
     reading = suggestion.reading

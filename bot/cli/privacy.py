@@ -6,6 +6,8 @@ who runs them has the database and its secret, and so needs no role.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -13,13 +15,15 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, given, out
+from bot.cli.command import EXIT_NO_DRAFT, EXIT_UNAVAILABLE, ConfigOption, JsonOption, given, out
 from bot.cli.kb.output import print_document, run
 from bot.communities.export import Format, write_export
 from bot.communities.export import export as rows_of
 from bot.compose.application import open_database, worker_name
+from bot.compose.chat_platforms import KINDS
 from bot.compose.chores import all_chores
 from bot.compose.settings import Settings
+from bot.store.people.communities import Community, all_communities
 from bot.store.schema import JobState
 from bot.upkeep.erasure import Erased, Erasure
 from bot.upkeep.runner import Chores
@@ -39,7 +43,10 @@ def erase(
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Erase a person: what they wrote or typed, their roles, and what ties them to their pseudonym."""
+    """Erase a person: what they wrote or typed, their roles, and what ties them to their pseudonym.
+
+    Exit code 1: nobody is known by this id there.
+    """
 
     async def work(settings: Settings) -> int:
         if user == "-" and not is_sure:
@@ -49,15 +56,28 @@ def erase(
             raise BadInput("Nobody is named.", remedy="Pass the person's id on the platform.")
         async with open_database(settings) as database:
             erased = await Erasure(database).erase(platform, wanted)
+            if not erased.is_known:
+                _check_platform(platform, await database.run("list the communities", all_communities))
         if as_json:
             print_document(asdict(erased))
         else:
             out().print(Text(_said(erased, settings)), soft_wrap=True)
-        return 0
+        return 0 if erased.is_known else EXIT_NO_DRAFT
 
     if user != "-" and not is_sure:
         typer.confirm("This cannot be undone. Erase this person?", abort=True, err=True)
     run(config, work)
+
+
+def _check_platform(platform: str, served: Collection[Community]) -> None:
+    """Refuse the name of a platform on which nobody can be."""
+    known = sorted({*(community.platform for community in served), *(kind.name.casefold() for kind in KINDS)})
+    if platform not in known:
+        near = difflib.get_close_matches(platform.casefold(), known, n=1)
+        raise BadInput(
+            f"There is no platform {platform!r}; nothing was erased.",
+            remedy=f"Did you mean {near[0]!r}?" if near else f"Name one of: {', '.join(known)}.",
+        )
 
 
 def _said(erased: Erased, settings: Settings) -> str:

@@ -82,9 +82,9 @@ class CommunityDesk:
 
         async def work(session: Session) -> CommunityView:
             community, actor, had = await self._to_grant(session, community_id, person, role, by)
-            if role in had:
-                return await _view(session, community)
             who = await people.grant(session, community.id, person, had | {role}, actor)
+            if role in had:  # a new name is stored all the same
+                return await _view(session, community)
             reason = f"{role} granted to {who}"
             changed = await communities.change(
                 session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING

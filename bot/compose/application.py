@@ -34,7 +34,7 @@ from bot.serving.platforms import Platforms, ServedPlatform, Services
 from bot.serving.running import Running
 from bot.serving.standings import OnStanding, Standings, unwatched
 from bot.serving.supervision import Patience, Supervisor
-from bot.store.engine.database import Database, Session
+from bot.store.engine.database import Database, Session, check_there
 from bot.store.engine.secret import load_secret
 from bot.store.people import communities, people
 from bot.store.schema import Change
@@ -104,17 +104,29 @@ def worker_name() -> str:
 
 @asynccontextmanager
 async def open_database(
-    settings: Settings, path: Path | None = None, clock: Callable[[], datetime] | None = None
+    settings: Settings,
+    path: Path | None = None,
+    *,
+    creates: bool = False,
+    clock: Callable[[], datetime] | None = None,
 ) -> AsyncIterator[Database]:
     """The configured database, or another SQLite file; ``clock`` stands in for the database's own.
 
+    Args:
+        creates: whether the database and the installation's secret are made where they are missing. A mistyped place
+            would otherwise look like an installation that knows nobody.
+
     Raises:
+        BadInput: the database or the secret is missing, and is not to be made.
         StoreUnavailable: the database or the installation's secret cannot be opened.
     """
     place: Path | URL = path or settings.database_place
-    if isinstance(place, Path):
+    if not creates:
+        check_there(place)
+    elif isinstance(place, Path):
         make_folder(place.parent, "desk.database")
-    database = await Database.open(place, secret=load_secret(settings.secret_file), clock=clock)
+    secret = load_secret(settings.secret_file, creates=creates)
+    database = await Database.open(place, secret=secret, creates=creates, clock=clock)
     try:
         yield database
     finally:
@@ -150,7 +162,7 @@ async def open_application(
         BadSettings: two platforms have the same name.
     """
     wanted, name, platforms = settings.desk, worker_name(), Platforms(served)
-    async with open_database(settings, database_path, clock) as database:
+    async with open_database(settings, database_path, creates=True, clock=clock) as database:
         desk = build_desk(
             database,
             role_sources=platforms.role_sources,

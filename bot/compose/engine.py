@@ -279,13 +279,13 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
 
 
 def make_folder(folder: Path, setting: str) -> None:
-    """Make a folder and its parents; ``setting`` is the key that sets its place.
+    """Make a folder, for its owner alone, and its parents; ``setting`` is the key that sets its place.
 
     Raises:
         StoreUnavailable: the disk is full, or there is no right to make the folder.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as err:
         raise StoreUnavailable(
             f"The folder {folder} cannot be made: {err.strerror}.",

@@ -71,7 +71,7 @@ async def propose_claims(
         written = await _write(post, language, model, max(1, count - len(prepared))) if asks_model else []
     except ModelUnavailable as err:
         written = []
-        degraded.append(sentence("claims: the model wrote none ({why}); prepared claims are used", why=err.message))
+        degraded.append(sentence("claims: the model wrote no claim ({why}); prepared claims are used", why=err.message))
     standing, lost = await asyncio.to_thread(_standing, written, post.text, language, readers)
     if lost:
         degraded.append(

@@ -90,9 +90,11 @@ async def find_evidence(
     try:
         found = await _by_preference(query, wanted.publishers, source)
     except IndexUnavailable as err:
-        return Noted([], [sentence("evidence: none, the knowledge base is unavailable ({why})", why=err.message)])
+        return Noted(
+            [], [sentence("evidence: there is none, since the knowledge base is unavailable ({why})", why=err.message)]
+        )
     if not found.passages:
-        return Noted([], [*found.notes, sentence("evidence: none bears on the claim; the drafts state no facts")])
+        return Noted([], [*found.notes, sentence("evidence: no passage bears on the claim; the drafts state no facts")])
     plain = [passage for passage in found.passages if not instructs(f"{passage.text}\n{passage.source.title}")]
     dropped = [
         sentence("evidence: {passage} was dropped, it reads as an instruction to a model", passage=passage.id)
@@ -100,7 +102,7 @@ async def find_evidence(
         if passage not in plain
     ]
     if not plain:
-        dropped.append(sentence("evidence: none is left; the drafts state no facts"))
+        dropped.append(sentence("evidence: no passage is left; the drafts state no facts"))
     return Noted(plain, [*found.notes, *dropped])
 
 

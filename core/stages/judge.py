@@ -20,7 +20,7 @@ from core.stages.judge_formats import HIGHEST, Comparison, Judge
 from core.stages.outcomes import Noted
 from core.stages.ranking import Tournament
 
-_UNREADABLE = sentence("judge: a pair got no readable answer")
+_UNREADABLE = sentence("judge: a pair of drafts got no readable answer")
 
 
 def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[Candidate]:
@@ -100,7 +100,7 @@ async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge)
 
 
 def _stopped(err: ModelUnavailable) -> str:
-    return sentence("judge: not every pair that matters was compared ({why})", why=err.message)
+    return sentence("judge: not every pair of drafts that matters was compared ({why})", why=err.message)
 
 
 def _from_table(candidate: Candidate, at: int, table: Mapping[tuple[int, int], Comparison]) -> Candidate:

@@ -198,11 +198,11 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False
 def is_debatable(reading: Reading, signals: Signals) -> bool:
     """Whether somebody who asks for drafts gets them although silence is advised.
 
-    They do not for a threat, for a post that is about one person or may name one, or for a post in a language in which
-    neither can be checked.
+    They do not for a threat, for a post that is about one person or may name one, for code, or for a post in a language
+    in which none of this can be checked.
     """
     is_of_persons = signals.may_name_person or reading.recommended_action is Action.SUPPORT_TARGET
-    return reading.recommended_action is not Action.REPORT and not is_of_persons and reading.language in NAMES
+    return reading.recommended_action is not Action.REPORT and not is_of_persons and signals.is_readable
 
 
 def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal: bool) -> tuple[Action, str]:
@@ -210,6 +210,8 @@ def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal
         return Action.REPORT, sentence(
             "The post threatens or calls for violence: report it and stand by the people threatened."
         )
+    if signals.is_code:
+        return Action.STAY_SILENT, sentence("The post is code or data, not words that a person could answer.")
     if signals.hateful is not None and signals.hateful < _NOT_HATEFUL:
         return Action.STAY_SILENT, sentence("The post does not read as hateful, or answers hate itself.")
     if signals.language not in NAMES:

@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.errors import BadInput
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, ReadBy, TargetGroup
 from core.scoring.readers.readers import PostReader, PostSigns, Sureness
 from core.stages.outcomes import Noted
+from core.wording.code import is_code
 from core.wording.injection.injection import instructs
-from core.wording.language import detect
+from core.wording.language import NAMES, language_of_post, words_alone
 from core.wording.targets.groups import groups_named, undisguised
-from core.wording.text import MAX_POST_CHARACTERS, clean, stop_words, words
+from core.wording.targets.slurs import slurs_in
+from core.wording.text import MAX_POST_CHARACTERS, clean, has_letters, stop_words, words
 
 THREATENS = 0.5
 _THREATENS_BY_WORDS = 0.1
@@ -78,7 +80,8 @@ class Signals:
     ``hateful`` and ``signs`` are ``None`` where the small reader does not know the language. ``calls_for_violence``: by
     the small reader, for which words are a hint, or by the words where it does not know the language.
     ``unlikely_groups``: neither the reader nor a word hints at them. ``is_sure``: the reader is sure whether the post
-    is hateful. ``read_by``: whose word the probabilities are.
+    is hateful. ``read_by``: whose word the probabilities are. ``is_code``: it is code or data, and no word in it names
+    a group, insults or calls for violence.
     """
 
     language: str | None
@@ -92,6 +95,12 @@ class Signals:
     signs: PostSigns | None = None
     is_sure: bool = False
     read_by: ReadBy = ReadBy.RULES
+    is_code: bool = False
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether there are words of a person, in a language that Antiphon knows."""
+        return self.language in NAMES and not self.is_code
 
     @property
     def calls_for_reply(self) -> bool:
@@ -104,11 +113,16 @@ def check_text(text: str) -> Noted[str]:
     """The post's text as the engine reads it, and notes on what was removed or noticed.
 
     Raises:
-        BadInput: nothing to read is left, or the text is longer than 5,000 characters.
+        BadInput: nothing to read is left, there are no words in it, or it is longer than 5,000 characters.
     """
     cleaned, removed = clean(text)
     if not cleaned:
         raise BadInput(sentence("The post is empty."), remedy=sentence("Pass the text of the post to answer."))
+    if not has_letters(words_alone(cleaned)):
+        raise BadInput(
+            sentence("The post holds no words, only links, mentions, emoji, numbers or signs."),
+            remedy=sentence("Antiphon answers words: look yourself at what is behind them."),
+        )
     if len(cleaned) > MAX_POST_CHARACTERS:
         raise BadInput(
             sentence(
@@ -122,7 +136,9 @@ def check_text(text: str) -> Noted[str]:
     if removed:
         notes.append(sentence("post: {count} control or bidirectional characters were taken out", count=removed))
     if instructs(cleaned):
-        notes.append(sentence("post: it tries to give the model instructions; they are read as text and not followed"))
+        notes.append(
+            sentence("post: the post tries to give the model instructions; they are read as text and not followed")
+        )
     return Noted(cleaned, notes)
 
 
@@ -130,34 +146,44 @@ async def read_signals(post: FlaggedPost, reader: PostReader, *, expected: str, 
     """Language, hatefulness, target group and calls for violence, within a fraction of a second.
 
     Args:
-        expected: the community's language, assumed for short posts that could be in several.
+        expected: the community's language, assumed for posts whose language is unclear.
         language: the language that a person named, which needs no detection.
     """
     return await asyncio.to_thread(_signals, post.text, reader, expected, language)
 
 
-def _signals(text: str, reader: PostReader, expected: str, named: str | None) -> Signals:
-    language = named or detect(text, expected)
-    notes = list[str]()
-    if language is None:
-        notes.append(sentence("reading: the post's language was not recognised"))
+def signals_of_words(text: str, expected: str, named: str | None) -> Signals:
+    """What the words of a post tell before any reader is asked, or where none knows its language. Blocking."""
+    language = named or language_of_post(text, expected)
     by_words = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
-    addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
-    open_text = undisguised(text, language)
-    if not reader.knows(language):
-        return Signals(language, None, attacked(open_text, language, {}), by_words, tuple(notes), *addressed)
-    signs = reader.read([text], language)[0]
-    group = attacked(open_text, language, signs.groups)
-    hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
-    unlikely = frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY) - hinted
+    group = attacked(undisguised(text, language), language, {})
     return Signals(
         language,
-        signs.hateful,
+        None,
         group,
-        signs.threat >= (_THREATENS_BY_WORDS if by_words else THREATENS),
-        tuple(notes),
-        *addressed,
-        unlikely_groups=unlikely,
+        by_words,
+        () if language else (sentence("reading: the post's language was not recognised"),),
+        may_name_person=bool(people_named(text, language)),
+        addresses_somebody=bool(_ADDRESS.search(text)),
+        is_code=is_code(text) and not (by_words or groups_named(text) or slurs_in(text)),
+    )
+
+
+def _signals(text: str, reader: PostReader, expected: str, named: str | None) -> Signals:
+    told = signals_of_words(text, expected, named)
+    language = told.language
+    if language is None or not reader.knows(language):
+        return told
+    open_text = undisguised(text, language)
+    signs = reader.read([text], language)[0]
+    hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
+    return replace(
+        told,
+        hateful=signs.hateful,
+        target_group=attacked(open_text, language, signs.groups),
+        calls_for_violence=signs.threat >= (_THREATENS_BY_WORDS if told.calls_for_violence else THREATENS),
+        unlikely_groups=frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY)
+        - hinted,
         signs=signs,
         is_sure=reader.sureness(signs.hateful) is not Sureness.NOT_SURE,
         read_by=ReadBy.SMALL,

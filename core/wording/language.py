@@ -9,17 +9,32 @@ more.
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from typing import Final
 
 from lingua import IsoCode639_1, Language, LanguageDetector, LanguageDetectorBuilder
 
 from core.i18n.sentences import sentence
+from core.wording.disguises import without_lookalikes
 
 NAMES = {"en": sentence("English"), "es": sentence("Spanish"), "it": sentence("Italian"), "eu": sentence("Basque")}
 """The languages that Antiphon writes, by ISO 639-1 code."""
 
 _LEAST_CONFIDENCE = 0.35
 _CLEAR = 0.98  # at 0.9 one of the 480 posts was taken for another language
+_SURELY_FOREIGN = 0.5
+"""From here on the thorough detector is heard where it names a language that Antiphon does not write.
+
+Of 6,480 posts in the four languages, many of them short, none passed it; nine did so at 0.35.
+"""
+_NO_WORDS: Final = re.compile(
+    r"[\w+.-]+://\S*|(?<!\w)(?:mailto:|www\.)\S+|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/\S*"
+    r"|(?<![\w.])[\w-]+(?:\.[\w-]+)?\.(?:com|org|net|io|gg|info|biz)(?![\w.])"
+    r"|<a?:\w+:\d+>|<[@#t][&!:]?[\w:]+>|(?<!\w):[a-z]\w*:(?!\w)|(?<!\w)@[\w.]+",
+    re.IGNORECASE,
+)
+"""Links, mentions, and emoji that are written with letters."""
 _OTHERS = (
     "ARABIC CATALAN CHINESE DUTCH FINNISH FRENCH GERMAN GREEK HUNGARIAN POLISH PORTUGUESE ROMANIAN RUSSIAN SWEDISH "
     "TURKISH UKRAINIAN"
@@ -66,6 +81,35 @@ def detect(text: str, expected: str) -> str | None:
     if ranked[0].value >= _LEAST_CONFIDENCE:
         return codes[0]
     return expected if expected in codes[:3] else None
+
+
+def language_of_post(text: str, expected: str) -> str | None:
+    """The ISO 639-1 code of the language in which a post is read; ``None`` where its letters are of no known one.
+
+    A post counts as one in a language that Antiphon does not write only where a detector is sure of that. One that is
+    unclear is taken to be in the likeliest of those that it writes, the ``expected`` one (the community's) first.
+    """
+    said = " ".join(dict.fromkeys(words_alone(text).casefold().split()))
+    clearest = _quick().compute_language_confidence_values(said)[0]
+    if clearest.value >= _CLEAR and _code(clearest.language) in NAMES:
+        return _code(clearest.language)
+    ranked = [value for value in _thorough().compute_language_confidence_values(said) if value.value > 0]
+    if not ranked:
+        return None
+    likeliest = _code(ranked[0].language)
+    is_abbreviation = said.isascii() and " " not in said.strip()
+    if likeliest in NAMES and ranked[0].value >= _LEAST_CONFIDENCE:
+        return likeliest
+    if likeliest not in NAMES and ranked[0].value >= _SURELY_FOREIGN and not is_abbreviation:
+        return likeliest
+    possible = [code for code in (_code(value.language) for value in ranked[:3]) if code in NAMES]
+    is_guess = likeliest not in NAMES and ranked[0].value < _LEAST_CONFIDENCE
+    return expected if expected in possible or not possible or is_guess else possible[0]
+
+
+def words_alone(text: str) -> str:
+    """What a person says in a text: without links, mentions and emoji that are written with letters."""
+    return _NO_WORDS.sub(" ", without_lookalikes(text)[0])
 
 
 def _code(language: Language) -> str:

@@ -23,6 +23,8 @@ _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that Unicode counts as letters or marks, but that show nothing."""
 
+_SQUARED = re.compile(r"^(?!REGIONAL).*\bLETTER\b")
+
 _STOP_WORDS: dict[str, frozenset[str]] = {
     "en": frozenset(
         "a about above after again against all also am an and any are as at be because been before being below "
@@ -72,6 +74,15 @@ def clean(text: str) -> tuple[str, int]:
 def is_unseen(character: str) -> bool:
     """Whether a character is invisible or has no fixed look: control, format, private use, unassigned, blank letter."""
     return character in _UNSEEN or unicodedata.category(character).startswith("C")
+
+
+def has_letters(text: str) -> bool:
+    """Whether a text has a letter, also one that Unicode counts as a symbol, such as a letter in a square."""
+    return any(
+        sign.isalpha()
+        or (unicodedata.category(sign) == "So" and _SQUARED.search(unicodedata.name(sign, "")) is not None)
+        for sign in text
+    )
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

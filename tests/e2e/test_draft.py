@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.e2e.conftest import GUARD_SECONDS, HARMLESS, HATEFUL, SOON, Antiphon
 from tests.fakes.engine.server import ChatServer
@@ -24,10 +25,9 @@ def test_post_with_orders_and_unseen_characters(drafter: Antiphon, server: ChatS
     assert [draft["rank"] for draft in document["drafts"]] == list(range(1, len(document["drafts"]) + 1))
     assert document["drafts"]
     assert not [draft for draft in document["drafts"] if "banana" in draft["text"].lower()]
-    assert "post: 2 control or bidirectional characters were taken out" in document["degraded"]
-    assert (
-        "post: it tries to give the model instructions; they are read as text and not followed" in document["degraded"]
-    )
+    notes = {note["code"]: note["message"] for note in document["degraded"]}
+    assert notes["post_characters_removed"] == "2 control or bidirectional characters were taken out."
+    assert notes["post_instructs"].startswith("The post tries to give the model instructions")
     assert all("\u202e" not in turn["content"] for asked in server.requests for turn in asked["messages"])
 
 
@@ -42,6 +42,19 @@ def test_post_that_is_better_left_alone(drafter: Antiphon):
     assert (reading["recommended_action"], result.document["drafts"]) == ("stay_silent", [])
     assert reason in reading["reason"]
     assert result.document["post"]["language"] == "fi"
+
+
+def test_what_holds_no_words_of_a_person_is_never_put_to_the_model(drafter: Antiphon, server: ChatServer):
+    """Each has its reason, and nothing was asked."""
+    link = drafter("draft", "--json", "--force", "https://www.example.org/watch?v=1")
+    assert (link.code, link.out) == (2, "")
+    assert "The post holds no words, only links" in link.err
+    code = drafter("draft", "--json", "SELECT name FROM stalls WHERE id = 1;")
+    assert code.code == 3
+    assert "The post is code or data" in code.err
+    assert code.document["reading"]["severity"] is None
+    assert drafter("draft", "--json", FINNISH).code == 3
+    assert server.requests == []
 
 
 def test_force_drafts_what_was_asked_for(drafter: Antiphon):
@@ -78,6 +91,7 @@ def test_embedded_model(antiphon: Antiphon):
     result = antiphon.having(**patient)("draft", "--json", "--profile", "quick", HATEFUL)
     assert (result.code, result.err) == (0, "")
     document = result.document
+    Draft202012Validator(antiphon("draft", "--schema").document).validate(document)
     assert document["reading"]["target_group"] == "migrants"
     assert document["cost"]["profile"] == "quick"
     assert document["cost"]["model_calls"] == 2

@@ -54,7 +54,10 @@ def test_a_worker_says_what_is_wrong_before_it_loads_anything(drafter: Antiphon)
 def test_a_worker_that_finds_no_database_says_so(drafter: Antiphon) -> None:
     """The error names the variable, and not the password in it."""
     address = "postgresql://antiphon:hidden-word@127.0.0.1:9/antiphon"
-    result = drafter.having(ANTIPHON__DESK__DATABASE_URL=address)("worker")
+    unknown = drafter.having(ANTIPHON__DESK__DATABASE_URL=address)("worker")
+    assert (unknown.code, "There is no secret" in unknown.err) == (2, True)
+    (secret := drafter.home / "secret").write_text("ab" * 32)
+    result = drafter.having(ANTIPHON__DESK__DATABASE_URL=address, ANTIPHON__DESK__SECRET_FILE=str(secret))("worker")
     assert result.code == 4
     assert "database" in result.err
     assert "hidden-word" not in result.out + result.err

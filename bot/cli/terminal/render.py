@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adapters.sample.posts import SamplePost
+from bot.cli.terminal.notes import note_of
 from core.models import Draft, Evidence, Kind, Progress, Receipt, Scores, Suggestion, Verdict
 from core.moderation.origins import ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
 
@@ -121,8 +122,8 @@ def show_cost(console: Console, suggestion: Suggestion) -> None:
             style="dim",
         )
     )
-    for reason in suggestion.degraded:
-        console.print(Text(f"Note: {reason}", style="yellow"))
+    for said in suggestion.degraded:
+        console.print(Text(f"Note: {note_of(said).message}", style="yellow"))
 
 
 def show_thread(console: Console, thread: Sequence[SamplePost]) -> None:

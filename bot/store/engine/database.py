@@ -22,7 +22,7 @@ from bot.runtime.faults import reach
 from bot.store.engine import postgresql, sqlite
 from bot.store.engine.migrate import check_revision, revision, upgrade
 from bot.store.engine.turns import Turns
-from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.errors import AntiphonError, BadInput, NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
 
 _LOG = logging.getLogger(__name__)
@@ -143,6 +143,7 @@ class Database:
         secret: bytes,
         clock: Callable[[], datetime] | None = None,
         busy_seconds: float = 30.0,
+        creates: bool = True,
     ) -> Database:
         """Connect, make the tables of an empty database, and check that commits will be durable.
 
@@ -152,25 +153,33 @@ class Database:
                 (``bot.store.engine.secret``).
             clock: gives the time now, aware; by default PostgreSQL's own clock, and this machine's with SQLite.
             busy_seconds: how long a transaction waits for one of another program, and for a connection.
+            creates: whether a database that is missing or empty is made; its file is for its owner alone.
 
         Raises:
+            BadInput: the database is missing or empty, and is not to be made.
             StoreUnavailable: the database cannot be opened, was made by another version, or cannot guarantee that a
                 commit is durable.
         """
+        if not creates:
+            check_there(place)
+        elif isinstance(place, Path):
+            sqlite.keep_private(place)
         database = cls(connected(place, busy_seconds), secret, clock, busy_seconds)
         try:
-            await whole(database._prepare())
+            await whole(database._prepare(place if not creates else None))
         except BaseException:
             await database.close()
             raise
         return database
 
-    async def _prepare(self) -> None:
+    async def _prepare(self, expected_at: Path | URL | None) -> None:
         with translating():
             vendor = postgresql if self.is_postgresql else sqlite
             async with self.engine.begin() as connection:
                 await vendor.check_durable(connection)
                 found = await connection.run_sync(revision)
+            if found is None and expected_at is not None:
+                raise missing(expected_at)
             if found is None:
                 await upgrade(self.engine)
             async with self.engine.begin() as connection:
@@ -219,6 +228,24 @@ class Database:
     async def close(self) -> None:
         """Close every connection."""
         await whole(self.engine.dispose())
+
+
+def missing(place: Path | URL) -> BadInput:
+    """The error for a place where a database was expected, and is not; it names no password."""
+    where = str(place) if isinstance(place, Path) else f"{place.host or 'localhost'}, in {place.database}"
+    return BadInput(
+        sentence("There is no database of Antiphon at {where}.", where=where),
+        remedy=sentence(
+            "Correct desk.database in config.toml, or name the right file with --config; a new one is made by: "
+            "antiphon db upgrade."
+        ),
+    )
+
+
+def check_there(place: Path | URL) -> None:
+    """Raise ``missing`` for a file that is not there; an address is asked only when it is opened."""
+    if isinstance(place, Path) and not place.exists():
+        raise missing(place)
 
 
 def connected(place: Path | URL, busy_seconds: float = 30.0) -> AsyncEngine:

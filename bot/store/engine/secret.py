@@ -13,19 +13,32 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from core.errors import StoreUnavailable
+from core.errors import BadInput, StoreUnavailable
+from core.i18n.sentences import sentence
 
 _BYTES: Final = 32
 
 
-def load_secret(file: Path) -> bytes:
+def load_secret(file: Path, *, creates: bool = True) -> bytes:
     """The secret of ``file``, made at the first call, readable only by its owner.
 
+    Args:
+        creates: whether it is made. A database whose secret is another one seems to know nobody.
+
     Raises:
+        BadInput: the file is missing, and is not to be made.
         StoreUnavailable: the file cannot be read or made, or does not hold a secret.
     """
+    if not creates and not file.exists():
+        raise BadInput(
+            sentence("There is no secret of an installation at {file}.", file=file),
+            remedy=sentence(
+                "Correct desk.secret_file in config.toml, or put the file back from its copy; without it nobody's "
+                "cases can be found. For a new installation run: antiphon db upgrade."
+            ),
+        )
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not file.exists():
             _make(file)
         found = bytes.fromhex(file.read_text().strip())

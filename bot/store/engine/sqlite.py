@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import stat
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -49,6 +51,21 @@ def engine(path: Path, busy_seconds: float, *, foreign_keys: bool = True) -> Asy
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return made
+
+
+def keep_private(path: Path) -> None:
+    """Make the file if it is missing, for its owner alone; SQLite gives the log beside it the same rights.
+
+    Where it cannot be made, SQLite says why when it is opened.
+    """
+    if not path.exists():
+        with suppress(OSError):
+            path.touch(0o600)
+
+
+def is_open_to_all(path: Path) -> bool:
+    """Whether everybody with an account on this machine may read a file and reach it."""
+    return bool(path.stat().st_mode & stat.S_IROTH) and bool(path.parent.stat().st_mode & stat.S_IXOTH)
 
 
 def _keep_a_log(connection: Any, busy_seconds: float) -> None:

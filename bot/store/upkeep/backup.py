@@ -85,6 +85,8 @@ async def check(place: Path | URL) -> list[Finding]:
                         return await look(connection)
 
             found.append(await finding_of(name, asked))
+        if isinstance(place, Path):
+            found.append(await finding_of("private", partial(_private, place)))
     finally:
         await engine.dispose()
     return found
@@ -111,6 +113,20 @@ async def _revision(connection: AsyncConnection) -> str:
 async def _durable(connection: AsyncConnection) -> str:
     await (sqlite if connection.dialect.name == "sqlite" else postgresql).check_durable(connection)
     return "a commit survives a power cut"
+
+
+async def _private(place: Path) -> str:
+    check_private(place)
+    return "not everybody on this machine may read it"
+
+
+def check_private(place: Path) -> None:
+    """Check that a file with a database is not for everybody's eyes; ``StoreUnavailable`` if it is."""
+    if place.exists() and sqlite.is_open_to_all(place):
+        raise StoreUnavailable(
+            f"Everybody with an account on this machine may read {place}.",
+            remedy=f"Run: chmod 600 {place}* (a version before this one made it so).",
+        )
 
 
 def _damaged(what: str) -> StoreUnavailable:

@@ -93,7 +93,7 @@ class Supporter:
         try:
             answer = await self.model.generate(prompt, Generation(max_tokens=_MAX_TOKENS, temperature=temperature))
         except ModelUnavailable as err:
-            return Noted([], [sentence("support: the model wrote none ({why})", why=err.message)])
+            return Noted([], [sentence("support: the model wrote no words of support ({why})", why=err.message)])
         text = tidy(answer.texts[0])
         fault = self._fault(text) or await self._toxic(text)
         if fault:

@@ -145,7 +145,7 @@ async def write(
     if not lost:
         return Noted(list(drafts.values()), [])
     note = sentence(
-        "drafts: the model wrote {wrote} of {wanted} ({why})", wrote=wrote, wanted=len(intents), why=lost[0]
+        "drafts: the model wrote {wrote} of {wanted} drafts ({why})", wrote=wrote, wanted=len(intents), why=lost[0]
     )
     return Noted(list(drafts.values()), [note])
 
@@ -164,7 +164,7 @@ async def write_at_once(
     try:
         answer = await model.generate(prompt, how)
     except ModelUnavailable as err:
-        return Noted([], [sentence("drafts: the model wrote none ({why})", why=err.message)])
+        return Noted([], [sentence("drafts: the model wrote no draft ({why})", why=err.message)])
     return Noted([text for text in dict.fromkeys(map(tidy, answer.texts)) if text], [])
 
 

@@ -15,10 +15,7 @@ import typer
 
 from bot.cli import command
 from bot.cli.main import app
-from bot.cli.terminal.report import document
 from bot.compose.settings import LlmSettings
-from tests.fakes.engine.suggestions import suggestion_for
-from tests.fakes.ports.cards import POST
 from tools.pages import card, commands, sample
 
 ROOT = Path(__file__).parents[3]
@@ -149,15 +146,6 @@ def test_exit_codes_are_all_there() -> None:
     page = (ROOT / "docs" / "reference" / "exit-codes.md").read_text(encoding="utf-8")
     codes = {0, *(value for name, value in vars(command).items() if name.startswith("EXIT_"))}
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)} == codes
-
-
-def test_each_field_of_the_json_is_explained() -> None:
-    page = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
-    whole = document(suggestion_for(POST))
-    explained = set(
-        re.findall(r"`(\w+)`", "".join(line.split(" | ")[0] for line in page.splitlines() if line[:1] == "|"))
-    )
-    assert explained == {*whole, *whole["drafts"][0]}
 
 
 def test_service_is_not_started_again_with_wrong_settings() -> None:

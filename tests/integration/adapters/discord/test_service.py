@@ -150,7 +150,7 @@ async def _set_up(settings: Settings, room: int, *, is_posting: bool) -> None:
         what = Change.POSTING if is_posting else Change.SHADOW
         await communities.change(session, found.id, actor="test", reason="set up", what=what, policy=policy)
 
-    async with open_database(settings) as database:
+    async with open_database(settings, creates=True) as database:
         await database.run("set up", work)
 
 

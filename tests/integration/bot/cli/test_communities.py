@@ -147,3 +147,12 @@ def test_a_wrong_call_is_said_so(terminal: Terminal, words: tuple[str, ...], sai
     assert result.exit_code == 2
     assert said in result.stderr
     assert result.stdout == ""
+
+
+def test_a_name_is_stored_with_a_role_that_they_have(terminal: Terminal) -> None:
+    """Who is granted a role again under a name is called by it from then on."""
+    for name in ((), ("--name", "Ana")):
+        result = terminal.run("role", "grant", COMMUNITY_ID, "17", "auditor", *name)
+        assert (result.exit_code, result.stderr) == (0, ""), result.output
+    people = terminal.document("show", COMMUNITY_ID)["people"]
+    assert {"user": "17", "name": "Ana", "roles": ["auditor"]} in people

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import stat
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from adapters.sample.community import SampleCommunity
+from bot.cli import doctor
 from bot.cli.main import app
+from bot.compose.settings import load_settings
+from core.errors import StoreUnavailable
 from tests.fakes.later_version import become_later
 from tests.fakes.machine.installation import flag_in
 
@@ -76,3 +80,85 @@ def test_an_audit_asks_for_every_promise(config: Path, tmp_path: Path) -> None:
     assert found.exit_code == 4
     assert "BAD I11" in found.output
     assert SampleCommunity().flag("103", "x").text not in found.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("community", "list"),
+        ("community", "pause", "--everywhere"),
+        ("cards", "list", "sample/brenmoor"),
+        ("prepared", "list", "sample/brenmoor"),
+        ("erase", "--platform", "sample", "--yes", "17"),
+        ("export", "--community", "sample/brenmoor", "--out", "cases.csv"),
+        ("schedule", "run-once"),
+        ("db", "check"),
+        ("db", "backup"),
+        ("doctor", "--audit"),
+    ],
+    ids=" ".join,
+)
+def test_a_mistyped_folder_is_no_new_database(config: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """An empty database would say that nobody is known and all is well; nothing is made, not even the folder."""
+    asyncio.run(flag_in(tmp_path))
+    config.write_text(config.read_text().replace("antiphon.db", "mistyped/antiphon.db"))
+    refused = _run(config, *words)
+    assert refused.exit_code == 2, refused.output
+    assert f"no database of Antiphon at {tmp_path}/mistyped/antiphon.db" in refused.stderr
+    assert "desk.database" in refused.stderr
+    assert "antiphon db upgrade" in refused.stderr
+    assert not (tmp_path / "mistyped").exists()
+
+
+def test_a_mistyped_secret_is_no_new_secret(config: Path, tmp_path: Path) -> None:
+    """Under another secret everybody who is in the database would be unknown."""
+    asyncio.run(flag_in(tmp_path))
+    config.write_text(config.read_text().replace('/secret"', '/secrte"'))
+    refused = _run(config, "erase", "--platform", "sample", "--yes", "north_gate_74")
+    assert refused.exit_code == 2, refused.output
+    assert f"no secret of an installation at {tmp_path}/secrte" in refused.stderr
+    assert not (tmp_path / "secrte").exists()
+
+
+def test_an_empty_file_is_no_database(config: Path, tmp_path: Path) -> None:
+    """It is refused like a missing one, and stays empty."""
+    asyncio.run(flag_in(tmp_path))
+    (tmp_path / "antiphon.db").rename(tmp_path / "kept.db")
+    (tmp_path / "antiphon.db").touch()
+    refused = _run(config, "community", "list")
+    assert refused.exit_code == 2
+    assert "no database of Antiphon" in refused.stderr
+
+
+def test_upgrade_makes_what_is_missing_for_its_owner_alone(config: Path, tmp_path: Path) -> None:
+    """The way to a new installation; the log beside the file holds the same words."""
+    config.write_text(config.read_text().replace(f"{tmp_path}/", f"{tmp_path}/data/"))
+    made = _run(config, "db", "upgrade")
+    assert made.exit_code == 0, made.output
+    folder = tmp_path / "data"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    opened = sqlite3.connect(folder / "antiphon.db")
+    opened.execute("CREATE TABLE kept (text)")
+    assert {name: stat.S_IMODE((folder / name).stat().st_mode) for name in ("antiphon.db", "antiphon.db-wal")} == {
+        "antiphon.db": 0o600,
+        "antiphon.db-wal": 0o600,
+    }
+    opened.close()
+    assert _run(config, "community", "list").exit_code == 0
+
+
+def test_a_database_that_everybody_may_read_is_told(config: Path, tmp_path: Path) -> None:
+    """As earlier versions made it, in a folder that everybody may enter."""
+    asyncio.run(flag_in(tmp_path))
+    assert "ok    private" in _run(config, "db", "check").output
+    (tmp_path / "antiphon.db").chmod(0o644)
+    tmp_path.chmod(0o755)
+    found = _run(config, "db", "check", "--json")
+    assert found.exit_code == 4
+    (private,) = [one for one in json.loads(found.stdout) if not one["ok"]]
+    assert private["name"] == "private"
+    assert f"chmod 600 {tmp_path}/antiphon.db" in private["remedy"]
+    with pytest.raises(StoreUnavailable, match=f"this machine may read {tmp_path}/antiphon.db"):
+        asyncio.run(doctor._database(load_settings(config)))
+    tmp_path.chmod(0o700)
+    assert _run(config, "db", "check").exit_code == 0

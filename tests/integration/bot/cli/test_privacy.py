@@ -44,6 +44,22 @@ def test_erase_says_what_was_erased(config: Path, flagged: Callable[[datetime], 
     assert json.loads(done.stdout)["cases"] == 1
     again = _run(config, "erase", "--platform", "sample", "--yes", post.author)
     assert "knows nobody with this id" in again.output
+    assert again.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("platform", "remedy"),
+    [("discrd", "Did you mean 'discord'?"), ("Sample", "Did you mean 'sample'?"), ("xyz", "one of: discord, sample.")],
+)
+def test_erase_on_a_platform_that_there_is_not(
+    config: Path, flagged: Callable[[datetime], FlaggedPost], platform: str, remedy: str
+) -> None:
+    """A mistyped platform must not look like an erasure that is done."""
+    post = flagged(datetime.now(UTC))
+    done = _run(config, "erase", "--platform", platform, "--yes", post.author)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"no platform {platform!r}; nothing was erased" in done.stderr
+    assert remedy in done.stderr
 
 
 def test_erase_asks_first(config: Path, flagged: Callable[[datetime], FlaggedPost]) -> None:

@@ -23,7 +23,7 @@ from core.engine import Engine
 from core.errors import BadAnswer, ModelUnavailable
 from core.i18n.catalogs import LANGUAGES
 from core.i18n.sentences import sentence
-from core.models import Action, FlaggedPost, Suggestion
+from core.models import Action, FlaggedPost, Priority, Suggestion
 from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
@@ -35,7 +35,7 @@ from core.stages.signals import Signals
 from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import BOLD, approve, card_of, propose, take
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, KEEPER, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM
-from tests.fakes.desk.workers import ToldEngine
+from tests.fakes.desk.workers import ToldEngine, worker_of
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import NEVER, SURELY
@@ -97,6 +97,37 @@ async def test_what_the_engine_lacked_is_said_in_the_communitys_language(
     assert_spoken(
         lambda language: shown(card, language), *card.notes, card.advice_reason, *card.why_two, f"Caution: {CAUTION}"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("https://www.example.org/watch?v=1 \U0001f602", "The post holds no words, only links"),
+        ("SELECT name FROM stalls WHERE id = 1;", "The post is code or data"),
+        ("Die Flüchtlinge nehmen uns die Arbeit weg.", "a language that Antiphon cannot check"),
+    ],
+    ids=["signs", "code", "unknown language"],
+)
+async def test_what_nobody_here_can_answer_comes_with_its_reason(
+    database: Database,
+    front: Casework,
+    desk: Desk,
+    queue: DraftQueue,
+    post: FlaggedPost,
+    readers: Readers,
+    knowledge: EvidenceSource,
+    text: str,
+    said: str,
+) -> None:
+    """No model is asked, also for those who ask for drafts, and the card says why in the community's language."""
+    model = FakeModel()
+    case = await desk.intake.flag(replace(post, text=text, priority=Priority.ASKED, flagged_by=MODERATOR.user))
+    assert await worker_of(queue, database, Engine(model, knowledge, readers)).step()
+    card = await card_of(front, case)
+    assert (card.state, card.drafts, model.calls.total()) == (CaseState.NEEDS_PERSON, (), 0)
+    assert said in shown(card, "en")
+    reason = card.advice_reason or card.closed_because or shown(card, "en")
+    assert reason not in shown(card, "es")
 
 
 async def test_the_caution_of_a_draft_is_said_in_the_communitys_language(

@@ -62,7 +62,7 @@ async def test_a_person_may_force_drafts_in_the_communitys_language(
     suggestion, _ = await suggest(readers, knowledge, helpful(), FINNISH, force=True, voice=Voice(language=language))
     assert suggestion.reading.language == "fi"
     assert suggestion.reading.recommended_action is Action.STAY_SILENT
-    assert f"drafts: written in the community's language ({language})" in suggestion.degraded
+    assert f"drafts: they are written in the community's language ({language})" in suggestion.degraded
     assert suggestion.drafts
     for draft in suggestion.drafts:
         assert {detect(sentence, language) for sentence in sentences(draft.text)} == {language}

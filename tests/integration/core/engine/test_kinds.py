@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from bot.cli.terminal.report import document, schema
 from core.cards.bank import LANGUAGES
 from core.cards.beside import project_notices, support_in
 from core.models import Action, Kind
@@ -44,6 +46,7 @@ async def test_who_is_attacked_is_supported_without_being_asked(readers: Readers
     assert (suggestion.claim, suggestion.evidence, suggestion.claims) == (None, (), ())
     assert model.calls.keys().isdisjoint({"support", "draft", "rewrite", "judge"})
     assert events[-1].stage == "support"
+    Draft202012Validator(schema()).validate(document(suggestion))
 
 
 async def test_a_larger_writer_speaks_to_the_person_attacked(readers: Readers, knowledge: EvidenceSource) -> None:

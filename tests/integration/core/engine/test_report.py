@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
-from bot.cli.terminal.report import document
+import pytest
+from jsonschema import Draft202012Validator
+
+from bot.cli.terminal.notes import OTHER
+from bot.cli.terminal.report import VERSION, document, schema
 from core.engine import Engine
 from core.models import Intent, Progress
 from core.ports import EvidenceSource
@@ -16,14 +20,15 @@ from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import FINNISH, GOOD, NEVER, SURELY, clean_sentences, helpful, suggest
 
+HARMLESS = "The cheese stall opens at eight, and bring boots on Saturday."
 STAGES = ["reading", "claims", "evidence", "drafts", "anneal", "judge"]
 
 FIELDS = {
-    "": {"post", "reading", "claims", "claim", "queries", "evidence", "drafts", "cost", "degraded"},
+    "": {"schema", "post", "reading", "claims", "claim", "queries", "evidence", "drafts", "cost", "degraded"},
     "post": {"text", "language"},
     "reading": {
         "target_group", "offensiveness", "speaker_intent", "power_dynamics", "implied_meaning", "emotional_reaction",
-        "cognitive_reaction", "severity", "recommended_action", "reason", "read_by", "stereotypes",
+        "cognitive_reaction", "severity", "recommended_action", "reason", "read_by", "stereotypes", "forced",
     },
     "claims": {"text", "votes"},
     "evidence": {"id", "text", "summary", "source", "scores", "target_group", "caution", "confirmed"},
@@ -41,8 +46,13 @@ FIELDS = {
         "profile", "seconds", "first_draft_seconds", "model_calls", "judge_calls", "prompt_tokens",
         "completion_tokens", "rounds", "stopped_because",
     },
+    "degraded": {"code", "message", "stage"},
 }  # fmt: skip
 """The documented fields, by where they stand."""
+
+
+def _validate(report: object) -> None:
+    Draft202012Validator(schema()).validate(report)
 
 
 async def test_the_report_has_the_documented_fields(readers: Readers, knowledge: EvidenceSource) -> None:
@@ -61,7 +71,7 @@ async def test_the_report_has_the_documented_fields(readers: Readers, knowledge:
     assert [draft["rank"] for draft in report["drafts"]] == list(range(1, len(report["drafts"]) + 1))
     assert {draft["intent"] for draft in report["drafts"]} <= set(Intent)
     assert report["cost"]["profile"] == "quick"
-    assert all(isinstance(reason, str) for reason in report["degraded"])
+    _validate(report)
 
 
 async def test_the_report_of_no_reply_has_the_same_fields(readers: Readers, knowledge: EvidenceSource) -> None:
@@ -71,6 +81,52 @@ async def test_the_report_of_no_reply_has_the_same_fields(readers: Readers, know
     assert set(report) == FIELDS[""]
     assert set(report["cost"]) == FIELDS["cost"]
     assert (report["claim"], report["claims"], report["evidence"], report["drafts"]) == (None, [], [], [])
+    assert report["schema"] == VERSION
+    _validate(report)
+
+
+@pytest.mark.parametrize(
+    ("post", "shares", "force", "advice", "has_drafts"),
+    [
+        (HARMLESS, {"hateful": NEVER}, False, "stay_silent", False),
+        (HARMLESS, {"hateful": NEVER}, True, "stay_silent", True),
+        ('{"id": 7, "role": "admin"}', {}, False, "stay_silent", False),
+        ("Migrants should all be shot at the border.", {"violent": SURELY}, False, "report", False),
+        (FINNISH, {}, True, "stay_silent", True),
+    ],
+    ids=["harmless", "harmless, forced", "code", "threat", "unknown language, forced"],
+)
+async def test_every_outcome_is_as_the_schema_says(
+    readers: Readers,
+    knowledge: EvidenceSource,
+    post: str,
+    shares: dict[str, dict[str, float]],
+    force: bool,
+    advice: str,
+    has_drafts: bool,
+) -> None:
+    """What was forced against the advice is told from what was advised; each note has a code and a whole sentence."""
+    model = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": SURELY, "violent": NEVER, **shares})
+    suggestion, _ = await suggest(readers, knowledge, model, post, force=force)
+    report = document(suggestion, force=force)
+    _validate(report)
+    reading = report["reading"]
+    assert (reading["recommended_action"], reading["forced"], bool(report["drafts"])) == (advice, force, has_drafts)
+    assert all(note["code"] != OTHER and note["message"].endswith(".") for note in report["degraded"])
+
+
+def test_a_document_that_is_otherwise_is_no_such_document() -> None:
+    """The schema tells wrong documents from right ones, and lets later versions add fields."""
+    Draft202012Validator.check_schema(schema())
+    wrong = {"schema": "antiphon/draft/2", "post": {"text": "x"}}
+    messages = {error.message for error in Draft202012Validator(schema()).iter_errors(wrong)}
+    assert "'antiphon/draft/1' was expected" in messages
+    assert "'language' is a required property" in messages
+    assert "'degraded' is a required property" in messages
+    note = {"code": "none_such", "message": "x", "stage": "post", "more": 1}
+    described = {**schema()["$defs"]["NotePart"]}
+    (error,) = Draft202012Validator(described).iter_errors(note)
+    assert "none_such" in error.message
 
 
 async def test_the_first_draft_comes_before_any_call_and_the_stages_in_order(

@@ -173,7 +173,7 @@ async def test_without_a_model_the_prepared_claims_are_used() -> None:
     """A model that is down costs its own claims only, and the reason is told."""
     claims, degraded = await propose_claims(post_of(), "en", CARDS, metered(FakeModel(down=True)), readers_saying(), 5)
     assert claims == PREPARED[:3]
-    assert degraded == ["claims: the model wrote none (The fake model is down.); prepared claims are used"]
+    assert degraded == ["claims: the model wrote no claim (The fake model is down.); prepared claims are used"]
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])

@@ -102,7 +102,7 @@ async def test_a_passage_that_gives_orders_is_dropped() -> None:
     assert degraded == ["evidence: migrants-666 was dropped, it reads as an instruction to a model"]
     found, degraded = await find_evidence([POST], reading_of(), CLAIM, FakeEvidence([bad]))
     assert found == []
-    assert degraded[1:] == ["evidence: none is left; the drafts state no facts"]
+    assert degraded[1:] == ["evidence: no passage is left; the drafts state no facts"]
 
 
 async def test_a_short_passage_is_its_own_summary() -> None:

@@ -143,7 +143,7 @@ async def test_without_a_verdict_there_is_no_score() -> None:
     """A judge that gives no letter scores nobody, least of all with full marks, and the reason is given once."""
     judged, degraded = await judge(THREE, BRIEF, _judge(FakeModel(shares={"judge": None})))
     assert judged == THREE
-    assert degraded == ["judge: a pair got no readable answer"]
+    assert degraded == ["judge: a pair of drafts got no readable answer"]
 
 
 async def test_an_unreadable_pair_is_left_out() -> None:
@@ -154,7 +154,7 @@ async def test_an_unreadable_pair_is_left_out() -> None:
 
     judged, degraded = await judge(THREE, BRIEF, _judge(FakeModel(shares={"judge": silent})))
     assert _texts(sorted(judged, key=lambda c: -(c.scores.judge or 0))) == ["good", "fair", "poor"]
-    assert degraded == ["judge: a pair got no readable answer"]
+    assert degraded == ["judge: a pair of drafts got no readable answer"]
 
 
 async def test_a_spent_budget_scores_whom_a_verdict_is_about() -> None:
@@ -164,7 +164,8 @@ async def test_a_spent_budget_scores_whom_a_verdict_is_about() -> None:
     judged, degraded = await judge(THREE, BRIEF, by)
     assert sorted(candidate.scores.judge is None for candidate in judged) == [False, False, True]
     assert degraded == [
-        "judge: not every pair that matters was compared (The model call limit of the quick profile is reached.)"
+        "judge: not every pair of drafts that matters was compared "
+        "(The model call limit of the quick profile is reached.)"
     ]
 
 

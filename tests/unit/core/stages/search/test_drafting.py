@@ -225,7 +225,7 @@ async def test_what_the_budget_cuts_is_said() -> None:
     model = metered(fake, replace(QUICK, max_model_calls=2))
     drafts, lost = await write(brief_of(), list(Intent), model, style="", temperature=0, exemplars=[])
     assert [draft.intent for draft in drafts] == [Intent.INFORMATIVE, Intent.EMPATHETIC]
-    assert lost == ["drafts: the model wrote 2 of 5 (The model call limit of the quick profile is reached.)"]
+    assert lost == ["drafts: the model wrote 2 of 5 drafts (The model call limit of the quick profile is reached.)"]
 
 
 async def test_an_error_that_is_no_outage_is_not_swallowed() -> None:
@@ -267,4 +267,4 @@ async def test_a_model_that_is_gone_writes_nothing_at_once() -> None:
     """Why there is no reply is told; nothing is made up, and an empty answer is none."""
     for model, said in ((FakeModel(down=True), "The fake model is down."), (FakeModel(), "")):
         replies, notes = await write_at_once(brief_of(), [], metered(model), style="", temperature=0, count=2)
-        assert (replies, list(notes)) == ([], [f"drafts: the model wrote none ({said})"] if said else [])
+        assert (replies, list(notes)) == ([], [f"drafts: the model wrote no draft ({said})"] if said else [])

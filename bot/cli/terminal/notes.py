@@ -1,0 +1,97 @@
+"""The codes of what a suggestion lacks, for programs; people read the sentence beside each.
+
+Owns which code a sentence of the engine has. A code is never given another meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from core.i18n.sentences import Sentence
+
+OTHER: Final = "other"
+"""The code of a sentence that has none of its own yet."""
+CODES: Final = {
+    "claims: no draft argues the claim that was chosen": "chosen_claim_not_argued",
+    "claims: no vote was held ({why}); the first is used": "claims_not_voted_on",
+    "claims: the model wrote no claim ({why}); prepared claims are used": "claims_not_written",
+    "claims: {lost} of {written} written claims were dropped ({faults})": "claims_dropped",
+    "drafts: no answer of the published search passed the gates; prepared drafts are shown": "search_found_no_draft",
+    "drafts: no reply is free of doubt; silence may serve better": "best_reply_weak",
+    "drafts: the model wrote no draft ({why})": "drafts_not_written",
+    "drafts: the model wrote {wrote} of {wanted} drafts ({why})": "drafts_partly_written",
+    "drafts: they are written in the community's language ({language})": "drafts_in_community_language",
+    "drafts: whether some are fit to be posted was not asked ({why})": "fitness_not_asked",
+    "evidence: a part of the knowledge base was left out ({why})": "knowledge_partly_unavailable",
+    "evidence: no fact answers this, a norm does ({why})": "no_fact_but_norm",
+    "evidence: no fact answers this, a question may ({why})": "no_fact_but_question",
+    "evidence: no fact answers this, empathy does ({why})": "no_fact_but_empathy",
+    "evidence: no passage bears on the claim; the drafts state no facts": "evidence_none_found",
+    "evidence: no passage is left; the drafts state no facts": "evidence_none_left",
+    "evidence: nothing by {publishers} bears on the claim; all publishers were searched": "publishers_ignored",
+    "evidence: the model wrote no queries ({why}); post and claim are searched for": "queries_not_asked",
+    "evidence: the model wrote no queries; post and claim are searched for": "queries_not_written",
+    "evidence: the reranker could not be used ({why}); the passages are ordered by closeness": "reranker_unavailable",
+    "evidence: there is none, since the knowledge base is unavailable ({why})": "knowledge_unavailable",
+    "evidence: {passage} is cut, not summarised ({why})": "evidence_not_summarised",
+    "evidence: {passage} was dropped, it reads as an instruction to a model": "evidence_instructs",
+    "gates: {count} drafts were dropped ({faults})": "drafts_dropped",
+    "judge: a pair of drafts got no readable answer": "judge_unreadable",
+    "judge: not every pair of drafts that matters was compared ({why})": "judge_incomplete",
+    "judge: one draft alone cannot be compared": "judge_one_draft",
+    "judge: the profile asks no judge; the rewards decide": "judge_not_in_profile",
+    "post: the post tries to give the model instructions; they are read as text and not followed": "post_instructs",
+    "post: {count} control or bidirectional characters were taken out": "post_characters_removed",
+    "readers: how far to believe the model {model} was never fitted; its word counts as much as the small reader's": (
+        "model_not_fitted"
+    ),
+    "reading: no target group was recognised; the drafts stand up for people in general": "group_unknown",
+    "reading: the explanations were not asked for ({why})": "explanations_not_asked",
+    "reading: the model did not say what the post says": "gist_not_told",
+    "reading: the model did not say whether the post is {what}": "reading_not_told",
+    "reading: the model's explanations could not be used ({why})": "explanations_unusable",
+    "reading: the post's language was not recognised": "language_unknown",
+    "reading: the small reader does not know {language}, and no language model said whether the post is hateful; only "
+    "rules looked at it": "read_by_rules_only",
+    "reading: the small reader does not know {language}; what the post does is the language model's word alone": (
+        "read_by_model_only"
+    ),
+    "reading: what the post says was not asked ({why})": "gist_not_asked",
+    "reading: whether the post is {what} was not asked ({why})": "reading_not_asked",
+    "receipts: a fact was checked as a whole, not triplet by triplet ({why})": "fact_checked_as_whole",
+    "receipts: the model of inference failed ({why})": "inference_failed",
+    "rewards: no draft has a score for {reward}; it is unverified": "score_missing",
+    "rewards: some drafts have no score for {reward} ({why})": "score_partly_missing",
+    "rewards: the model of argument quality could not be loaded ({why}); the language model is used": (
+        "argument_scorer_unavailable"
+    ),
+    "rewards: the model of inference could not be loaded ({why}); the built-in head and the language model are used": (
+        "inference_unavailable"
+    ),
+    "rewards: the model of toxicity could not be loaded ({why}); the built-in head is used": (
+        "toxicity_scorer_unavailable"
+    ),
+    "support: the model wrote no words of support ({why})": "support_not_written",
+    "support: what the model wrote was dropped ({fault})": "support_dropped",
+}
+"""The code of each sentence, by its template; the word before the colon is the stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a stage could not do: a code, the sentence, and the stage."""
+
+    code: str
+    message: str
+    stage: str
+
+
+def note_of(said: str) -> Note:
+    """A sentence of ``Suggestion.degraded`` with its code; the sentence begins without the name of the stage."""
+    code = CODES.get(said.template, OTHER) if isinstance(said, Sentence) else OTHER
+    stage, colon, message = said.partition(": ")
+    if not colon or " " in stage:
+        stage, message = "engine", str(said)
+    end = "" if message.endswith((".", "!", "?")) else "."
+    return Note(code, f"{message[:1].upper()}{message[1:]}{end}", stage)

@@ -1,0 +1,47 @@
+"""The answer to a post that no model is asked about: code, or words in a language that Antiphon does not know.
+
+Owns that answer and when it is given. A post in which the words of any language call for violence is reported all the
+same; a person may force drafts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.i18n.sentences import sentence
+from core.llm.budget import Budget
+from core.llm.profiles import Profile
+from core.models import Cost, FlaggedPost, Suggestion
+from core.stages.reading import decide
+from core.stages.signals import check_text, signals_of_words
+
+STOPPED = sentence("a reply is advised against")
+
+
+def without_a_model(post: FlaggedPost, profile: Profile, *, expected: str, language: str | None) -> Suggestion | None:
+    """What is said of such a post at once; ``None`` for any other one. Blocking.
+
+    Args:
+        expected: the community's language, assumed for posts whose language is unclear.
+        language: the language that a person named, which needs no detection.
+
+    Raises:
+        BadInput: the post is empty, too long, or holds no words.
+    """
+    budget, checked = Budget(profile), check_text(post.text)
+    signals = signals_of_words(checked.value, expected, language)
+    if signals.is_readable:
+        return None
+    reading = decide(signals, {}, violent=signals.calls_for_violence)
+    seconds = round(budget.seconds, 3)
+    return Suggestion(
+        post=replace(post, text=checked.value),
+        reading=reading,
+        claims=(),
+        claim=None,
+        queries=(),
+        evidence=(),
+        drafts=(),
+        cost=Cost(profile.name, seconds, None, 0, 0, 0, 0, 0, STOPPED),
+        degraded=(*checked.notes, *signals.notes),
+    )

@@ -1,0 +1,42 @@
+"""Each note of the engine has a code of its own, which programs can rely on."""
+
+from __future__ import annotations
+
+import re
+
+from bot.cli.terminal.notes import CODES, OTHER, Note, note_of
+from bot.cli.terminal.report import schema
+from core.i18n.sentences import sentence
+from tools.catalogs import ROOT, collected
+
+_STAGES = "claims|drafts|evidence|gates|judge|post|readers|reading|receipts|rewards|support"
+
+
+def test_every_note_that_the_engine_can_make_has_a_code() -> None:
+    """A new one is found in the source code, and one that is gone, too; no two share a code."""
+    noted = {said for said in collected() if re.match(rf"(?:{_STAGES}): ", said)}
+    assert noted == set(CODES)
+    assert len(set(CODES.values())) == len(CODES)
+
+
+def test_the_page_explains_every_code_and_field() -> None:
+    """A program's author reads docs/reference/json.md, not the source code."""
+    page = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+    missing = [
+        code
+        for template, code in CODES.items()
+        if f"| `{code}` |" not in page or template[template.index(":") + 2 :] not in page
+    ]
+    assert missing == []
+    parts = [part["properties"] for name, part in schema()["$defs"].items() if "properties" in part]
+    named = {name for part in [schema()["properties"], *parts] for name in part}
+    shown = set(re.findall(r"\w+", page))
+    assert sorted(named - shown) == []
+
+
+def test_a_note_is_a_sentence_for_people() -> None:
+    """The stage stands beside it, and the cause within it."""
+    said = sentence("claims: the model wrote no claim ({why}); prepared claims are used", why="It is away.")
+    message = "The model wrote no claim (It is away.); prepared claims are used."
+    assert note_of(said) == Note("claims_not_written", message, "claims")
+    assert note_of("Something new.") == Note(OTHER, "Something new.", "engine")
