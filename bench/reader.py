@@ -36,10 +36,7 @@ class Judged:
 
 
 def judge_all(reader: DraftReader, replies: Sequence[Reply]) -> tuple[list[Judged], float]:
-    """Every draft as it is judged, and the milliseconds that one takes on one core."""
-    import torch
-
-    torch.set_num_threads(1)
+    """Every draft as it is judged, and the milliseconds that one takes."""
     judged, seconds = list[Judged](), 0.0
     for reply in replies:
         context = context_for(reply.post, reply.language, reply.evidence)
@@ -114,7 +111,10 @@ def _options() -> argparse.Namespace:
 
 def main() -> None:
     """Measure what the options ask for, and print the tables."""
+    import torch  # the measures alone need no model library
+
     options = _options()
+    torch.set_num_threads(1)
     reader = shipped_drafts()
     try:
         replies = read_replies(options.posts, options.drafts) if options.posts else test_replies()

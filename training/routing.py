@@ -18,10 +18,9 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
@@ -33,6 +32,9 @@ from core.models import TargetGroup
 from core.scoring.readers.readers import shipped_posts
 from core.wording.readable import readable
 from training.corpus import DATA, POST_WRITERS_OF_TESTS, posts
+
+if TYPE_CHECKING:
+    import torch
 
 _DEVELOPMENT_IS_ONE_IN: Final = 8
 _SECOND: Final = 0.3
@@ -142,6 +144,8 @@ def fitted(vectors: NDArray[np.float32], rows: Sequence[Labelled], outputs: Outp
 
     Its targets are shares, since readers see more than one stereotype, and not always the same.
     """
+    import torch  # reading the labels needs no model library
+
     matrix = np.zeros((vectors.shape[1], len(outputs.at)), dtype=np.float32)
     offset = np.zeros(len(outputs.at), dtype=np.float32)
     for group, places in outputs.groups.items():

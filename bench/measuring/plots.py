@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Panel = Mapping[str, Sequence[float]]
 """One figure's values for each system."""
@@ -19,6 +20,8 @@ def plot(path: Path, panels: Mapping[str, Panel]) -> None:
 
     A panel whose values differ by more than a factor of twenty gets a logarithmic axis.
     """
+    from matplotlib.figure import Figure  # what draws no picture works without the library
+
     figure = Figure(figsize=(3.2 * len(panels), 4.2), layout="constrained")
     for place, (title, panel) in enumerate(panels.items(), start=1):
         _draw(figure.add_subplot(1, len(panels), place), title, panel)

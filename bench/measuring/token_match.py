@@ -12,8 +12,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sentence_transformers import SentenceTransformer
-from transformers.utils import logging as notices
 
 from bench.measuring.metrics import greedy_f1
 from core.errors import IndexUnavailable
@@ -33,6 +31,9 @@ class TokenMatcher:
         folder = next((Path(root) / "model" for root in roots), None)
         if folder is None:
             raise IndexUnavailable("The embedding model is not installed.", remedy='pip install -e ".[embedded,bench]"')
+        from sentence_transformers import SentenceTransformer  # tables of a finished log need no model
+        from transformers.utils import logging as notices
+
         notices.disable_progress_bar()  # type: ignore[no-untyped-call]
         self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 

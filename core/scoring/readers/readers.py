@@ -250,7 +250,7 @@ def _told(classifier: TextClassifier, name: str) -> Any:
     except KeyError as err:
         raise IndexUnavailable(
             sentence("The weights of a reader say nothing of {what}.", what=name),
-            remedy=sentence('Install Antiphon again, with its extra "embedded".'),
+            remedy=sentence('Install Antiphon again, with its extra "server" or "embedded".'),
         ) from err
 
 

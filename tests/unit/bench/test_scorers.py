@@ -19,6 +19,7 @@ from tests.fakes.engine.brief import POST, passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
+from tests.fakes.engine.router import router_to
 
 SAMPLES = [
     Sample("1", "They take our jobs.", "migrants", "Newcomers open shops."),
@@ -97,7 +98,7 @@ def test_the_readers_are_asked_for_every_row() -> None:
 async def test_matrices_hold_every_ordered_pair_and_no_text(tmp_path: Path) -> None:
     """Six drafts have thirty verdicts; a second run asks nothing; a post about nobody known is left out."""
     model = FakeModel(shares={"judge": {"A": 0.6, "B": 0.4}})
-    engine = Engine(model, FakeEvidence([passage()]), readers_saying())
+    engine = Engine(model, FakeEvidence([passage()]), readers_saying(), router=router_to())
     samples = [Sample("1", POST, TargetGroup.MIGRANTS), Sample("2", POST, "somebody else")]
     path = tmp_path / "matrices.jsonl"
     await record(engine, samples, 6, Log(path, {}))

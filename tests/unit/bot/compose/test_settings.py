@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.compose.settings import SECRETS, Settings, load_settings, valid_keys
-from bot.compose.settings_sources import variable
+from bot.compose.settings_sources import own_file, variable
 from core.errors import BadInput, BadSettings
 from core.llm.profiles import LIVE
 from core.models import Intent
@@ -189,6 +189,7 @@ def test_first_file_found_wins(tmp_path: Path):
     named = tmp_path / "named.toml"
     named.write_text("[llm]\nthreads = 2", "utf-8")
     variables = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert own_file(variables) == own
     assert load_settings(None, variables).llm.threads == 1
     assert load_settings(None, {**variables, "ANTIPHON_CONFIG": str(named)}).llm.threads == 2
     assert load_settings(own, {**variables, "ANTIPHON_CONFIG": str(named)}).origin == str(own)

