@@ -86,10 +86,18 @@ class SampleCommunity:
         """All messages that are there now, oldest first."""
         return tuple(self._posts.values())
 
-    def add(self, author: str, text: str, in_reply_to: str | None = None) -> SamplePost:
-        """Add a message as if a person had written it."""
-        post = SamplePost(str(self._next_id), author, text, in_reply_to)
-        self._next_id += 1
+    def add(
+        self, author: str, text: str, in_reply_to: str | None = None, *, message_id: str | None = None
+    ) -> SamplePost:
+        """Add a message as if a person had written it, under the next number or an id of the caller's own.
+
+        Raises:
+            BadInput: there is a message of this id.
+        """
+        if message_id in self._posts:
+            raise BadInput(f"There is a message {message_id} already.", remedy="Give it another id.")
+        post = SamplePost(message_id or str(self._next_id), author, text, in_reply_to)
+        self._next_id += message_id is None
         self._posts[post.id] = post
         return post
 

@@ -11,10 +11,12 @@ from tests.e2e.conftest import SOON, Antiphon, Result, bot_replies, first_draft
 
 
 def test_demo_without_its_model(drafter: Antiphon):
-    """A demo that shows no draft is no success."""
+    """A demo that shows no draft is no success; who decides in it is said before anything else."""
     result = drafter.having(ANTIPHON__LLM__BASE_URL="http://127.0.0.1:9/v1")("demo")
     assert result.code == 4
     assert "cannot be reached. Start the server, or correct llm.base_url." in result.err
+    assert result.out.startswith("This demo shows three invented posts")
+    assert "The moderator here is a script" in result.out
 
 
 @pytest.fixture(scope="module")
@@ -39,4 +41,5 @@ def test_demo_leaves_two_replies(demo: Result):
 def test_demo_drafts_for_every_post(demo: Result):
     """There is something to decline, too."""
     assert "declines: off tone. Nothing is posted." in demo.out
+    assert demo.out.count("The reply is posted.") == 2
     assert demo.code == 0

@@ -10,30 +10,56 @@ import pytest
 from adapters.sample.posts import SAMPLE_FLAGS
 from tests.e2e.conftest import GUARD_SECONDS, SOON, Antiphon, bot_replies, first_draft
 
-EDITED = "We all share this town, and everybody who works in it belongs here."
-ASKED = "q = quit\n> "
+ADDED = " We all share this town, and everybody who works in it belongs here."
+INSULT = "You stupid idiot, shut your mouth, you are scum."
+NEXT = "q = quit\n> "
+ASKED = "? = everything you can do\n> "
+CONFIRM = "Enter = back\n> "
+ANOTHER_CLAIM = "a sentence of your own; Enter alone goes back.\n> "
+PASTED = "Refugees get everything for nothing.\n\nAnd they never say thank you."
 
 
-def test_moderator_approves_declines_and_edits(drafter: Antiphon):
-    """Exactly what was approved is posted, word for word, and nothing else."""
+def test_moderator_approves_closes_edits_and_pastes(drafter: Antiphon):
+    """Exactly what was approved is posted, word for word, and nothing else; a post of one's own is drafted for, too."""
     with drafter.at_terminal("run") as terminal:
+        terminal.read_to(NEXT)
+        terminal.types("")
+        terminal.read_to("The first draft, after ")
         draft = first_draft(terminal.read_to(ASKED))
         terminal.types("a 9")
-        assert "Not understood." in terminal.read_to(ASKED)
-        terminal.types("a 1")
-        assert f"Exactly this will be posted:\n{draft}\n" in terminal.read_to("Post it? y = yes: ")
-        terminal.types("y")
-        assert "posted:" in terminal.read_to(ASKED)
-        terminal.types("d off tone")
+        assert "There is no number 9 here. Type a and one of: 1" in terminal.read_to(ASKED)
+        terminal.types("w")
+        terminal.read_to("An empty text goes back.\n> ")
+        terminal.types(INSULT)
+        assert "Check: A draft would be refused for this" in terminal.read_to(CONFIRM)
+        terminal.types("")
         terminal.read_to(ASKED)
-        terminal.types("e 1")
-        terminal.read_to("New text: ")
-        terminal.types(EDITED)
-        assert f"Exactly this will be posted:\n{EDITED}\n" in terminal.read_to("Post it? y = yes: ")
+        terminal.types("a")
+        assert f"Exactly this would be posted:\n{draft}\n" in terminal.read_to(CONFIRM)
         terminal.types("y")
+        assert "The reply is posted." in terminal.read_to(NEXT)
+        terminal.types("")
+        terminal.read_to(ASKED)
+        terminal.types("d off tone")
+        assert "Closed: off tone." in terminal.read_to(NEXT)
+        terminal.types("")
+        begun = first_draft(terminal.read_to(ASKED))
+        terminal.types("e 1")
+        terminal.read_to("An empty text goes back.\n> ")
+        terminal.types(ADDED)  # the draft stands there already
+        assert f"Exactly this would be posted:\n{begun}{ADDED}\n" in terminal.read_to(CONFIRM)
+        terminal.types("y")
+        terminal.read_to(NEXT)
+        terminal.types("p")
+        terminal.read_to("press Ctrl-D.\n> ")
+        terminal.types(f"{PASTED}\n.")
+        shown = terminal.read_to(ASKED)
+        assert PASTED in shown
+        first_draft(shown)
+        terminal.types("q")
         code, rest = terminal.read_to_end()
     assert code == 0
-    assert bot_replies(rest) == {SAMPLE_FLAGS[0]: draft, SAMPLE_FLAGS[2]: EDITED}
+    assert bot_replies(rest) == {SAMPLE_FLAGS[0]: draft, SAMPLE_FLAGS[2]: begun + ADDED}
 
 
 def test_moderator_argues_another_claim(drafter: Antiphon):
@@ -43,15 +69,17 @@ def test_moderator_argues_another_claim(drafter: Antiphon):
         "Newcomers always help their neighbours.",
     )
     with drafter.at_terminal("run") as terminal:
+        terminal.read_to(NEXT)
+        terminal.types("")
         shown = terminal.read_to(ASKED)
         argued = re.search(r"We say instead: (.*)\n", shown)
         assert argued
         terminal.types("c")
-        listed = re.findall(r"^  (\d)  (.*)$", terminal.read_to("q = back: "), re.MULTILINE)
-        assert listed[0] == ("1", argued.group(1))
-        terminal.types("q")
+        listed = re.findall(r"^  (\d)   (.*)$", terminal.read_to(ANOTHER_CLAIM), re.MULTILINE)
+        assert listed[0] == ("1", f"{argued.group(1)} (argued now)")
+        terminal.types("")
         terminal.read_to(ASKED)
-        for wrong, said in (("9", "There is no claim 9."), ("1", "The drafts argue this claim already.")):
+        for wrong, said in (("9", "There is no 9 in this list."), ("1", "The drafts argue this claim already.")):
             terminal.types(f"c {wrong}")
             assert said in terminal.read_to(ASKED)
         terminal.types(f"c {own}")
@@ -60,33 +88,42 @@ def test_moderator_argues_another_claim(drafter: Antiphon):
         assert shown.startswith(own)
         first_draft(shown)
         terminal.types("c")
-        listed = re.findall(r"^  (\d)  (.*)$", terminal.read_to("q = back: "), re.MULTILINE)
-        assert listed[0] == ("1", own)
+        listed = re.findall(r"^  (\d)   (.*)$", terminal.read_to(ANOTHER_CLAIM), re.MULTILINE)
+        assert listed[0] == ("1", f"{own} (argued now)")
         terminal.types(next(number for number, claim in listed if claim == proposed))
         assert f"We say instead: {proposed}\n" in terminal.read_to(ASKED)
         terminal.interrupt()  # it does not wait for a key
         assert terminal.read_to_end()[0] == 130
 
 
-def test_ctrl_c_takes_an_approval_back(drafter: Antiphon):
+def test_an_approval_is_taken_back_by_a_key_and_by_ctrl_c(drafter: Antiphon):
     """Within the undo window nothing is posted; the case waits for its moderator, who may leave at any time."""
     with drafter.having(ANTIPHON__DESK__UNDO_SECONDS="3600").at_terminal("run") as terminal:
+        terminal.read_to(NEXT)
+        terminal.types("")
         draft = first_draft(terminal.read_to(ASKED))
-        terminal.types("a 1")
-        terminal.read_to("Post it? y = yes: ")
-        terminal.types("y")
-        terminal.read_to("Ctrl-C before it is sent takes it back.")
+        for _ in range(2):
+            terminal.types("a 1")
+            terminal.read_to(CONFIRM)
+            terminal.types("y")
+            terminal.read_to("u and Enter = take it back before it is sent")
+            if not terminal.shown.count("Taken back."):
+                terminal.types("u")
+                assert "Taken back. Nothing is sent; the case is in review again." in terminal.read_to(ASKED)
         terminal.interrupt()
         code, rest = terminal.read_to_end()
     assert code == 130
+    assert "Your approval is taken back: nothing was posted." in rest
     assert "Stopped. Nothing more is drafted or posted." in rest
 
     with drafter.at_terminal("run") as terminal:
+        terminal.read_to(NEXT)
+        terminal.types("")
         assert first_draft(terminal.read_to(ASKED)) == draft
         terminal.types("a 1")
-        terminal.read_to("Post it? y = yes: ")
+        terminal.read_to(CONFIRM)
         terminal.types("\x04")  # the end of the input is no consent
-        terminal.read_to(ASKED)
+        assert "Nothing is approved." in terminal.read_to(ASKED)
         terminal.types("q")
         code, rest = terminal.read_to_end()
     assert code == 0
@@ -98,13 +135,15 @@ def test_interrupted_case_is_drafted_at_the_next_start(antiphon: Antiphon, draft
     """Ctrl-C while the embedded model works ends both at once, and the case goes back into the queue."""
     with antiphon.having(**SOON).started("run") as process:
         assert process.stdout is not None
-        while "  reading  " not in (line := process.stdout.readline()):
+        while "  read the post" not in (line := process.stdout.readline()):
             assert line, "it ended before the post was read"
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=GUARD_SECONDS)
     assert process.returncode == 130
     assert err == "Stopped. Nothing more is drafted or posted.\n"
     with drafter.at_terminal("run") as terminal:
+        terminal.read_to(NEXT)
+        terminal.types("")
         first_draft(terminal.read_to(ASKED))
         terminal.types("q")
         assert terminal.read_to_end()[0] == 0

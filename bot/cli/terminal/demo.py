@@ -1,7 +1,7 @@
 """``antiphon demo``: three flagged posts of the sample community, from flag to reply, without asking anything.
 
-Owns the demo moderator's three decisions: approve, decline, edit and approve. It uses a database of its own that is
-thrown away, and the same parts as ``antiphon run``.
+Owns the three decisions of a script in a moderator's place: approve, decline, edit and approve. It uses a database of
+its own that is thrown away, and the same parts as ``antiphon run``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from rich.text import Text
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
-from bot.cli.terminal.render import show_progress, show_suggestion, show_thread
+from bot.cli.terminal.render import DraftsAsTheyCome, show_suggestion, show_thread
+from bot.cli.terminal.review import in_words
 from bot.compose.application import Application, admit, open_application
 from bot.compose.engine import OnPreparing, open_engine
 from bot.compose.settings import Settings
@@ -25,11 +26,15 @@ from bot.serving.running import connected
 from bot.store.cases.cases import Case
 from bot.store.cases.suggestions import StoredSuggestion
 from core.errors import Unavailable
-from core.models import Progress
 from core.moderation.closing import CloseReason
 from core.moderation.roles import Person
 
-MODERATOR = Person("sample", "demo moderator", "demo moderator")
+MODERATOR = Person("sample", "demo script", "demo script")
+INTRODUCTION = (
+    "This demo shows three invented posts of a sample community, from flag to reply. The moderator here is a script: "
+    "it approves one draft, declines one and edits one, whatever they say. In earnest a person decides about each. "
+    "Nothing is posted outside of this process. To decide yourself, or to paste a post of your own: antiphon run"
+)
 SIGNATURE = "If you want to talk about it, write to the moderators."
 
 Decision = Callable[[Console, Application, Case, StoredSuggestion], Awaitable[None]]
@@ -41,12 +46,8 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
     Raises:
         AntiphonError: a part that it needs cannot be had.
     """
-    community, were_drafted = SampleCommunity(), list[bool]()
-
-    def on_progress(step: object) -> None:
-        if isinstance(step, Progress):
-            show_progress(console, step)
-
+    community, were_drafted, drafts = SampleCommunity(), list[bool](), DraftsAsTheyCome(console)
+    console.print(Text(INTRODUCTION), soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="antiphon-demo-") as folder:
         async with (
             open_engine(settings, on_preparing) as engine,
@@ -55,7 +56,7 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
                 settings,
                 [in_process(community)],
                 settings.profile_named(profile),
-                on_progress,
+                drafts,
                 database_path=Path(folder) / "demo.db",
                 undo_seconds=0,
                 attempts=1,
@@ -64,6 +65,7 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
         ):
             await admit(application.database, community.name, community.community, MODERATOR)
             for message, decide in zip(SAMPLE_FLAGS, (approve_best, decline, edit_and_approve), strict=True):
+                drafts.begin()
                 were_drafted.append(await review(console, application, community, message, decide))
         await community.close()
     show_thread(console, community.thread())
@@ -97,8 +99,8 @@ async def review(
         console.print(Text(f"No draft can be shown: {reason}", style="yellow"))
         return False
     await decide(console, application, case, stored)
-    for delivery in await application.outbox.send_due():
-        console.print(Text(f"Outbox: {delivery.state} ({delivery.reason})", style="bold"))
+    if await application.outbox.send_due():
+        console.print(Text(in_words(await application.casework.look(case.id, MODERATOR)), style="bold"))
     return True
 
 

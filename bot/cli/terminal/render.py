@@ -14,14 +14,15 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from adapters.common.words.labels import advice_in_words, language_in_words, severity_in_words
 from adapters.sample.posts import SamplePost
 from bot.cli.terminal.notes import note_of
-from core.models import Draft, Evidence, Kind, Progress, Receipt, Scores, Suggestion, Verdict
+from core.models import Action, Draft, Evidence, Kind, Progress, Receipt, Scores, Suggestion, Verdict
 from core.moderation.origins import ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
 
 _SHOWN = {
-    "total": "overall /10",
-    "judge": "judge /10",
+    "total": "overall",
+    "judge": "beside the others",
     "stance": "opposes the post",
     "argument_quality": "argument",
     "non_toxicity": "not toxic",
@@ -29,28 +30,69 @@ _SHOWN = {
     "faithfulness_claim": "true to the claim",
     "faithfulness_evidence": "true to the evidence",
 }
+_OF_TEN = frozenset({"total", "judge"})
 _MARKS = {Verdict.SUPPORTED: "supported", Verdict.UNSUPPORTED: "NOT SUPPORTED", Verdict.UNVERIFIED: "not checked"}
+
+
+_STAGES = {
+    "reading": "read the post",
+    "claims": "chose what to argue",
+    "evidence": "looked for evidence",
+    "support": "wrote words of support",
+    "judge": "compared the drafts",
+}
+"""What was done when the engine names a stage; it looks for better drafts in the others."""
+_SEVERITY = "1 is mild, 5 calls for violence"
 
 
 def show_progress(console: Console, step: Progress) -> None:
     """One line for a step of the engine; a draft's text is shown when the work is done."""
-    detail = "first drafts are there, looking for better ones" if step.draft else step.detail
-    console.print(Text(f"  {step.seconds:5.1f} s  {step.stage:<9} {_short(detail)}", style="dim"), soft_wrap=True)
+    what = "first drafts are there, looking for better ones" if step.draft else _STAGES.get(step.stage, step.stage)
+    detail = "" if step.draft or not step.detail else f": {_short(step.detail)}"
+    console.print(Text(f"  {step.seconds:5.1f} s  {what}{detail}", style="dim"), soft_wrap=True)
+
+
+class DraftsAsTheyCome:
+    """Shows each step of the engine, and the best draft so far, whole, as soon as it stands."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._has_draft = False
+
+    def begin(self) -> None:
+        """The next draft is the first one of another post."""
+        self._has_draft = False
+
+    def __call__(self, step: Progress) -> None:
+        """Show a step."""
+        if step.draft is None:
+            show_progress(self._console, step)
+            return
+        what = "A better draft" if self._has_draft else "The first draft"
+        self._has_draft = True
+        body = Text(step.draft.text)
+        if step.draft.caution:
+            body.append(f"\nBefore you use it: {step.draft.caution}", style="yellow")
+        title = Text(f"{what}, after {step.seconds:.0f} s; better ones may follow")
+        self._console.print(Panel(body, title=title, title_align="left", style="dim"))
 
 
 def show_suggestion(
     console: Console, suggestion: Suggestion, reviews: Mapping[str, ReviewOfPrepared] = MappingProxyType({})
 ) -> None:
-    """Gist, claim, evidence, ranked drafts with origin, receipts and scores, and what it cost.
+    """What the post says, the claim, evidence, ranked drafts with origin, receipts and scores, and what it cost.
 
     Args:
         reviews: who in the post's community reviewed prepared replies, by their ids.
     """
     reading = suggestion.reading
+    about = reading.target_group or "nobody in particular, or a group that Antiphon does not know"
+    language = "not recognised" if reading.language is None else language_in_words(reading.language, "en")
     lines = [
-        ("Gist", reading.implied_meaning or "(no stereotype recognised: read the post)"),
-        ("About", f"{reading.target_group or 'unknown'}; severity {reading.severity or '?'} of 5; {reading.language}"),
-        ("Advice", f"{reading.recommended_action}: {reading.reason}"),
+        ("In short, the post says", reading.implied_meaning or "(no stereotype recognised: read the post)"),
+        ("Whom it is about", f"{about}; language: {language}"),
+        ("How severe", _severity(reading.severity)),
+        ("Advice", f"{_advice(reading.recommended_action)} Why: {reading.reason}"),
     ]
     if reading.read_by is not None:
         lines.append(("Read by", read_by_in_words(reading.read_by)))
@@ -63,6 +105,16 @@ def show_suggestion(
     for draft in suggestion.drafts:
         show_draft(console, draft, reviews)
     show_cost(console, suggestion)
+
+
+def _advice(action: Action | None) -> str:
+    return advice_in_words(action, "en").removeprefix("Advice: ").capitalize() or "Reply."
+
+
+def _severity(severity: int | None) -> str:
+    if severity is None:
+        return "not known"
+    return f"{severity} of 5, {severity_in_words(severity, 'en')} ({_SEVERITY})"
 
 
 def show_evidence(console: Console, number: int, passage: Evidence) -> None:
@@ -99,9 +151,13 @@ def show_draft(console: Console, draft: Draft, reviews: Mapping[str, ReviewOfPre
 
 
 def scores_in_words(scores: Scores) -> str:
-    """The scores that are known, each with its name."""
-    known = {label: getattr(scores, name) for name, label in _SHOWN.items()}
-    return ", ".join(f"{label} {value:.2f}" for label, value in known.items() if value is not None) or "no scores"
+    """The scores that are known, each with its name and its scale."""
+    known = {name: getattr(scores, name) for name in _SHOWN}
+    of_ten = {name: value for name, value in known.items() if name in _OF_TEN and value is not None}
+    of_one = {name: value for name, value in known.items() if name not in _OF_TEN and value is not None}
+    said = [f"{_SHOWN[name]} {value:.1f} of 10" for name, value in of_ten.items()]
+    said += [f"{_SHOWN[name]} {100 * value:.0f} of 100" for name, value in of_one.items()]
+    return f"Scores: {', '.join(said)}" if said else "No scores"
 
 
 def _receipt(receipt: Receipt) -> str:
@@ -113,12 +169,14 @@ def _receipt(receipt: Receipt) -> str:
 def show_cost(console: Console, suggestion: Suggestion) -> None:
     """What it cost, and what is missing and why."""
     cost = suggestion.cost
-    first = "none" if cost.first_draft_seconds is None else f"{cost.first_draft_seconds:.1f} s"
+    first = (
+        "no draft" if cost.first_draft_seconds is None else f"the first draft after {cost.first_draft_seconds:.1f} s"
+    )
     console.print(
         Text(
-            f"Cost: {cost.seconds:.1f} s (first draft {first}), {cost.model_calls} model calls, {cost.judge_calls} of "
-            f"them the judge's, {cost.prompt_tokens} + {cost.completion_tokens} tokens, {cost.rounds} rounds, "
-            f"stopped by: {cost.stopped_because}",
+            f"It took {cost.seconds:.1f} s ({first}). The model was asked {cost.model_calls} times, "
+            f"{cost.judge_calls} of them to compare drafts; it read {cost.prompt_tokens} tokens and wrote "
+            f"{cost.completion_tokens}, in {cost.rounds} rounds. It ended because of: {cost.stopped_because}.",
             style="dim",
         )
     )

@@ -118,6 +118,16 @@ def test_the_flagged_samples_stand_in_the_thread() -> None:
         assert len(flagged.thread) == min(place * 2, 6)
 
 
+def test_a_message_may_have_an_id_of_its_own() -> None:
+    """One that no other message has; the numbers go on beside it."""
+    community = SampleCommunity()
+    assert community.add("mill_pond", "One.", message_id="own-1").id == "own-1"
+    assert community.add("mill_pond", "Two.").id == "109"
+    with pytest.raises(BadInput, match="own-1"):
+        community.add("mill_pond", "Three.", message_id="own-1")
+    assert community.flag("own-1", "mill_pond").text == "One."
+
+
 async def test_a_key_is_forgotten_after_its_time() -> None:
     """As on a real platform: who sends again too late posts twice, so that a test of the outbox would show it."""
     clock = FakeClock()

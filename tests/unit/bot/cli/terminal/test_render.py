@@ -1,0 +1,69 @@
+"""Drafts at the terminal: in plain words, each number with its scale, the first one as soon as it stands."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from adapters.sample.community import SampleCommunity
+from bot.cli.terminal.render import DraftsAsTheyCome, scores_in_words, show_suggestion
+from core.models import Action, Draft, Intent, Progress, Scores
+from tests.fakes.engine.suggestions import suggestion_for
+
+
+@pytest.fixture
+def console() -> Console:
+    return Console(file=io.StringIO(), width=200)
+
+
+def shown(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_first_draft_of_each_post_is_called_so(console: Console) -> None:
+    """A later one of the same post is a better one; what is no draft is a line."""
+    drafts = DraftsAsTheyCome(console)
+    step = Progress("draft", "One.", 4.4, Draft(1, "One.", Intent.POSITIVE, Scores(), caution="Not under a threat."))
+    for _ in range(2):
+        drafts.begin()
+        drafts(Progress("evidence", "OECD", 1.0))
+        drafts(step)
+        drafts(replace(step, seconds=9.0))
+    assert shown(console).count("The first draft, after 4 s") == 2
+    assert shown(console).count("A better draft, after 9 s") == 2
+    assert "Before you use it: Not under a threat." in shown(console)
+    assert "1.0 s  looked for evidence: OECD" in shown(console)
+
+
+def test_each_score_has_its_scale() -> None:
+    """A number alone says nothing."""
+    said = scores_in_words(Scores(total=8.84, judge=7.0, stance=0.9))
+    assert said == "Scores: overall 8.8 of 10, beside the others 7.0 of 10, opposes the post 90 of 100"
+    assert scores_in_words(Scores()) == "No scores"
+
+
+@pytest.mark.parametrize(
+    ("advice", "said"),
+    [
+        (Action.REPLY, "Advice: Reply. Why: a claim"),
+        (Action.STAY_SILENT, "Advice: Leave the post without a reply. Why:"),
+    ],
+)
+def test_advice_is_said_in_words(console: Console, advice: Action, said: str) -> None:
+    """Not by the name that it has in JSON."""
+    made = suggestion_for(SampleCommunity().flag("103", "mill_pond"))
+    show_suggestion(console, replace(made, reading=replace(made.reading, recommended_action=advice)))
+    assert said in shown(console)
+
+
+def test_severity_is_said_with_its_scale(console: Console) -> None:
+    """Also where nobody knows it."""
+    made = suggestion_for(SampleCommunity().flag("103", "mill_pond"))
+    show_suggestion(console, made)
+    show_suggestion(console, replace(made, reading=replace(made.reading, severity=None)))
+    assert "How severe: 2 of 5, moderate (1 is mild, 5 calls for violence)" in shown(console)
+    assert "How severe: not known" in shown(console)
