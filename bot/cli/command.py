@@ -1,6 +1,7 @@
 """What every command of the command line does alike.
 
-Owns the exit codes, what goes to which stream, and how errors and Ctrl-C end a command.
+Owns the exit codes, the options that several commands have, what goes to which stream, and how errors and Ctrl-C end a
+command.
 """
 
 from __future__ import annotations
@@ -29,8 +30,22 @@ EXIT_INTERRUPTED = 130
 CHATTY: Final = ("httpx", "httpx2", "stamina")
 """Libraries that log requests and retries, which say nothing to the person at the terminal."""
 
-ConfigOption = Annotated[Path | None, typer.Option("--config", help="The configuration file to read.")]
+ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="The configuration file to read.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+ProfileOption = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="How much work a suggestion may cost: quick (45 s at most: few drafts, improved in four rounds), live "
+        "(90 s: first drafts at once, no judge), standard (3 min: more drafts, rewrites, a judge), thorough (10 min: "
+        "twice the rounds), paper (1 h: the loop as published, every pair judged), one-call (60 s: one question to the "
+        "model, to compare with). If not given, profile of config.toml.",
+    ),
+]
+LanguageOption = Annotated[
+    str, typer.Option("--language", metavar="CODE", help="en, es, it or eu; detected if not given.")
+]
 
 
 def out() -> Console:
@@ -88,3 +103,8 @@ def given(text: str) -> str:
         return sys.stdin.buffer.read().decode() if text == "-" else text.encode().decode()
     except UnicodeError as fault:
         raise BadInput("The text is not UTF-8.", remedy="Save or send it as UTF-8.") from fault
+
+
+def counted(count: float, one: str, many: str = "") -> str:
+    """A number with its noun: "1 day", "3 days"; ``many`` where it is not ``one`` with an s."""
+    return f"{count:,g} {one if count == 1 else many or f'{one}s'}"

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, out
+from bot.cli.command import ConfigOption, JsonOption, counted, out
 from bot.cli.kb.output import print_document, run
+from bot.cli.later import OneText
 from bot.communities.decisions import CommunityDesk, CommunityView
 from bot.compose.application import open_database
 from bot.compose.settings import Settings
@@ -34,13 +35,20 @@ community = typer.Typer(
 role = typer.Typer(help="Roles in a community.", no_args_is_help=True)
 community.add_typer(role, name="role")
 
-Place = Annotated[str, typer.Argument(help="The community, as PLATFORM/NAME; `antiphon community list` shows them.")]
-Scope = Annotated[str, typer.Argument(help="The community, as PLATFORM/NAME; leave it out with --everywhere.")]
+Place = Annotated[
+    str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; `antiphon community list` shows them.")
+]
+Scope = Annotated[str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; leave it out with --everywhere.")]
 Everywhere = Annotated[bool, typer.Option("--everywhere", help="In all communities.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why, in a few words; it is recorded.")]
-User = Annotated[str, typer.Argument(help="The person's id on the platform.")]
-Name = Annotated[str, typer.Option("--name", help="What people call them.")]
-Wanted = Annotated[Role, typer.Argument(help="The role; docs/desk.md says what each may do.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="WORDS", help="Why, in a few words; it is recorded.")]
+User = Annotated[str, typer.Argument(metavar="PERSON", help="Their id on the platform.")]
+Name = Annotated[str, typer.Option("--name", metavar="NAME", help="What people call them.")]
+Wanted = Annotated[
+    Role,
+    typer.Argument(
+        metavar="ROLE", help="volunteer, moderator, manager, auditor or admin; docs/desk.md says what each may do."
+    ),
+]
 
 _NONE: Final = "-"
 
@@ -70,7 +78,9 @@ def list_(as_json: JsonOption = False, config: ConfigOption = None) -> None:
         if as_json:
             print_document({"communities": [_row(view) for view in found]})
             return
-        table = Table("community", "posting", "disclosure", "people")
+        table = Table(
+            Column("community", no_wrap=True), "posting", "disclosure", "people"
+        )  # an id is copied: never cut
         for view in found:
             table.add_row(
                 Text(view.community.id), _posting(view), _switch(view.community.discloses), str(len(view.members))
@@ -160,14 +170,17 @@ def disclosure(
     _do(config, work)
 
 
-@community.command()
+@community.command(cls=OneText)
 def notice(
     place: Place,
     text: Annotated[
-        str, typer.Argument(help="The notice, in one or two sentences; leave it out to see what is set.")
+        str,
+        typer.Argument(
+            metavar="NOTICE", help="One or two sentences, in quotation marks; leave it out to see what is set."
+        ),
     ] = "",
     language: Annotated[
-        str, typer.Option("--language", help="Its language: en, es, it or eu; all, if not given.")
+        str, typer.Option("--language", metavar="CODE", help="Its language: en, es, it or eu; all, if not given.")
     ] = "",
     is_off: Annotated[bool, typer.Option("--off", help="Draft no notice.")] = False,
     is_default: Annotated[bool, typer.Option("--default", help="Use the project's wording again.")] = False,
@@ -189,12 +202,20 @@ def notice(
 @community.command()
 def calls(
     place: Place,
-    threat: Annotated[str | None, typer.Option(help="Role called to a threat, by its id; - for none.")] = None,
-    second: Annotated[str | None, typer.Option(help="Role called when a second person is needed.")] = None,
-    waiting: Annotated[str | None, typer.Option(help="Role called when a case waits too long.")] = None,
-    waiting_minutes: Annotated[int | None, typer.Option(help="How long is too long.")] = None,
-    quiet: Annotated[str | None, typer.Option(help="When nobody is called, such as 22:00-07:00; - for never.")] = None,
-    time_zone: Annotated[str | None, typer.Option(help="Where these hours are, such as Europe/Madrid.")] = None,
+    threat: Annotated[
+        str | None, typer.Option(metavar="ID", help="Role called to a threat, by its id; - for none.")
+    ] = None,
+    second: Annotated[
+        str | None, typer.Option(metavar="ID", help="Role called when a second person is needed.")
+    ] = None,
+    waiting: Annotated[str | None, typer.Option(metavar="ID", help="Role called when a case waits too long.")] = None,
+    waiting_minutes: Annotated[int | None, typer.Option(metavar="NUMBER", help="How long is too long.")] = None,
+    quiet: Annotated[
+        str | None, typer.Option(metavar="HOURS", help="When nobody is called, such as 22:00-07:00; - for never.")
+    ] = None,
+    time_zone: Annotated[
+        str | None, typer.Option(metavar="ZONE", help="Where these hours are, such as Europe/Madrid.")
+    ] = None,
     threats_always: Annotated[
         bool | None, typer.Option("--threats-always/--threats-wait", help="Call to a threat in quiet hours, too.")
     ] = None,
@@ -226,7 +247,7 @@ def flags(
     members: Annotated[
         bool | None, typer.Option("--members/--no-members", help="People without a role may flag, too.")
     ] = None,
-    needed: Annotated[int | None, typer.Option(help="How many of them must flag a post.")] = None,
+    needed: Annotated[int | None, typer.Option(metavar="NUMBER", help="How many of them must flag a post.")] = None,
     tell: Annotated[
         bool | None, typer.Option("--tell/--no-tell", help="Tell who flagged, once and privately, what became of it.")
     ] = None,
@@ -293,7 +314,8 @@ def _calls(place: str, policy: CommunityPolicy) -> str:
     called = ", ".join(f"{kind}: role {role}" for kind, role in policy.calls.items()) or "nobody"
     quiet = f"{policy.quiet_hours} {policy.time_zone}" if policy.quiet_hours else "none"
     through = ", threats excepted" if policy.quiet_hours and policy.threats_in_quiet_hours else ""
-    return f"{place}: called {called}; waiting is {policy.waiting_minutes} minutes; quiet hours {quiet}{through}."
+    waits = counted(policy.waiting_minutes, "minute")
+    return f"{place}: called {called}; waiting is {waits}; quiet hours {quiet}{through}."
 
 
 def _scope(place: str, everywhere: bool) -> str:

@@ -25,7 +25,10 @@ from bot.store.upkeep import backup as backups
 db = typer.Typer(help="The database with all cases.", no_args_is_help=True)
 
 FolderOption = Annotated[
-    Path | None, typer.Option("--folder", help="Where backups are kept; if not given, backup_folder of config.toml.")
+    Path | None,
+    typer.Option(
+        "--folder", metavar="FOLDER", help="Where backups are kept; if not given, backup_folder of config.toml."
+    ),
 ]
 
 
@@ -74,7 +77,7 @@ def backup_command(config: ConfigOption = None, folder: FolderOption = None) -> 
 
 @db.command("restore")
 def restore_command(
-    file: Annotated[Path, typer.Argument(help="A backup.")],
+    file: Annotated[Path, typer.Argument(metavar="BACKUP", help="The file with it.")],
     force: Annotated[
         bool, typer.Option("--force", help="If there is a database, keep it aside. Stop Antiphon first.")
     ] = False,

@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlalchemy import URL
 
+from bot.cli.drafting.warm.asking import standing
 from bot.compose.chat_platforms import configured_platforms
 from bot.compose.engine import make_folder, open_embedder, open_judge, open_knowledge, open_model, open_scorers
 from bot.compose.settings import Settings
@@ -51,7 +52,7 @@ async def examine(settings: Settings) -> list[Finding]:
         ("judge", _judge),
     ]
     found = [await finding_of(name, partial(check, settings)) for name, check in checks]
-    return found + await examine_platforms(settings)
+    return [*found, await _kept(settings), *await examine_platforms(settings)]
 
 
 def as_document(checks: list[Finding]) -> dict[str, Any]:
@@ -136,6 +137,22 @@ async def _judge(settings: Settings) -> str:
         else:
             await judge.generate(_QUESTION, Generation(max_tokens=1), _SECONDS)
     return f"{settings.judge.base_url} answers, in {settings.judge.format}"
+
+
+async def _kept(settings: Settings) -> Finding:
+    """Whether a process keeps the models loaded for the next draft."""
+    name = "models kept loaded"
+    if not settings.llm.warm_minutes:
+        return Finding(name, True, "no: llm.warm_minutes is 0")
+    kept = await standing(settings)
+    if kept is None:
+        return Finding(name, True, "not now; the next antiphon draft loads them")
+    told = f"by process {kept.process} since {kept.since:%H:%M:%S} UTC, {kept.bytes_held / 1e9:.1f} GB"
+    if not kept.is_loaded:
+        told += ", still loading"
+    if not kept.fits:
+        told += ", for other settings or another version; the next antiphon draft ends it"
+    return Finding(name, True, f"{told}; it ends after {kept.idle_minutes:g} idle minutes")
 
 
 async def examine_platforms(settings: Settings) -> list[Finding]:

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bot.cli.command import EXIT_NO_DRAFT, EXIT_UNAVAILABLE, ConfigOption, JsonOption, given, out
+from bot.cli.command import EXIT_NO_DRAFT, EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, given, out
 from bot.cli.kb.output import print_document, run
 from bot.communities.export import Format, write_export
 from bot.communities.export import export as rows_of
@@ -37,8 +37,10 @@ privacy.add_typer(schedule, name="schedule")
 
 @privacy.command()
 def erase(
-    user: Annotated[str, typer.Argument(help="The person's id on the platform; - reads it from standard input.")],
-    platform: Annotated[str, typer.Option("--platform", help="Where they are, such as discord.")],
+    user: Annotated[
+        str, typer.Argument(metavar="PERSON", help="Their id on the platform; - reads it from standard input.")
+    ],
+    platform: Annotated[str, typer.Option("--platform", metavar="NAME", help="Where they are, such as discord.")],
     is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask whether you are sure.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -83,19 +85,24 @@ def _check_platform(platform: str, served: Collection[Community]) -> None:
 def _said(erased: Erased, settings: Settings) -> str:
     if not erased.is_known:
         return "Antiphon knows nobody with this id on this platform; nothing was erased. Check the id and the platform."
-    waiting = f" {erased.waiting} wait for a send to be settled, and are erased then." if erased.waiting else ""
+    kept = counted(settings.desk.backup_days, "day")
+    waits, are = ("waits", "is") if erased.waiting == 1 else ("wait", "are")
+    waiting = f" {erased.waiting} {waits} for a send to be settled, and {are} erased then." if erased.waiting else ""
     return (
-        f"Erased: the words of {erased.cases} posts ({erased.closed} still open, now withdrawn), {erased.turns} "
-        f"messages around other posts, {erased.notes} notes, {erased.memberships} roles, and the key to the "
-        f"pseudonym.{waiting} Replies that were posted stand on the platform until a moderator retracts them. "
-        f"Backups hold the person for {settings.desk.backup_days:g} days more; after restoring one, erase again."
+        f"Erased: the words of {counted(erased.cases, 'post')} ({erased.closed} still open, now withdrawn), "
+        f"{counted(erased.turns, 'message')} around other posts, {counted(erased.notes, 'note')}, "
+        f"{counted(erased.memberships, 'role')}, and the key to the pseudonym.{waiting} Replies that were posted stand "
+        f"on the platform until a moderator retracts them. Backups hold the person for {kept} more; after restoring "
+        "one, erase again."
     )
 
 
 @privacy.command()
 def export(
-    community: Annotated[str, typer.Option("--community", help="PLATFORM/NAME, such as discord/1234.")],
-    file: Annotated[Path, typer.Option("--out", help="The file to write.")],
+    community: Annotated[
+        str, typer.Option("--community", metavar="COMMUNITY", help="As PLATFORM/NAME, such as discord/1234.")
+    ],
+    file: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
     how: Annotated[Format, typer.Option("--format", help="csv or jsonl.")] = Format.CSV,
     is_identified: Annotated[
         bool, typer.Option("--identified", help="Add the places of posts and the names of moderators.")
@@ -108,7 +115,7 @@ def export(
         async with open_database(settings) as database:
             rows = rows_of(database, community, is_identified=is_identified)
             count = await write_export(rows, file, how, is_identified=is_identified)
-        out().print(Text(f"{count:,} cases in {file}."), soft_wrap=True)
+        out().print(Text(f"{counted(count, 'case')} in {file}."), soft_wrap=True)
         return 0
 
     run(config, work)

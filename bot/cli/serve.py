@@ -6,53 +6,45 @@ Owns how such a process begins and ends. Several may run over one PostgreSQL dat
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, err, run_to_exit
+from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
+from bot.cli.drafting.preparing import PreparationBar
 from bot.compose.application import open_application
 from bot.compose.chat_platforms import platforms_to_serve
+from bot.compose.engine import open_engine
 from bot.compose.settings import Settings, load_settings
 from bot.compose.stopping import ending_at_once, ending_in_order
 from bot.serving.platforms import ServedPlatform
-from bot.serving.running import serve
+from bot.serving.running import serve as serve_all
 from bot.store.schema import PlatformState
 from bot.store.views.platforms import Standing
 from core.engine import Engine
 from core.llm.profiles import Profile
 from core.wording import language
 
-OpenEngine = Callable[[Settings], AbstractAsyncContextManager[Engine]]
-"""Called with the settings; builds the engine, says what it prepares, and gives all back at the end."""
+app = typer.Typer()
 
 
-def add_to(app: typer.Typer, open_engine: OpenEngine) -> None:
-    """Add the command; ``open_engine`` builds what drafts."""
+@app.command()
+def serve(
+    profile: ProfileOption = "",
+    config: ConfigOption = None,
+) -> None:
+    """Serve every configured chat platform until Ctrl-C or SIGTERM. If one fails, the others go on."""
 
-    @app.command()
-    def serve(
-        profile: Annotated[
-            str,
-            typer.Option(
-                "--profile", help="How much a suggestion may cost: quick, live, standard, thorough, paper or one-call."
-            ),
-        ] = "",
-        config: ConfigOption = None,
-    ) -> None:
-        """Serve every configured chat platform until Ctrl-C or SIGTERM. If one fails, the others go on."""
+    async def begin() -> int:
+        settings = load_settings(config)
+        wanted, served = settings.profile_named(profile), platforms_to_serve(settings)
+        # What is wrong shows before a model is loaded.
+        await _serve(settings, served, wanted, open_engine(settings, PreparationBar()))
+        return 0
 
-        async def begin() -> int:
-            settings = load_settings(config)
-            wanted, served = settings.profile_named(profile), platforms_to_serve(settings)
-            # What is wrong shows before a model is loaded.
-            await _serve(settings, served, wanted, open_engine(settings))
-            return 0
-
-        run_to_exit(begin)
+    run_to_exit(begin)
 
 
 async def _serve(
@@ -71,7 +63,7 @@ async def _serve(
         async with opening as engine:
             with ending_in_order(stop, say_end):
                 async with open_application(engine, settings, served, profile, on_standing=say_standing) as application:
-                    await serve(application, stop, drain_seconds)
+                    await serve_all(application, stop, drain_seconds)
     err().print(Text("Stopped. What was not finished is in the queue again."))
 
 

@@ -7,53 +7,46 @@ is a SQLite file, on the machine that has the file.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, err, run_to_exit
+from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
+from bot.cli.drafting.preparing import PreparationBar
+from bot.compose.application import open_workers
 from bot.compose.settings import Settings, load_settings
 from bot.compose.stopping import ending_at_once, ending_in_order
 from bot.drafting.worker import Worker, work
 
-OpenWorkers = Callable[[Settings, str, int], AbstractAsyncContextManager[Sequence[Worker]]]
-"""Called with the settings, a profile's name ("" for the configured one) and how many workers to open."""
+app = typer.Typer()
 
 
-def add_to(app: typer.Typer, open_workers: OpenWorkers) -> None:
-    """Add the command; ``open_workers`` builds what it runs, and gives it back at the end."""
+@app.command()
+def worker(
+    slots: Annotated[
+        int | None,
+        typer.Option(
+            "--slots",
+            min=1,
+            max=64,
+            help="How many cases to draft at once; if not given, drafts_at_once of config.toml.",
+        ),
+    ] = None,
+    profile: ProfileOption = "",
+    config: ConfigOption = None,
+) -> None:
+    """Draft replies for the cases of the configured database, until Ctrl-C or SIGTERM."""
 
-    @app.command()
-    def worker(
-        slots: Annotated[
-            int | None,
-            typer.Option(
-                "--slots",
-                min=1,
-                max=64,
-                help="How many cases to draft at once; if not given, drafts_at_once of config.toml.",
-            ),
-        ] = None,
-        profile: Annotated[
-            str,
-            typer.Option(
-                "--profile", help="How much a suggestion may cost: quick, live, standard, thorough, paper or one-call."
-            ),
-        ] = "",
-        config: ConfigOption = None,
-    ) -> None:
-        """Draft replies for the cases of the configured database, until Ctrl-C or SIGTERM."""
+    async def begin() -> int:
+        settings = load_settings(config)
+        settings.profile_named(profile)  # a wrong name must show before the model is loaded
+        await _draft(settings, open_workers(settings, profile, slots or settings.desk.drafts_at_once, PreparationBar()))
+        return 0
 
-        async def begin() -> int:
-            settings = load_settings(config)
-            settings.profile_named(profile)  # a wrong name must show before the model is loaded
-            await _draft(settings, open_workers(settings, profile, slots or settings.desk.drafts_at_once))
-            return 0
-
-        run_to_exit(begin)
+    run_to_exit(begin)
 
 
 async def _draft(settings: Settings, opening: AbstractAsyncContextManager[Sequence[Worker]]) -> None:

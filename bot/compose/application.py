@@ -20,10 +20,11 @@ from uuid import uuid4
 from sqlalchemy import URL
 
 from bot.communities.governance import CommunityGovernance
+from bot.compose.asking import voice_of
 from bot.compose.chores import all_chores
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.compose.edits import RememberingReader
-from bot.compose.engine import OnPreparing, make_folder, open_engine, voice_of
+from bot.compose.engine import OnPreparing, make_folder, open_engine
 from bot.compose.settings import Settings
 from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.request import DraftingRequest

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.compose.settings import Settings
-from core.cards.beside import project_notices
 from core.engine import Engine
 from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
@@ -25,9 +24,7 @@ from core.llm.backends.prompt_cache import warm
 from core.llm.backends.toxicity import DetoxifyScorer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
-from core.moderation.community.disclosure import longest_footer
 from core.ports import LanguageModel, Message
-from core.request import Voice
 from core.scoring.readers.pooling import Pooling, pooling_of
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import Scorers
@@ -55,12 +52,6 @@ _WARMED = (
     "reading", "claims", "vote", "draft", "rewrite", "judge", "quality", "entailment", "hateful", "queries", "violent",
     "summary", "personal", "triplets",
 )  # fmt: skip
-
-
-def voice_of(settings: Settings, max_characters: int = 2000) -> Voice:
-    """How the configured community speaks, within a platform's limit."""
-    community, room = settings.community, max_characters - longest_footer()
-    return Voice(community.language, community.style, community.intents, room, project_notices())
 
 
 def open_embedder(settings: Settings) -> SentenceEmbedder:

@@ -11,18 +11,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
-from sqlalchemy import URL, make_url
-from sqlalchemy.exc import ArgumentError
 
 from bot.compose.settings_sources import SettingsFile, check_keys, find_file, from_environment, merged, refusal
 from core.errors import BadInput, BadSettings
 from core.llm.profiles import LIVE, ONE_CALL, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 from core.models import Intent
+from core.moderation.input_checks import need_in_words
 from core.stages.judge_formats import JudgeFormat
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
 
 SECRETS: Final = frozenset({"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token"})
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper", "one-call"]
@@ -57,11 +59,12 @@ class LlmSettings(_Section):
     parallel: Annotated[int, Field(ge=1, le=64)] = 16
     threads: Annotated[int, Field(ge=0)] = 0
     timeout_seconds: Seconds = 120
+    warm_minutes: Annotated[float, Field(ge=0, le=1440)] = 5
 
     @model_validator(mode="after")
     def _server_has_address(self) -> Self:
         if self.backend == "server" and not self.base_url:
-            raise ValueError("llm.base_url must be set where llm.backend is 'server'")
+            raise ValueError("Set llm.base_url, the address of the server, or set llm.backend to 'embedded'")
         return self
 
 
@@ -95,7 +98,7 @@ class KbSettings(_Section):
     @model_validator(mode="after")
     def _qdrant_has_address(self) -> Self:
         if self.index == "qdrant" and not self.qdrant_url:
-            raise ValueError("kb.qdrant_url must be set where kb.index is 'qdrant'")
+            raise ValueError("Set kb.qdrant_url, the address of the server, or set kb.index to 'local'")
         return self
 
 
@@ -209,6 +212,9 @@ class Settings(_Section):
         address = self.desk.database_url.get_secret_value()
         if not address:
             return self.database_path
+        from sqlalchemy import URL, make_url  # takes a while to load, and a draft on the command line needs no database
+        from sqlalchemy.exc import ArgumentError
+
         try:
             url = make_url(address)
         except ArgumentError:
@@ -260,9 +266,7 @@ def load_settings(config: Path | None = None, environment: Mapping[str, str] | N
         return Settings.model_validate(values)
     except ValidationError as err:
         first = err.errors(include_url=False, include_input=False)[0]
-        is_no_table = first["type"] in ("model_type", "dataclass_type")
-        allowed = "It must be a table" if is_no_table else first["msg"].removeprefix("Value error, ")
-        raise refusal(tuple(map(str, first["loc"])), allowed, sources) from err
+        raise refusal(tuple(map(str, first["loc"])), need_in_words(dict(first)), sources) from err
     except BadInput as err:  # a profile's own rule; its message begins with the full key
         raise refusal(tuple(err.message.split()[0].split(".")), err.remedy, sources) from err
 

@@ -184,7 +184,8 @@ class Antiphon:
         """This process's, without settings of Antiphon; the cache with the weights is shared."""
         own = {name: text for name, text in os.environ.items() if not name.upper().startswith("ANTIPHON")}
         places = {f"XDG_{kind}_HOME": str(self.home / kind.lower()) for kind in ("CONFIG", "DATA", "STATE")}
-        return own | places | {"COLUMNS": "1000", "TERM": "xterm"} | self.variables
+        alone = {"ANTIPHON__LLM__WARM_MINUTES": "0"}  # no process outlives a test
+        return own | places | alone | {"COLUMNS": "1000", "TERM": "xterm"} | self.variables
 
 
 def check_quiet(shown: str) -> None:

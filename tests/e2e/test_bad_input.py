@@ -65,7 +65,7 @@ def test_nothing_to_look_for(antiphon: Antiphon):
         ("[llm]\nmodle_path = ''\n", "there is no key llm.modle_path. Did you mean llm.model_path?"),
         ("[llm\n", "is not valid TOML"),
         ("[llm]\napi_key = 'canary'\n", "set ANTIPHON__LLM__API_KEY in the environment"),
-        ("[desk]\nundo_seconds = -1\n", "desk.undo_seconds is not allowed. Input should be greater than or equal to 0"),
+        ("[desk]\nundo_seconds = -1\n", "desk.undo_seconds is not allowed. It must be at least 0."),
     ],
     ids=["misspelt", "no toml", "secret", "range"],
 )

@@ -32,11 +32,14 @@ from kb.starter.facts import STARTER_FACTS, load_facts
 MAX_BYTES = 1_000_000
 cards = typer.Typer(help="Argument cards: the project's, and a community's own.", no_args_is_help=True)
 
-Id = Annotated[str, typer.Argument(help="The card's id; `antiphon cards list` shows it.")]
+Id = Annotated[str, typer.Argument(metavar="CARD", help="Its id; `antiphon cards list` shows it.")]
 By = Annotated[
-    str, typer.Option("--by", help="The id on the platform of the manager who stands for this; you without it.")
+    str,
+    typer.Option(
+        "--by", metavar="PERSON", help="The id on the platform of the manager who stands for this; you without it."
+    ),
 ]
-Name = Annotated[str, typer.Option("--name", help="The name that they give; moderators see it.")]
+Name = Annotated[str, typer.Option("--name", metavar="NAME", help="The name that they give; moderators see it.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,9 @@ def _do(config: Path | None, work: Callable[[OwnCards], Awaitable[None]]) -> Non
 @cards.command()
 def add(
     place: Place,
-    file: Annotated[Path, typer.Argument(help="A TOML file with one or more cards; docs/desk.md shows one.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A TOML file with one or more cards; docs/desk.md shows one.")
+    ],
     by: By = "",
     name: Name = "",
     reason: Reason = "",
@@ -81,8 +86,8 @@ def add(
 @cards.command(name="list")
 def list_(
     place: Place,
-    language: Annotated[str, typer.Option("--language", help="Only those in this language.")] = "",
-    stereotype: Annotated[str, typer.Option("--stereotype", help="Only those on this stereotype.")] = "",
+    language: Annotated[str, typer.Option("--language", metavar="CODE", help="Only those in this language.")] = "",
+    stereotype: Annotated[str, typer.Option("--stereotype", metavar="ID", help="Only those on this stereotype.")] = "",
     is_own: Annotated[bool, typer.Option("--own", help="Only those that the community wrote.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -112,7 +117,9 @@ def list_(
 def show(
     place: Place,
     card: Id,
-    language: Annotated[str, typer.Option("--language", help="The language of one of the project's.")] = "en",
+    language: Annotated[
+        str, typer.Option("--language", metavar="CODE", help="The language of one of the project's.")
+    ] = "en",
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -141,7 +148,9 @@ def review(
     is_accepted: Annotated[
         bool | None, typer.Option("--accept/--decline", help="Whether drafts may start from it.")
     ] = None,
-    version: Annotated[str, typer.Option("--version", help="The version that was read; `show` says it.")] = "",
+    version: Annotated[
+        str, typer.Option("--version", metavar="VERSION", help="The version that was read; `show` says it.")
+    ] = "",
     by: By = "",
     name: Name = "",
     reason: Reason = "",

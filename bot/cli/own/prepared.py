@@ -15,6 +15,7 @@ from rich.text import Text
 from bot.cli.command import ConfigOption, JsonOption, out
 from bot.cli.communities import Place, Reason, operator
 from bot.cli.kb.output import print_document, run
+from bot.cli.later import OneText
 from bot.communities.prepared import PreparedReplies, PreparedReply
 from bot.compose.application import open_database
 from bot.compose.settings import Settings
@@ -27,11 +28,15 @@ prepared = typer.Typer(
     help="Prepared replies: the project's, written in advance, and a community's own.", no_args_is_help=True
 )
 
-Id = Annotated[str, typer.Argument(help="The reply's id; `antiphon prepared list` shows it.")]
-Language = Annotated[str, typer.Option("--language", help="Its language: en, es, it or eu.")]
+Id = Annotated[str, typer.Argument(metavar="REPLY", help="Its id; `antiphon prepared list` shows it.")]
+Language = Annotated[str, typer.Option("--language", metavar="CODE", help="Its language: en, es, it or eu.")]
 AboutStereotype = Annotated[
     str,
-    typer.Option("--stereotype", help="The stereotype's id; without one the reply answers any post about the group."),
+    typer.Option(
+        "--stereotype",
+        metavar="ID",
+        help="The stereotype's id; without one the reply answers any post about the group.",
+    ),
 ]
 
 
@@ -49,8 +54,8 @@ def _do(config: Path | None, work: Callable[[PreparedReplies], Awaitable[None]])
 @prepared.command(name="list")
 def list_(
     place: Place,
-    language: Annotated[str, typer.Option("--language", help="Only those in this language.")] = "",
-    stereotype: Annotated[str, typer.Option("--stereotype", help="Only those on this stereotype.")] = "",
+    language: Annotated[str, typer.Option("--language", metavar="CODE", help="Only those in this language.")] = "",
+    stereotype: Annotated[str, typer.Option("--stereotype", metavar="ID", help="Only those on this stereotype.")] = "",
     is_own: Annotated[bool, typer.Option("--own", help="Only those that the community added.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -76,10 +81,13 @@ def list_(
     _do(config, work)
 
 
-@prepared.command()
+@prepared.command(cls=OneText)
 def add(
     place: Place,
-    text: Annotated[str, typer.Argument(help="The reply: one or two sentences that state no fact.")],
+    text: Annotated[
+        str,
+        typer.Argument(metavar="TEXT", help="The reply, in quotation marks: one or two sentences that state no fact."),
+    ],
     language: Language,
     group: Annotated[TargetGroup, typer.Option("--group", help="Whom the post attacks.")],
     intent: Annotated[Intent, typer.Option("--intent", help="The kind of reply.")],
@@ -101,8 +109,13 @@ def add(
 def review(
     place: Place,
     reply: Id,
-    by: Annotated[str, typer.Option("--by", help="The id on the platform of the person who read and accepts it.")],
-    name: Annotated[str, typer.Option("--name", help="The name that they give; moderators see it.")] = "",
+    by: Annotated[
+        str,
+        typer.Option("--by", metavar="PERSON", help="The id on the platform of the person who read and accepts it."),
+    ],
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="The name that they give; moderators see it.")
+    ] = "",
     reason: Reason = "",
     config: ConfigOption = None,
 ) -> None:

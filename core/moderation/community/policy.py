@@ -21,6 +21,7 @@ from core.moderation.community.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
 from core.moderation.community.draft_options import MAX_TONE, check_language, check_tone
 from core.moderation.community.notices import CallKind
 from core.moderation.community.quiet_hours import check_quiet_hours, check_time_zone
+from core.moderation.input_checks import need_in_words
 from core.moderation.own.replies import checked_notice
 from core.moderation.roles import Role
 
@@ -158,9 +159,9 @@ def from_json(kept: Mapping[str, object]) -> CommunityPolicy:
         return _ADAPTER.validate_python(dict(kept))
     except ValidationError as err:
         first = err.errors(include_url=False, include_input=False)[0]
-        where, allowed = ".".join(map(str, first["loc"])), str(first["msg"]).rstrip(".")
+        where = ".".join(map(str, first["loc"]))
         # Not `from err`: pydantic's message quotes what was typed.
-        raise BadInput(f"The setting {where} is not allowed.", remedy=f"{allowed}.") from None
+        raise BadInput(f"The setting {where} is not allowed.", remedy=need_in_words(dict(first))) from None
 
 
 def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> CommunityPolicy:

@@ -17,7 +17,7 @@ from core.cards.bank import Card, Review, Stereotype, load_stereotypes
 from core.cards.own import OwnCard, own_stereotype
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
-from core.moderation.input_checks import check_text
+from core.moderation.input_checks import check_text, need_in_words
 from core.moderation.own.replies import check_language, checked_text
 from core.stages.signals import people_named
 from core.wording.language import detect, name_of
@@ -158,9 +158,9 @@ def _formed(validate: Callable[[object], T], given: object, name: str) -> T:
         return validate(given)
     except ValidationError as err:
         first = err.errors(include_url=False, include_input=False)[0]
-        where, why = ".".join(map(str, first["loc"])), str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+        where = ".".join(map(str, first["loc"]))
         # Not `from err`: pydantic's message quotes what was typed.
-        raise BadInput(f"{name}: {where or 'its form'} is not allowed.", remedy=f"{why}.") from None
+        raise BadInput(f"{name}: {where or 'its form'} is not allowed.", remedy=need_in_words(dict(first))) from None
 
 
 def _checked(card: WrittenCard, facts: Collection[str]) -> WrittenCard:

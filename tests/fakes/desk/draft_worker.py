@@ -15,9 +15,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import typer
-
 from bot.cli import work as worker_command
+from bot.compose.engine import OnPreparing
 from bot.compose.settings import Settings
 from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.worker import Worker, unheard
@@ -50,9 +49,11 @@ class SignallingEngine(Engine):
 
 
 @asynccontextmanager
-async def open_workers(settings: Settings, profile: str, slots: int) -> AsyncIterator[Sequence[Worker]]:
+async def open_workers(
+    settings: Settings, profile: str, slots: int, on_preparing: OnPreparing | None = None
+) -> AsyncIterator[Sequence[Worker]]:
     """Workers over the configured database."""
-    del profile
+    del profile, on_preparing
     logging.getLogger("bot.drafting.worker").setLevel(logging.INFO)
     database = await Database.open(settings.database_place, secret=SECRET)
     heartbeat = float(os.environ["HEARTBEAT"]) if "HEARTBEAT" in os.environ else None
@@ -76,6 +77,5 @@ async def open_workers(settings: Settings, profile: str, slots: int) -> AsyncIte
 
 
 if __name__ == "__main__":
-    app = typer.Typer()
-    worker_command.add_to(app, open_workers)
-    app()
+    worker_command.open_workers = open_workers  # type: ignore[attr-defined]  # in place of the real ones
+    worker_command.app()

@@ -68,7 +68,7 @@ def test_erase_asks_first(config: Path, flagged: Callable[[datetime], FlaggedPos
     assert _run(config, "erase", "--platform", "sample", post.author, given="n\n").exit_code == 1
     assert _run(config, "erase", "--platform", "sample", "-", given=post.author).exit_code == 2
     done = _run(config, "erase", "--platform", "sample", post.author, given="y\n")
-    assert "the words of 1 posts (1 still open, now withdrawn)" in done.output
+    assert "the words of 1 post (1 still open, now withdrawn)" in done.output
 
 
 def test_export_writes_a_file(config: Path, flagged: Callable[[datetime], FlaggedPost]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from bot.compose.settings_sources import own_file, variable
 from core.errors import BadInput, BadSettings
 from core.llm.profiles import LIVE
 from core.models import Intent
+from core.moderation.input_checks import need_in_words
 
 SHIPPED = Path(__file__).parents[4] / "config.toml"
 
@@ -107,15 +109,21 @@ def test_other_variables_are_left_alone(load):
 @pytest.mark.parametrize(
     ("toml", "key", "allowed"),
     [
-        ("[llm]\nthreads = 'many'", "llm.threads", "valid integer"),
+        ("[llm]\nthreads = 'many'", "llm.threads", "a whole number"),
         ("[llm]\nbackend = 'cloud'", "llm.backend", "'embedded' or 'server'"),
-        ("[llm]\nbackend = 'server'", "llm", "llm.base_url must be set"),
+        ("[llm]\nbackend = 'server'", "llm", "Set llm.base_url"),
         ("llm = 3", "llm", "table"),
         ("profile = 'fast'", "profile", "'quick', 'live', 'standard', 'thorough', 'paper' or 'one-call'"),
         ("[profiles.live]\nt0 = 1.0", "profiles.live.t0", "more than 1"),
-        ("[profiles.live]\nrounds = 'two'", "profiles.live.rounds", "valid integer"),
+        ("[profiles.live]\nrounds = 'two'", "profiles.live.rounds", "a whole number"),
         ("[community]\nintents = ['bold']", "community.intents.0", "'informative'"),
         ("[community]\nintents = []", "community.intents", "at least 1"),
+        ("[desk]\nundo_seconds = -1", "desk.undo_seconds", "It must be at least 0."),
+        ("[desk]\nhold_minutes = 61", "desk.hold_minutes", "It must be at most 60."),
+        ("[desk]\nfollow_ups = 'perhaps'", "desk.follow_ups", "true or false"),
+        ("[llm]\nmodel = 3", "llm.model", "a text, in quotation marks"),
+        ("[community]\nlanguage = 'English'", "community.language", "two small letters for a language"),
+        ("[kb]\nun_url = 'un.org'", "kb.un_url", "begins with http://"),
         ("[desk]\nundo_seconds = nan", "desk.undo_seconds", "finite"),
     ],
 )
@@ -125,6 +133,25 @@ def test_wrong_values_in_a_file(load, tmp_path: Path, toml: str, key: str, allow
         load(toml)
     assert caught.value.message == f"{tmp_path / 'config.toml'}: {key} is not allowed."
     assert allowed in caught.value.remedy
+    assert not re.search("Value error|Input should|should match|should have", str(caught.value))
+
+
+def test_every_form_that_a_setting_asks_for_is_told_in_words():
+    """A pattern is no sentence, and a new key with one must not bring it back."""
+
+    def patterns(part: Any) -> Iterator[str]:
+        if isinstance(part, Mapping):
+            for name, value in part.items():
+                yield from [value] if name == "pattern" and isinstance(value, str) else patterns(value)
+        elif isinstance(part, list):
+            for one in part:
+                yield from patterns(one)
+
+    found = set(patterns(Settings.model_json_schema()))
+    assert found
+    for pattern in found:
+        fault = {"type": "string_pattern_mismatch", "ctx": {"pattern": pattern}, "msg": "should match"}
+        assert need_in_words(fault).startswith("It must be ")
 
 
 def test_wrong_value_in_the_environment_is_named_by_its_variable(load):

@@ -137,7 +137,7 @@ def test_what_cannot_be_done_says_what_to_do(terminal: Terminal, words: tuple[st
         (b"cards = [", "is not TOML", "Correct that line"),
         (b"\xff", "is not UTF-8", "Save it as UTF-8"),
         (b"", "no list of cards", "[[cards]]"),
-        (b'[[cards]]\nid = "one"\nlanguage = "en"\n', "Card one: argument is not allowed", "Field required"),
+        (b'[[cards]]\nid = "one"\nlanguage = "en"\n', "Card one: argument is not allowed", "It must be given"),
         (b"#" * 1_000_001, "larger than 1,000,000 bytes", "fewer cards"),
     ],
 )

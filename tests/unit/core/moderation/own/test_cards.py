@@ -82,7 +82,7 @@ def test_a_card_on_a_stereotype_that_is_gone_is_still_shown() -> None:
 @pytest.mark.parametrize(
     ("changes", "why", "remedy"),
     [
-        ({"id": "Jobs here"}, "Card Jobs here: id is not allowed", "pattern"),
+        ({"id": "Jobs here"}, "Card Jobs here: id is not allowed", "small letters"),
         ({"language": "fr"}, "does not write 'fr'", "en, es, it, eu"),
         ({"stereotype": "migrants/no-such"}, "no stereotype migrants/no-such", "cards list"),
         ({"stereotype": None}, "form is not allowed", "describe one as own_stereotype"),
@@ -104,7 +104,7 @@ def test_a_card_on_a_stereotype_that_is_gone_is_still_shown() -> None:
         ),
         ({"replies": {"positive": ["Nos alegramos de tener aquí a nuestros vecinos."]}}, "read as English", "language"),
         ({"caution": "very " * 60}, "The caution has 299 characters", "280"),
-        ({"extra": "x"}, "extra is not allowed", "not permitted"),
+        ({"extra": "x"}, "extra is not allowed", "leave it out"),
     ],
 )
 def test_what_may_not_be_said_is_refused(changes: dict[str, object], why: str, remedy: str) -> None:

@@ -16,7 +16,8 @@ from typing import Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from bot.cli.command import EXIT_NO_DRAFT, EXIT_WRONG_CALL, JsonOption, err, given, out, run_to_exit
+from bot.cli.command import EXIT_NO_DRAFT, EXIT_WRONG_CALL, JsonOption, LanguageOption, err, given, out, run_to_exit
+from bot.cli.later import OneText
 from core.errors import BadInput
 from core.models import Evidence, ReadBy
 from core.scoring.checking import (
@@ -37,8 +38,11 @@ from core.wording.text import MAX_POST_CHARACTERS, words
 
 _STYLES: Final = {Level.REFUSED: "bold red", Level.WARNED: "bold yellow", Level.FINE: "bold green"}
 _SHOWN: Final = 0.5
-BatchOption = Annotated[Path | None, typer.Option("--batch", help="Read JSON lines instead; - is standard input.")]
-LanguageOption = Annotated[str, typer.Option("--language", help="en, es, it or eu; detected if not given.")]
+BatchOption = Annotated[
+    Path | None, typer.Option("--batch", metavar="FILE", help="Read JSON lines instead; - is standard input.")
+]
+
+app = typer.Typer()
 
 
 @dataclass(frozen=True)
@@ -60,56 +64,61 @@ class BadRow:
     error: str
 
 
-def add_to(app: typer.Typer) -> None:
-    """Add both commands."""
+@app.command(cls=OneText)
+def check(
+    post: Annotated[
+        str, typer.Argument(metavar="POST", help="The post, in quotation marks; - reads it from standard input.")
+    ] = "",
+    reply: Annotated[
+        str,
+        typer.Argument(metavar="REPLY", help="The reply to it, in quotation marks; - reads it from standard input."),
+    ] = "",
+    language: LanguageOption = "",
+    evidence: Annotated[
+        Path | None,
+        typer.Option("--evidence", metavar="FILE", help="JSON (lines) with text, publisher, title, year, url."),
+    ] = None,
+    batch: BatchOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether a reply may stand under a post: refused, warned of or fine, why, and the evidence for it."""
 
-    @app.command()
-    def check(
-        post: Annotated[str, typer.Argument(help="The post; - reads it from standard input.")] = "",
-        reply: Annotated[str, typer.Argument(help="The reply to it; - reads it from standard input.")] = "",
-        language: LanguageOption = "",
-        evidence: Annotated[
-            Path | None,
-            typer.Option("--evidence", help="JSON (lines) with text, publisher, title, year, url."),
-        ] = None,
-        batch: BatchOption = None,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Say whether a reply may stand under a post: refused, warned of or fine, why, and the evidence for it."""
+    async def work() -> int:
+        passages = () if evidence is None else _passages(evidence)
+        if batch is None:
+            _require(post, "post", "antiphon check POST REPLY")
+            _require(reply, "reply", "antiphon check POST REPLY")
+            found = _check(Job("", _post(post), _reply(reply), _language(language), passages))
+            _show_one(found, as_json=as_json, show=_show_checked)
+            return EXIT_NO_DRAFT if found["level"] == Level.REFUSED else 0
+        _refuse_both(post, batch)
+        jobs, bad = _jobs(batch, language, passages, needs_reply=True)
+        return _finish([_check(job) for job in jobs], bad, "checked", _show_checked, as_json=as_json)
 
-        async def work() -> int:
-            passages = () if evidence is None else _passages(evidence)
-            if batch is None:
-                _require(post, "post", "antiphon check POST REPLY")
-                _require(reply, "reply", "antiphon check POST REPLY")
-                found = _check(Job("", _post(post), _reply(reply), _language(language), passages))
-                _show_one(found, as_json=as_json, show=_show_checked)
-                return EXIT_NO_DRAFT if found["level"] == Level.REFUSED else 0
-            _refuse_both(post, batch)
-            jobs, bad = _jobs(batch, language, passages, needs_reply=True)
-            return _finish([_check(job) for job in jobs], bad, "checked", _show_checked, as_json=as_json)
+    run_to_exit(work)
 
-        run_to_exit(work)
 
-    @app.command()
-    def read(
-        post: Annotated[str, typer.Argument(help="The post; - reads it from standard input.")] = "",
-        language: LanguageOption = "",
-        batch: BatchOption = None,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Say what a post does: whether it is hateful, whom it attacks, how, and how sure that is."""
+@app.command(cls=OneText)
+def read(
+    post: Annotated[
+        str, typer.Argument(metavar="POST", help="The post, in quotation marks; - reads it from standard input.")
+    ] = "",
+    language: LanguageOption = "",
+    batch: BatchOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what a post does: whether it is hateful, whom it attacks, how, and how sure that is."""
 
-        async def work() -> int:
-            if batch is None:
-                _require(post, "post", "antiphon read POST")
-                _show_one(_read(Job("", _post(post), "", _language(language), ())), as_json=as_json, show=_show_read)
-                return 0
-            _refuse_both(post, batch)
-            jobs, bad = _jobs(batch, language, (), needs_reply=False)
-            return _finish([_read(job) for job in jobs], bad, "read", _show_read, as_json=as_json)
+    async def work() -> int:
+        if batch is None:
+            _require(post, "post", "antiphon read POST")
+            _show_one(_read(Job("", _post(post), "", _language(language), ())), as_json=as_json, show=_show_read)
+            return 0
+        _refuse_both(post, batch)
+        jobs, bad = _jobs(batch, language, (), needs_reply=False)
+        return _finish([_read(job) for job in jobs], bad, "read", _show_read, as_json=as_json)
 
-        run_to_exit(work)
+    run_to_exit(work)
 
 
 def _check(job: Job) -> dict[str, Any]:

@@ -1,0 +1,199 @@
+"""``antiphon draft``: replies to one post, from the command line.
+
+Owns what the command asks of the engine, and which one it asks: that of the process that keeps the models loaded
+(``bot.cli.drafting.warm``), or one of its own. Nothing is kept and nothing is posted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from bot.cli.command import (
+    EXIT_ADVISED_AGAINST,
+    EXIT_NO_DRAFT,
+    ConfigOption,
+    JsonOption,
+    LanguageOption,
+    ProfileOption,
+    counted,
+    err,
+    given,
+    out,
+    run_to_exit,
+)
+from bot.cli.drafting.preparing import PreparationBar
+from bot.cli.drafting.warm.asking import NoneWarmError
+from bot.cli.drafting.warm.asking import suggest as ask_warm
+from bot.cli.later import OneText
+from bot.cli.terminal.render import show_progress, show_suggestion
+from bot.cli.terminal.report import document, schema
+from bot.compose.asking import check_reachable, voice_of
+from bot.compose.settings import Settings, load_settings
+from core.errors import BadInput
+from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
+from core.models import Progress as Step
+from core.request import Request
+from core.stages.signals import check_text
+from core.stages.unread import without_a_model
+from core.wording.language import NAMES, detect
+
+app = typer.Typer()
+
+
+def _schema(asked: bool) -> None:
+    if asked:
+        typer.echo(json.dumps(schema(), indent=2))
+        raise typer.Exit
+
+
+@app.command(cls=OneText)
+def draft(
+    text: Annotated[
+        str,
+        typer.Argument(metavar="POST", help="The hateful post, in quotation marks; - reads it from standard input."),
+    ],
+    intent: Annotated[
+        list[Intent] | None,
+        typer.Option(
+            "--intent",
+            metavar="INTENT",
+            help="Draft only this kind of reply: informative, empathetic, questioning, denouncing or positive; can be "
+            "given more than once.",
+        ),
+    ] = None,
+    language: LanguageOption = "",
+    profile: ProfileOption = "",
+    claim: Annotated[
+        str | None,
+        typer.Option("--claim", metavar="SENTENCE", help="The claim to argue, in your words; no vote is held."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Draft even where a reply is advised against.")] = False,
+    is_warm: Annotated[
+        bool,
+        typer.Option(
+            "--warm/--no-warm",
+            help="Whether the models stay loaded for the next draft, in a process that ends by itself.",
+        ),
+    ] = True,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    is_schema: Annotated[
+        bool,
+        typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema of --json instead."),
+    ] = False,
+) -> None:
+    """Draft replies to one post.
+
+    What is said of the post has a severity from 1 (mild contempt) to 5 (a call for violence). Each draft has a score
+    from 0 to 10 overall, made of shares from 0 to 1: whether it opposes the post, argues, is not toxic, and so on.
+    """
+    del is_schema  # its callback has done the work
+
+    async def work(settings: Settings, request: Request) -> int:
+        _say("Looking at the post.")
+        suggestion = None if force else _refused(request)
+        if suggestion is None:
+            await check_reachable(settings)
+            suggestion = await _suggest(settings, request, config, is_warm=is_warm)
+        return _show(suggestion, as_json=as_json, force=force)
+
+    def begin() -> Coroutine[Any, Any, int]:
+        settings = load_settings(config)
+        request = _request(settings, _post(text), intent or [], language, profile, force)
+        return work(settings, request if claim is None else _arguing(settings, request, claim))
+
+    run_to_exit(begin)
+
+
+def _post(argument: str) -> FlaggedPost:
+    text = given(argument)
+    check_text(text)  # before anything is loaded
+    place = PostRef("terminal", "", "", "")
+    return FlaggedPost(
+        place, text, author="", flagged_by="terminal", flagged_how="draft command", is_from_elsewhere=True
+    )
+
+
+def _request(
+    settings: Settings, post: FlaggedPost, intents: list[Intent], language: str, profile: str, force: bool
+) -> Request:
+    if language and language not in NAMES:
+        raise BadInput(f"Antiphon does not write the language {language!r}.", remedy=f"It writes: {', '.join(NAMES)}.")
+    voice = voice_of(settings)
+    if intents:
+        voice = replace(voice, intents=tuple(dict.fromkeys(intents)))
+    return Request(post, settings.profile_named(profile), voice, language or None, force)
+
+
+def _arguing(settings: Settings, request: Request, claim: str) -> Request:
+    """The request with a claim that the person chose, who is told if it would have lost."""
+    from bot.drafting.chosen_claim import checked_claim, warning_about
+
+    chosen, post = checked_claim(given(claim)), request.post.text
+    warning = warning_about(chosen, request.language or detect(post, settings.community.language))
+    if warning:
+        err().print(Text(warning, style="yellow"), soft_wrap=True)
+    return replace(request, claim=chosen)
+
+
+def _refused(request: Request) -> Suggestion | None:
+    """What is said of a post that holds nothing to answer, before anything is loaded."""
+    return without_a_model(request.post, request.profile, expected=request.voice.language, language=request.language)
+
+
+async def _suggest(settings: Settings, request: Request, config: Path | None, *, is_warm: bool) -> Suggestion:
+    """The drafts, by the models that are kept loaded, or by those of this process."""
+    console = err()
+
+    def on_progress(step: Step) -> None:
+        if console.is_terminal:
+            show_progress(console, step)
+
+    bar, minutes = PreparationBar(), counted(settings.llm.warm_minutes, "minute")
+    if is_warm and settings.llm.warm_minutes:
+        try:
+            return await ask_warm(
+                settings,
+                config,
+                request,
+                on_start=lambda: _say(
+                    f"Loading the models. They stay loaded for {minutes} after the last draft (--no-warm: not)."
+                ),
+                on_preparing=bar,
+                on_progress=on_progress,
+            )
+        except NoneWarmError as why:
+            bar.close()
+            console.print(Text(f"{why} They are loaded for this draft alone."), soft_wrap=True)
+    else:
+        _say("Loading the models.")
+    from bot.compose.engine import open_engine  # takes seconds to load, and who asks needs none of it
+
+    async with open_engine(settings, bar) as engine:
+        return await engine.suggest(request, on_progress)
+
+
+def _say(what: str) -> None:
+    """Tell a person at a terminal what is being done."""
+    console = err()
+    if console.is_terminal:
+        console.print(Text(f"  {what}", style="dim"), soft_wrap=True)
+
+
+def _show(suggestion: Suggestion, *, as_json: bool, force: bool) -> int:
+    if as_json:
+        typer.echo(json.dumps(document(suggestion, force=force), ensure_ascii=False, indent=2))
+    else:
+        show_suggestion(out(), suggestion)
+    reading = suggestion.reading
+    if reading.recommended_action is not Action.REPLY and not force and not suggestion.has_answer:
+        err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
+        return EXIT_ADVISED_AGAINST
+    return 0 if suggestion.has_answer else EXIT_NO_DRAFT

@@ -1,0 +1,193 @@
+"""Where a command and the process with the models meet, what they say there, and when they fit each other.
+
+Owns the folder of the socket, which only its user can enter, the key of everything that an answer depends on, and the
+messages. They are pickled: who can write to the socket is the same user, and could run any program.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import pickle
+import stat
+import struct
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+from pydantic import SecretStr
+
+from bot.compose.settings import Settings
+from core.errors import AntiphonError
+from core.models import Progress, Suggestion
+from core.request import Request
+
+_LENGTH: Final = struct.Struct("!I")
+_LONGEST: Final = 64_000_000
+_PROJECT: Final = Path(__file__).resolve().parents[4]
+_SOURCES: Final = ("core", "kb", "bot", "adapters")
+_LIBRARIES: Final = ("torch", "transformers", "sentence-transformers", "xllamacpp", "openai", "faiss-cpu", "tantivy")
+_PASSING: Final = (".lock", "-shm", ".json")
+"""Ends of names: what a program leaves beside the weights and the library while it reads them."""
+_OUTSIDE: Final = ("HF_", "TRANSFORMERS_", "SENTENCE_TRANSFORMERS_")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A command wants drafts; ``key`` names what its answer depends on."""
+
+    key: str
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class AskStanding:
+    """A command wants to know how the process is doing."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """It is being worked on; of the models, ``done`` of ``total`` of ``what`` is ready while they are loaded."""
+
+    is_loaded: bool = False
+    what: str = ""
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The drafts."""
+
+    suggestion: Suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What the engine, or its opening, ended with."""
+
+    fault: AntiphonError
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """The models were loaded for other settings, another version or other files: ask nobody here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the process is doing; ``fits``: whether it would answer who asks."""
+
+    process: int
+    since: datetime
+    is_loaded: bool
+    drafted: int
+    bytes_held: int
+    idle_minutes: float
+    fits: bool
+
+
+Said = Ask | AskStanding | Alive | Progress | Done | Failed | Other | Standing
+
+
+def own_folder() -> Path:
+    """The folder of the socket, made if needed.
+
+    Raises:
+        OSError: it cannot be made, is another user's, or can be entered by others.
+    """
+    folder = platformdirs.user_runtime_path("antiphon")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise OSError(f"{folder} is not this user's alone")
+    return folder
+
+
+def socket_of(folder: Path) -> Path:
+    """Where the process with the models listens."""
+    return folder / "models.sock"
+
+
+def lock_of(folder: Path) -> Path:
+    """The lock that the process with the models holds as long as it lives."""
+    return folder / "models.lock"
+
+
+def key_of(settings: Settings) -> str:
+    """Names everything that drafts depend on beside the request: settings, versions, our code, weights, documents."""
+    digest = hashlib.sha256()
+    for part in _parts(settings):
+        digest.update(repr(part).encode() + b"\0")
+    return digest.hexdigest()
+
+
+def _parts(settings: Settings) -> Iterator[object]:
+    yield sys.version, [metadata.version("antiphon"), *filter(None, map(_version, _LIBRARIES))]
+    yield _revealed(settings.model_dump(exclude={"origin"}))
+    yield sorted((name, text) for name, text in os.environ.items() if name.startswith(_OUTSIDE))
+    for folder in (settings.cache_folder, settings.library_folder):
+        yield str(folder.expanduser().resolve())
+    named = (settings.llm.model_path, settings.kb.embedding_model, settings.kb.reranker, settings.scorers.toxicity)
+    for text in (*named, settings.scorers.nli, settings.scorers.argument_quality):
+        path = Path(text).expanduser()
+        if text and path.exists():
+            yield str(path.resolve()), [_stamp(file) for file in ([path] if path.is_file() else sorted(path.iterdir()))]
+    for folder in (settings.library_folder, settings.library_folder / "index", settings.cache_folder / "models"):
+        yield [_stamp(file) for file in sorted(folder.glob("*")) if not file.name.endswith(_PASSING)]
+    for source in _SOURCES:
+        yield [_stamp(file) for file in sorted((_PROJECT / source).rglob("*")) if "__pycache__" not in file.parts]
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _revealed(value: Any) -> Any:
+    """A value with the secrets in it; only its hash is kept."""
+    if isinstance(value, dict):
+        return {name: _revealed(below) for name, below in value.items()}
+    return value.get_secret_value() if isinstance(value, SecretStr) else value
+
+
+def _stamp(file: Path) -> tuple[str, int, int]:
+    """Changes when the file does. A folder's own times change with what is read from it, and do not count."""
+    try:
+        about = file.stat()
+    except OSError:
+        return str(file), 0, 0
+    return (str(file), 0, 0) if stat.S_ISDIR(about.st_mode) else (str(file), about.st_size, about.st_mtime_ns)
+
+
+def put(writer: asyncio.StreamWriter, said: Said) -> None:
+    """Send a message."""
+    body = pickle.dumps(said)
+    writer.write(_LENGTH.pack(len(body)) + body)
+
+
+async def take(reader: asyncio.StreamReader) -> Said:
+    """The next message.
+
+    Raises:
+        EOFError: the other side is gone, or sent something else. ``asyncio.IncompleteReadError`` is one.
+    """
+    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+    if length > _LONGEST:
+        raise EOFError("no message of ours")
+    body = await reader.readexactly(length)
+    try:
+        said: Said = pickle.loads(body)  # noqa: S301 - the same user's process, by the rights of folder and socket
+    except Exception as err:  # an older or newer program may have other classes, and pickle raises what it likes
+        raise EOFError("a message of another version") from err
+    return said

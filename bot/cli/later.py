@@ -1,0 +1,96 @@
+"""Commands that are named at once and loaded when they are called.
+
+Owns how the list of commands is shown without their modules, which take seconds to load, and what all of them have
+alike: ``-h``, flags that look like flags, and a hint where a text was not put in quotation marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.main import get_group
+
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A command, and where it is.
+
+    Attributes:
+        name: how it is called.
+        panel: the heading that it stands under in the list.
+        help: one line of the list.
+        module: where it is defined.
+        attribute: the ``Typer`` there: the group of this name, or one that holds the command.
+    """
+
+    name: str
+    panel: str
+    help: str
+    module: str
+    attribute: str = "app"
+
+    def named(self) -> TyperCommand:
+        """Its line of the list; nothing is loaded."""
+        return TyperCommand(self.name, help=self.help, rich_help_panel=self.panel)
+
+    def load(self) -> Any:
+        """The command itself."""
+        group = get_group(getattr(import_module(self.module), self.attribute))
+        command = group.commands.get(self.name, group)
+        command.name = self.name
+        return command
+
+
+class Commands(TyperGroup):
+    """The commands of ``later``, in their order."""
+
+    later: ClassVar[Sequence[Later]] = ()
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = {one.name: one.named() for one in self.later}
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The list of commands."""
+        _plain(self, ctx)
+        super().format_help(ctx, formatter)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is called, loaded."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if found := next((one for one in self.later if one.name == name), None):
+            command = found.load()
+            _plain(command, ctx)
+        return name, command, rest
+
+
+class OneText(TyperCommand):
+    """A command that takes a text; if that comes in several words, it says how to quote it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse what is left over, with a hint."""
+        ctx.allow_extra_args = True
+        left = super().parse_args(ctx, args)
+        if left and not ctx.resilient_parsing:
+            raise typer.BadParameter(
+                f"There is more than one text: {' '.join(left[:3])!r}{' and more' if left[3:] else ''} is left over. "
+                "Put a text of several words in quotation marks, or write - in its place and pipe it in.",
+                ctx=ctx,
+            )
+        return left
+
+
+def _plain(command: Any, ctx: Any) -> None:
+    """Let flags be shown without a type: rich would print ``--json <bool>``, as if a value had to follow."""
+    for option in command.get_params(ctx):
+        if isinstance(option, TyperOption) and option.is_flag and option.metavar is None:
+            option.metavar = ""
+    for below in getattr(command, "commands", {}).values():
+        _plain(below, ctx)

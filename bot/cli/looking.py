@@ -1,0 +1,74 @@
+"""``antiphon demo``, ``run`` and ``doctor``: a look at what Antiphon does, and at whether it can.
+
+Owns the commands; ``bot.cli.terminal`` and ``bot.cli.doctor`` do the work.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from bot.cli.command import EXIT_NO_DRAFT, EXIT_UNAVAILABLE, ConfigOption, JsonOption, ProfileOption, out, run_to_exit
+from bot.cli.drafting.preparing import PreparationBar
+from bot.compose.settings import Settings, load_settings
+
+app = typer.Typer()
+
+
+@app.command()
+def demo(profile: ProfileOption = "quick", config: ConfigOption = None) -> None:
+    """Show three posts of a sample community, from flag to reply. It asks nothing and ends by itself."""
+    from bot.cli.terminal.demo import demo as show  # the demo's parts are not needed by other commands
+
+    async def work() -> int:
+        was_drafted = await show(out(), load_settings(config), profile, PreparationBar())
+        return 0 if was_drafted else EXIT_NO_DRAFT
+
+    run_to_exit(work)
+
+
+@app.command()
+def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
+    """Decide about posts in this terminal: those of a sample community, or your own. No chat platform is served."""
+    from bot.cli.terminal.console import review_in_terminal
+
+    async def work() -> int:
+        await review_in_terminal(out(), load_settings(config), profile, PreparationBar())
+        return 0
+
+    run_to_exit(work)
+
+
+@app.command()
+def doctor(
+    audit: Annotated[
+        bool, typer.Option("--audit", help="Check instead whether the database keeps the promises about its cases.")
+    ] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Check whether everything is there, and say what to do where it is not."""
+    from bot.cli.doctor import as_document, examine
+    from bot.runtime.findings import Finding
+
+    async def audited(settings: Settings) -> list[Finding]:
+        from bot.compose.application import open_database
+        from bot.invariants import audit as ask_all
+
+        async with open_database(settings) as database:
+            return await ask_all(database)
+
+    async def work() -> int:
+        checks = await (audited if audit else examine)(load_settings(config))
+        if as_json:
+            typer.echo(json.dumps(as_document(checks), indent=2))
+        else:
+            for check in checks:
+                line = f"{'ok ' if check.ok else 'BAD'} {check.name}: {check.detail} {check.remedy}"
+                out().print(Text(line.rstrip()), soft_wrap=True)
+        return 0 if all(check.ok for check in checks) else EXIT_UNAVAILABLE
+
+    run_to_exit(work)

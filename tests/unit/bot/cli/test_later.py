@@ -1,0 +1,67 @@
+"""The list of commands is there at once, and says what the commands themselves say."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.later import Later
+from bot.cli.main import LATER, app
+
+HEAVY = "torch transformers sentence_transformers openai faiss tantivy sqlalchemy discord aiohttp"
+
+
+@pytest.mark.parametrize("one", LATER, ids=lambda one: one.name)
+def test_a_line_of_the_list_is_the_command_s_own(one: Later) -> None:
+    """Two texts for one thing would drift apart; a group tells more by itself."""
+    command = one.load()
+    assert command.name == one.name
+    if not hasattr(command, "commands"):
+        assert inspect.cleandoc(command.help).partition("\n\n")[0].replace("\n", " ") == one.help
+
+
+def test_every_command_explains_itself_with_h() -> None:
+    """``-h`` works at each level, and no flag looks as if a value had to follow."""
+    for words in ([], ["draft"], ["check"], ["worker"], ["community"], ["community", "role", "grant"], ["kb"]):
+        done = CliRunner().invoke(app, [*words, "-h"], env={"COLUMNS": "200"})
+        assert done.exit_code == 0, done.output
+        assert "Usage:" in done.output
+        assert "<bool>" not in done.output
+
+
+def test_commands_stand_in_the_order_of_use() -> None:
+    """Who begins finds the first command first, not the one that needs a server."""
+    shown = CliRunner().invoke(app, ["-h"], env={"COLUMNS": "200"}).output
+    places = [
+        shown.index(panel) for panel in ("Begin here", "Review", "Communities", "Knowledge", "Run it", "Look after")
+    ]
+    assert places == sorted(places)
+    assert shown.index(" draft ") < shown.index(" serve ")
+
+
+@pytest.mark.parametrize("words", [["draft", "They", "all", "lie"], ["read", "They", "lie"], ["check", "a", "b", "c"]])
+def test_a_text_that_was_not_quoted(words: list[str]) -> None:
+    """The shell cut it into words; the remedy is said."""
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert done.exit_code == 2
+    assert "quotation marks" in done.output
+
+
+def test_a_wrong_role_is_named_by_the_word_that_the_help_uses() -> None:
+    """Not by the name of a variable."""
+    done = CliRunner().invoke(app, ["community", "role", "grant", "discord/1", "7", "boss"], env={"COLUMNS": "200"})
+    assert done.exit_code == 2
+    assert "ROLE" in done.output
+    assert "wanted" not in done.output
+
+
+@pytest.mark.parametrize("module", ["bot.cli.main", "bot.cli.drafting.draft"])
+def test_what_takes_long_to_load_waits_until_it_is_used(module: str) -> None:
+    """The help and the first line of a draft come before any model library is imported."""
+    code = f"import sys, {module}; print(sorted(set({HEAVY.split()!r}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
