@@ -45,6 +45,7 @@ class Later:
         group = get_group(getattr(import_module(self.module), self.attribute))
         command = group.commands.get(self.name, group)
         command.name = self.name
+        _plain(command, command.context_class(command, **HELP_NAMES))
         return command
 
 
@@ -67,7 +68,6 @@ class Commands(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if found := next((one for one in self.later if one.name == name), None):
             command = found.load()
-            _plain(command, ctx)
         return name, command, rest
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import typer
 from typer.cli import get_docs_for_click
 
-from bot.cli.main import app
+from bot.cli.main import LATER, app
 
 FOLDER: Final = Path(__file__).parent.parent.parent / "docs" / "reference" / "commands"
 NAME: Final = "antiphon"
@@ -23,9 +23,10 @@ def pages() -> dict[str, str]:
     """Each page by its file's name: the commands that stand alone on the first one, each group on its own."""
     root: Any = typer.main.get_command(app)
     context = root.context_class(root, info_name=NAME)
-    groups = {name: found for name, found in root.commands.items() if hasattr(found, "commands")}
-    alone = [found for name, found in root.commands.items() if name not in groups]
-    first = [f"# Commands\n\n{_WRITTEN}", _list_of(root.commands, groups)]
+    commands = {one.name: one.load() for one in LATER}
+    groups = {name: found for name, found in commands.items() if hasattr(found, "commands")}
+    alone = [found for name, found in commands.items() if name not in groups]
+    first = [f"# Commands\n\n{_WRITTEN}", _list_of(commands, groups)]
     first += [_docs(found, context, level=1) for found in alone]
     texts = {f"{name}.md": f"{_docs(found, context, level=0)}\n{_WRITTEN}" for name, found in groups.items()}
     return {_FIRST_PAGE: "\n".join(first), **texts}
