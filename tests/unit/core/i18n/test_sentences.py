@@ -61,8 +61,8 @@ SHOWN_ON_CARDS = [
     *(
         file
         for room in (
-            "core/stages", "core/stages/kinds", "core/stages/search", "core/scoring", "bot/sending", "bot/review", "bot/review/board",
-            "bot/drafting",
+            "core/stages", "core/stages/kinds", "core/stages/search", "core/scoring", "bot/sending", "bot/review",
+            "bot/review/board", "bot/drafting",
         )
         for file in sorted((ROOT / room).glob("*.py"))
     ),
