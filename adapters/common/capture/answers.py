@@ -15,6 +15,7 @@ from core.i18n.catalogs import gettext, translated
 from core.models import Draft, Verdict
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card
+from core.moderation.case_numbers import short_number
 
 _RESERVE: Final = 150
 """Room for the sentence that says that there are more drafts, in any language."""
@@ -33,7 +34,7 @@ def taken_in(card: Card, locale: str, limit: int, *, channel: str = "", promise:
         channel: a mention of the review channel, if the reader may see it; "" if they may not, or there is none.
         promise: when and where the drafts appear, if they will; "" where this person is not told again.
     """
-    lines = [gettext("Thank you. Case {case}.", locale, case=card.case_id), _state(card, locale)]
+    lines = [gettext("Thank you. Case {case}.", locale, case=short_number(card.case_id)), _state(card, locale)]
     if channel:
         lines.append(gettext("Moderators review it in {channel}.", locale, channel=channel))
     lines += [*_next(card, locale), promise]
@@ -48,7 +49,7 @@ def counted(locale: str) -> str:
 def with_drafts(card: Card, reader: Reader, limit: int) -> str:
     """The drafts, best first, as many as fit into ``limit`` characters."""
     locale = reader.locale
-    lines = [gettext("Drafts for case {case}:", locale, case=card.case_id)]
+    lines = [gettext("Drafts for case {case}:", locale, case=short_number(card.case_id))]
     end = "\n".join(_next(card, locale))
     room = limit - len(end) - len(lines[0]) - _RESERVE
     for draft in card.drafts:
@@ -67,13 +68,15 @@ def too_late(card: Card, locale: str) -> str:
     return gettext(
         "Case {case} is still being worked on. Moderators get the drafts; ask again for the same post to see them.",
         locale,
-        case=card.case_id,
+        case=short_number(card.case_id),
     )
 
 
 def ended(card: Card, locale: str, limit: int) -> str:
     """What happened to a case that has no drafts to show."""
-    return shortened(f"{gettext('Case {case}.', locale, case=card.case_id)} {_state(card, locale)}", limit)
+    return shortened(
+        f"{gettext('Case {case}.', locale, case=short_number(card.case_id))} {_state(card, locale)}", limit
+    )
 
 
 def _state(card: Card, locale: str) -> str:

@@ -79,7 +79,7 @@ async def test_the_drafts_come_into_the_answer_once(town: AskedDesk) -> None:
     """What is promised at first is kept when the engine is done."""
     answer = OneAnswer()
     await town.ask(answer)
-    assert answer.said[0].startswith("Thank you. Case case1.")
+    assert answer.said[0].startswith("Thank you. Case CASE1.")
     assert "Moderators review it in the room." in answer.said[0]
     assert answer.said[0].endswith("Wait here.")
     town.desk.give_drafts()
@@ -113,7 +113,7 @@ async def test_an_answer_is_never_changed_too_late(town: AskedDesk) -> None:
     answer = OneAnswer(until=NOW)
     await town.ask(answer)
     await town.settle()
-    assert answer.said[1].startswith("Case case1 is still being worked on.")
+    assert answer.said[1].startswith("Case CASE1 is still being worked on.")
 
 
 async def test_a_case_that_ends_without_drafts_is_said_to(town: AskedDesk) -> None:
@@ -123,7 +123,7 @@ async def test_a_case_that_ends_without_drafts_is_said_to(town: AskedDesk) -> No
     town.desk.errors.append(StoreUnavailable("The database does not answer.", remedy="Wait."))
     town.desk.end(CaseState.NEEDS_PERSON)
     await town.settle()
-    assert answer.said[1] == "Case case1. No draft could be made; a moderator looks at it."
+    assert answer.said[1] == "Case CASE1. No draft could be made; a moderator looks at it."
 
 
 async def test_where_nobody_more_can_be_followed_nothing_is_promised(
