@@ -83,11 +83,11 @@ def test_it_starts_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
         "PATH": os.environ["PATH"],
         "LANG": "C.UTF-8",
     }
-    for command in ([installed / "bin" / "antiphon"], [installed / "bin" / "python", "-m", "antiphon"]):
-        done = subprocess.run(
-            [*command, "community", "list"], cwd=here, env=environment, capture_output=True, text=True, check=False
-        )
+    starts = ([installed / "bin" / "antiphon"], [installed / "bin" / "python", "-m", "antiphon"])
+    calls = (("db", "upgrade"), "The database is new"), (("community", "list"), "No community is known yet")
+    for start, (words, said) in zip(starts, calls, strict=True):
+        done = subprocess.run([*start, *words], cwd=here, env=environment, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
-        assert "No community is known yet" in done.stdout
+        assert said in done.stdout
     assert (home / "data" / "antiphon" / "antiphon.db").is_file()
     assert list(here.iterdir()) == []
