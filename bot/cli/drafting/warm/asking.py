@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Final
 
 from bot.cli.drafting.warm.place import (
+    PROJECT,
     Alive,
     Ask,
     AskStanding,
@@ -39,6 +40,10 @@ _SILENT_SECONDS: Final = 20.0
 _CONNECT_SECONDS: Final = 3.0
 _START_SECONDS: Final = 20.0
 _LOOK_SECONDS: Final = 0.05
+STARTING: Final = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from bot.cli.drafting.warm.process import main; main()"
+)
+"""An installation's parts are known to its own command alone, so that the process is told where they are."""
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -158,7 +163,7 @@ async def _start(arguments: list[str], path: Path) -> None:
         NoneWarmError: it ended before.
     """
     process = subprocess.Popen(  # noqa: ASYNC220, S603 - it returns at once; our own program, and it outlives us
-        [sys.executable, "-P", "-m", "bot.cli.drafting.warm.process", *arguments],
+        [sys.executable, "-P", "-c", STARTING, str(PROJECT), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -30,7 +30,7 @@ from core.request import Request
 
 _LENGTH: Final = struct.Struct("!I")
 _LONGEST: Final = 64_000_000
-_PROJECT: Final = Path(__file__).resolve().parents[4]
+PROJECT: Final = Path(__file__).resolve().parents[4]
 _SOURCES: Final = ("core", "kb", "bot", "adapters")
 _LIBRARIES: Final = ("torch", "transformers", "sentence-transformers", "xllamacpp", "openai", "faiss-cpu", "tantivy")
 _PASSING: Final = (".lock", "-shm", ".json")
@@ -144,7 +144,7 @@ def _parts(settings: Settings) -> Iterator[object]:
     for folder in (settings.library_folder, settings.library_folder / "index", settings.cache_folder / "models"):
         yield [_stamp(file) for file in sorted(folder.glob("*")) if not file.name.endswith(_PASSING)]
     for source in _SOURCES:
-        yield [_stamp(file) for file in sorted((_PROJECT / source).rglob("*")) if "__pycache__" not in file.parts]
+        yield [_stamp(file) for file in sorted((PROJECT / source).rglob("*")) if "__pycache__" not in file.parts]
 
 
 def _version(package: str) -> str:

@@ -1,4 +1,4 @@
-"""The background process that has the models: ``python -m bot.cli.drafting.warm.process``, started by a command.
+"""The background process that has the models, started by a command (``asking``).
 
 Owns its end: after some minutes without a question, when it is asked under other settings, when the models cannot be
 loaded, or at SIGTERM. Only one of a user lives at a time.
@@ -191,7 +191,3 @@ def main() -> None:
             asyncio.run(_run(settings))
     except Timeout:
         sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()
