@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
-HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+HELP_NAMES: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 
 
 @dataclass(frozen=True, slots=True)

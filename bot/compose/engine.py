@@ -157,7 +157,7 @@ async def open_model(settings: Settings, on_preparing: OnPreparing | None = None
     """The configured language model: a server's, or the embedded one, started here.
 
     Raises:
-        ModelUnavailable: the weights cannot be had or loaded.
+        ModelUnavailable: the weights cannot be had or loaded, or the server does not know the model.
     """
     from core.llm.backends.openai_chat import ChatModel  # takes half a second to load, and few commands need it
 
@@ -191,6 +191,8 @@ async def open_model(settings: Settings, on_preparing: OnPreparing | None = None
             is_one_of_a_kind=is_embedded,
         )
         stack.push_async_callback(chat.close)
+        if not is_embedded:
+            await chat.check_model()
         yield chat
 
 
@@ -212,6 +214,7 @@ async def open_judge(settings: Settings) -> AsyncIterator[LanguageModel | None]:
         section="judge",
     )
     try:
+        await chat.check_model()
         yield chat
     finally:
         await chat.close()

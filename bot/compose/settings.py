@@ -65,6 +65,10 @@ class LlmSettings(_Section):
     def _server_has_address(self) -> Self:
         if self.backend == "server" and not self.base_url:
             raise ValueError("Set llm.base_url, the address of the server, or set llm.backend to 'embedded'")
+        if self.backend == "server" and not self.model:
+            raise ValueError(
+                f"Set llm.model, the name that the server has for its model; {self.base_url}/models lists it"
+            )
         return self
 
 
@@ -75,6 +79,14 @@ class JudgeSettings(_Section):
     model: str = ""
     api_key: SecretStr = SecretStr("")
     format: JudgeFormat = JudgeFormat.LETTERS
+
+    @model_validator(mode="after")
+    def _server_has_model(self) -> Self:
+        if self.base_url and not self.model:
+            raise ValueError(
+                f"Set judge.model, the name that the server has for its model; {self.base_url}/models lists it"
+            )
+        return self
 
 
 class KbSettings(_Section):

@@ -85,10 +85,13 @@ def test_it_starts_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
         "PATH": os.environ["PATH"],
         "LANG": "C.UTF-8",
     }
-    starts = ([installed / "bin" / "antiphon"], [installed / "bin" / "python", "-m", "antiphon"])
-    calls = (("db", "upgrade"), "The database is new"), (("community", "list"), "No community is known yet")
-    for start, (words, said) in zip(starts, calls, strict=True):
-        done = subprocess.run([*start, *words], cwd=here, env=environment, capture_output=True, text=True, check=False)
+    programs = installed / "bin"
+    calls = {
+        "The database is new": [str(programs / "antiphon"), "db", "upgrade"],
+        "No community is known yet": [str(programs / "python"), "-m", "antiphon", "community", "list"],
+    }
+    for said, call in calls.items():
+        done = subprocess.run(call, cwd=here, env=environment, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         assert said in done.stdout
     assert (home / "data" / "antiphon" / "antiphon.db").is_file()
@@ -98,7 +101,7 @@ def test_it_starts_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
 def test_its_process_with_the_models_finds_its_parts(installed: Path, tmp_path: Path) -> None:
     """It is started by the command and not by the launcher; here it gets as far as the settings that it is given."""
     (parts,) = installed.glob("lib/python*/site-packages/antiphon/_parts")
-    command = [installed / "bin" / "python", "-P", "-c", STARTING, str(parts), str(tmp_path / "missing.toml")]
+    command = [str(installed / "bin" / "python"), "-P", "-c", STARTING, str(parts), str(tmp_path / "missing.toml")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "core.errors.BadSettings" in done.stderr
     assert "missing.toml" in done.stderr

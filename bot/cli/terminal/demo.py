@@ -65,7 +65,7 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
         ):
             await admit(application.database, community.name, community.community, MODERATOR)
             for message, decide in zip(SAMPLE_FLAGS, (approve_best, decline, edit_and_approve), strict=True):
-                drafts.begin()
+                drafts.next_post()
                 were_drafted.append(await review(console, application, community, message, decide))
         await community.close()
     show_thread(console, community.thread())

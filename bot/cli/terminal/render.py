@@ -59,7 +59,7 @@ class DraftsAsTheyCome:
         self._console = console
         self._has_draft = False
 
-    def begin(self) -> None:
+    def next_post(self) -> None:
         """The next draft is the first one of another post."""
         self._has_draft = False
 

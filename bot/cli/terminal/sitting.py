@@ -212,7 +212,7 @@ class Sitting:
 
     async def _draft(self, case_id: str) -> None:
         """Draft for a case that is queued, as far as it can be done now."""
-        self._drafts.begin()
+        self._drafts.next_post()
         while (await self._card(case_id)).state is CaseState.QUEUED and await self._room.worker.step():
             pass
 

@@ -11,9 +11,11 @@ import logging
 import os
 import secrets
 import socket
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
+from urllib.parse import urlsplit
 
 import psutil
 
@@ -24,6 +26,7 @@ logger = logging.getLogger(__name__)
 MODEL_NAME: Final = "embedded"
 BATCH_TOKENS: Final = 2048
 MICRO_BATCH_TOKENS: Final = 512
+_LISTENING_SECONDS: Final = 60.0
 # Holds every server until it is closed: a server that is garbage-collected while it runs hangs its process.
 _RUNNING: Final[set[EmbeddedServer]] = set()
 
@@ -59,6 +62,7 @@ class EmbeddedServer:
         params = _params(context_tokens, parallel, threads or _usable_cores())
         _serve_this_process_only(params, self.api_key, slots_folder)
         self._server: Any = _start(params, weights)
+        _wait_until_listening(self._server.listening_address)
         self.base_url: Final = f"{self._server.listening_address}/v1"
         self.model: Final = MODEL_NAME
         _RUNNING.add(self)
@@ -119,6 +123,21 @@ def _start(params: Any, weights: Path) -> Any:
             remedy="The file may be damaged, or a format that it does not know, or memory is short. Remove the file "
             "to have it fetched again, or name another with llm.model_path.",
         ) from err
+
+
+def _wait_until_listening(address: str) -> None:
+    """Ask it once. A server that is stopped before its listener runs is not stopped, and hangs its process for ever."""
+    place = urlsplit(address)
+    connection = HTTPConnection(place.hostname or "", place.port, timeout=_LISTENING_SECONDS)
+    try:
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+    except (OSError, HTTPException) as err:
+        raise ModelUnavailable(
+            "The embedded language model does not answer.", remedy="Try again; more memory or fewer threads may help."
+        ) from err
+    finally:
+        connection.close()
 
 
 def _serve_this_process_only(params: Any, api_key: str, slots_folder: Path | None) -> None:

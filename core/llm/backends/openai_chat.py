@@ -101,6 +101,29 @@ class ChatModel:
 
         return await self._complete({"messages": _turns(messages), **one_token}, read, timeout_seconds)
 
+    async def check_model(self) -> None:
+        """Look whether the server knows the model, before anybody waits for it.
+
+        Some servers list other names than those that they take, so that one token is asked for where the name is
+        missing. A server that is away, or that fails otherwise, is told of by the first call that needs it.
+
+        Raises:
+            ModelUnavailable: the server is there, and does not know the model or refuses the key.
+        """
+        client = self._client.with_options(timeout=CONNECT_SECONDS)
+        try:
+            if self._model in [one.id for one in (await client.models.list()).data]:
+                return
+            question: Any = [{"role": "user", "content": "?"}]
+            await client.chat.completions.create(model=self._model, messages=question, max_tokens=1)
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as err:
+            raise self._unavailable(err) from err
+        except openai.NotFoundError as err:
+            if not str(err.request.url).endswith("/models"):  # a server without a list has nothing to compare with
+                raise self._unavailable(err) from err
+        except (openai.OpenAIError, AttributeError, TypeError, ValueError):  # the first call says it better
+            return
+
     async def close(self) -> None:
         """Close the connections; requests in flight fail."""
         await self._client.close()

@@ -68,7 +68,9 @@ async def test_instructions_in_a_post_are_text(readers: Readers, knowledge: Evid
     )
     model = helpful()
     suggestion, _ = await suggest(readers, knowledge, model, order)
-    assert any(reason.startswith("post: the post tries to give the model instructions") for reason in suggestion.degraded)
+    assert any(
+        reason.startswith("post: the post tries to give the model instructions") for reason in suggestion.degraded
+    )
     assert suggestion.drafts
     inside = f"<post>{order.replace('<', '‹').replace('>', '›')}</post>"
     for kind, messages, _ in model.asked:

@@ -36,6 +36,7 @@ class FakeServer:
     arrived: threading.Event = field(default_factory=threading.Event)
     arrivals: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     released: threading.Event = field(default_factory=threading.Event)
+    names: list[str] | None = None
     url: str = ""
 
     def answers(self, *texts: str, tokens: int = 0, logprobs: list[dict[str, Any] | None] | None = None) -> None:
@@ -87,6 +88,15 @@ def server() -> Iterator[FakeServer]:
             self.send_header("Content-Length", str(len(fake.body)))
             self.end_headers()
             self.wfile.write(fake.body)
+
+        def do_GET(self) -> None:
+            known = fake.names or []
+            body = json.dumps({"object": "list", "data": [{"id": name, "object": "model"} for name in known]}).encode()
+            self.send_response(404 if fake.names is None else 200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
             """Keep the test's output clean."""
@@ -219,6 +229,42 @@ async def test_refused_connection_names_the_address():
         await chat.close()
     assert url in err.message
     assert err.remedy == "Run: vllm serve m"
+
+
+async def test_model_that_the_server_lists_is_known(server: FakeServer, model: ChatModel):
+    """Nothing is asked of it."""
+    server.names = ["other", "m"]
+    await model.check_model()
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(("status", "message"), [(404, "does not know the model 'm'"), (401, "refuses the API key")])
+async def test_model_that_the_server_lacks_is_told_at_the_start(
+    server: FakeServer, model: ChatModel, status: int, message: str
+):
+    """Before anybody waits for a draft."""
+    server.names = ["other"]
+    server.fails(status)
+    with pytest.raises(ModelUnavailable, match=message):
+        await model.check_model()
+    assert [request["max_tokens"] for request in server.asked] == [1]
+
+
+async def test_server_that_takes_other_names_than_it_lists(server: FakeServer, model: ChatModel):
+    """llama.cpp takes any name; only an answer tells."""
+    server.names = ["file.gguf"]
+    server.answers("!")
+    await model.check_model()
+    assert len(server.asked) == 1
+
+
+async def test_model_is_not_looked_for_where_there_is_no_list_and_no_server(server: FakeServer, model: ChatModel):
+    """What may come up later is left to the first call."""
+    await model.check_model()
+    away = ChatModel("http://127.0.0.1:9/v1", "", "m")
+    await away.check_model()
+    await away.close()
+    assert server.asked == []
 
 
 async def test_dropped_connection_is_tried_once_more(server: FakeServer, model: ChatModel):

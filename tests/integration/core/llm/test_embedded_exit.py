@@ -44,6 +44,15 @@ ENDINGS = {
 """,
 }
 
+AT_ONCE = """
+import sys
+from pathlib import Path
+from core.llm.backends.llamacpp import EmbeddedServer
+
+for _ in range(4):
+    EmbeddedServer(Path(sys.argv[1]), context_tokens=512, parallel=1).close()
+"""
+
 
 @contextmanager
 def started(weights: Path, ending: str) -> Iterator[subprocess.Popen[str]]:
@@ -74,3 +83,10 @@ def test_signals_end_it(weights: Path, number: signal.Signals):
         _, err = process.communicate(timeout=GUARD_SECONDS)
         assert process.returncode == -number
         assert err.endswith("KeyboardInterrupt\n") if number == signal.SIGINT else err == ""
+
+
+def test_ends_where_it_is_closed_at_once(weights: Path):
+    """A server whose listener did not run yet could not be stopped: it hung for ever, once in a few starts."""
+    command = [sys.executable, "-c", AT_ONCE, str(weights)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=GUARD_SECONDS, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -112,6 +112,8 @@ def test_other_variables_are_left_alone(load):
         ("[llm]\nthreads = 'many'", "llm.threads", "a whole number"),
         ("[llm]\nbackend = 'cloud'", "llm.backend", "'embedded' or 'server'"),
         ("[llm]\nbackend = 'server'", "llm", "Set llm.base_url"),
+        ("[llm]\nbackend = 'server'\nbase_url = 'http://localhost:8000/v1'", "llm", "Set llm.model"),
+        ("[judge]\nbase_url = 'http://localhost:8000/v1'", "judge", "localhost:8000/v1/models lists it"),
         ("llm = 3", "llm", "table"),
         ("profile = 'fast'", "profile", "'quick', 'live', 'standard', 'thorough', 'paper' or 'one-call'"),
         ("[profiles.live]\nt0 = 1.0", "profiles.live.t0", "more than 1"),

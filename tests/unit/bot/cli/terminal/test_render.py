@@ -29,7 +29,7 @@ def test_the_first_draft_of_each_post_is_called_so(console: Console) -> None:
     drafts = DraftsAsTheyCome(console)
     step = Progress("draft", "One.", 4.4, Draft(1, "One.", Intent.POSITIVE, Scores(), caution="Not under a threat."))
     for _ in range(2):
-        drafts.begin()
+        drafts.next_post()
         drafts(Progress("evidence", "OECD", 1.0))
         drafts(step)
         drafts(replace(step, seconds=9.0))
