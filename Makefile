@@ -19,7 +19,7 @@ demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 	@$(BIN)/antiphon demo
 
 test: check ## every check and every test, on three processes, with the seconds of each file at the end
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills, bad lines (tests/torture/__main__.py says how long)
 	@$(BIN)/python -m tests.torture

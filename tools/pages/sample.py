@@ -29,7 +29,7 @@ _FRAME, _FRAME_END, _CUT = "╭", "╰", "[...]"
 def record() -> str:
     """The output of a run now, below three lines that say where it comes from."""
     run = [sys.executable, "-c", "from bot.cli.main import main; main()", "draft", POST]
-    environment = os.environ | {"COLUMNS": str(_COLUMNS), "PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"COLUMNS": str(_COLUMNS), "PYTHONPATH": str(ROOT), "ANTIPHON__LLM__WARM_MINUTES": "0"}
     done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True, cwd=ROOT)
     version, now = metadata.version("antiphon"), datetime.now(UTC)
     load, peak = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
@@ -44,7 +44,7 @@ def record() -> str:
 def excerpt(whole: str) -> str:
     """What the README shows of a record: its head, the first passage, the first draft and the cost."""
     lines = whole.splitlines()
-    second, drafts, cost = (_first(lines, start) for start in ("Evidence 2", _FRAME, "Cost:"))
+    second, drafts, cost = (_first(lines, start) for start in ("Evidence 2", _FRAME, "It took"))
     closed = [number for number, line in enumerate(lines) if line.startswith(_FRAME_END)]
     shown = [*lines[: second or drafts], _CUT, *lines[drafts : closed[:_DRAFTS][-1] + 1], _CUT, *lines[cost : cost + 2]]
     return "\n".join(shown)

@@ -105,7 +105,7 @@ def test_recorded_run_says_when_and_what_it_cost() -> None:
     assert shlex.split(call) == ["$", "antiphon", "draft", sample.POST]
     assert re.fullmatch(r"# antiphon [\d.]+, \d{2} \w+ 20\d\d, embedded model, profile live", version)
     assert re.fullmatch(r"# \d+ cores \(\w+\), load [\d.]+ at the end; peak memory [\d.]+ GB", machine)
-    starts = ["Gist: ", "About: ", "Advice: ", "╭─ Draft 1: ", "╰", "Cost: "]
+    starts = ["In short, ", "Whom it is about: ", "Advice: ", "╭─ Draft 1: ", "╰", "It took "]
     places = [next(n for n, line in enumerate(printed) if line.startswith(start)) for start in starts]
     assert places == sorted(places)
 
