@@ -35,7 +35,7 @@ def taken_in(card: Card, locale: str, limit: int, *, channel: str = "", promise:
         promise: when and where the drafts appear, if they will; "" where this person is not told again.
     """
     lines = [gettext("Thank you. Case {case}.", locale, case=short_number(card.case_id)), _state(card, locale)]
-    if channel:
+    if channel and card.state not in CLOSED:
         lines.append(gettext("Moderators review it in {channel}.", locale, channel=channel))
     lines += [*_next(card, locale), promise]
     return shortened("\n".join(line for line in lines if line), limit)

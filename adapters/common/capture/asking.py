@@ -15,7 +15,7 @@ from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.desk import DeskAccess
 from adapters.common.words.markup import Reader
 from core.models import FlaggedPost
-from core.moderation.approval import CaseState
+from core.moderation.approval import CLOSED
 from core.moderation.cards import Card
 from core.moderation.roles import Person
 
@@ -75,7 +75,7 @@ class Asking:
         wants_drafts: bool,
         is_member: bool = False,
     ) -> None:
-        """Commit the flag, then say what happens; with ``wants_drafts`` show the drafts when they are there.
+        """Commit the flag, then say what happens; with ``wants_drafts`` show an open case's drafts when they are there.
 
         Args:
             is_member: they may have no role: the community says whether they may flag, and how many must.
@@ -94,7 +94,7 @@ class Asking:
             return
         if is_member:
             self._known.add(post.ref, written_at)
-        if wants_drafts and card.drafts and is_decided(card) and card.state is not CaseState.POSTED:
+        if wants_drafts and card.drafts and is_decided(card) and card.state not in CLOSED:
             await answer.give(with_drafts(card, answer.reader, answer.limit))
             return
         is_followed = wants_drafts and not is_decided(card) and self._following.has_room

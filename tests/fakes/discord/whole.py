@@ -128,7 +128,7 @@ def _town(env: Env) -> NewServer:
         "author": [],
         "member": [],
     }
-    roles |= {"second": [staff], "author": [], "member": []}
+    roles |= {"second": [staff], "helper": [helpers]}
     people = {name: guild.add_member(env.create_user(name), roles=given) for name, given in roles.items()}
     return NewServer(env, square, room, staff, helpers, people)
 

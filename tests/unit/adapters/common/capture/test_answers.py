@@ -60,8 +60,8 @@ def test_what_holds_back_a_reply_is_said() -> None:
     """Shadow mode and a pause; closed cases promise nothing."""
     assert "only practises" in taken_in(replace(CARD, is_shadow=True), "en", LIMIT)
     assert "paused" in taken_in(replace(CARD, is_paused=True), "en", LIMIT)
-    closed = taken_in(replace(CARD, state=CaseState.DECLINED), "en", LIMIT)
-    assert "Nothing is posted" not in closed
+    closed = taken_in(replace(CARD, state=CaseState.DECLINED), "en", LIMIT, channel="the room")
+    assert "Nothing is posted" not in closed and "the room" not in closed
 
 
 def test_no_answer_repeats_the_posts_words() -> None:
