@@ -3,55 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from tests.fakes.discord.messages import read_as_discord_shows
-from tests.fakes.discord.panels import parts_of_form, words_of
-from tests.fakes.discord.panels import select_of as choice_of
+from tests.fakes.discord.own_panel import Panel, owners_panel
+from tests.fakes.discord.panels import parts_of_form
 from tests.fakes.discord.whole import NewServer, drafting_engine, served
 
 OWN = "Please read rule 4 before you write about other people here."
-
-
-class Panel:
-    """A panel on the owner's screen."""
-
-    def __init__(self, town: NewServer, shown: Any) -> None:
-        self._owner, self._shown = town.people["owner"], shown
-
-    async def choose(self, name: str, field: str, values: list[Any]) -> str:
-        """Choose in a select; what the panel says then."""
-        await self._owner.select(self._shown.response, values, custom_id=f"antiphon:manage:{name}:{field}")
-        return self.words()
-
-    async def press(self, name: str, field: str) -> Any:
-        """Press a button; what it opens."""
-        return await self._owner.click(self._shown.response, custom_id=f"antiphon:manage:{name}:{field}")
-
-    async def type(self, name: str, field: str, **typed: str) -> str:
-        """Open a form and send it with these words; what the panel says then."""
-        form = await self.press(name, field)
-        await self._owner.submit_modal(form, typed)
-        return self.words()
-
-    def words(self) -> str:
-        """All that it says now."""
-        return read_as_discord_shows(words_of(self._shown.response)).replace("\\", "")
-
-    def value(self, field: str) -> Any:
-        """The select of a field."""
-        return choice_of(self._shown.response, field)
-
-
-async def _open(town: NewServer) -> Panel:
-    return Panel(town, await town.people["owner"].slash(town.square, "antiphon setup"))
 
 
 async def test_a_manager_sets_calls_flags_and_the_notice_without_a_terminal(tmp_path: Path) -> None:
     """Each is saved, shown, and in force at once; what is wrong is refused with the words kept."""
     async with served(drafting_engine(), tmp_path) as town:
         await town.set_up()
-        panel = await _open(town)
+        panel = await owners_panel(town)
         await _calls(town, panel)
         await _flags(town, panel)
         await _notice(panel)
@@ -64,7 +28,7 @@ async def _calls(town: NewServer, panel: Panel) -> None:
     assert "Everybody has this role" in await panel.choose("calls", "threat", [town.square.guild.default_role])
     assert panel.value("threat").get("default_values", []) == []
     assert "Saved." in await panel.choose("calls", "threat", [town.staff])
-    other = await _open(town)
+    other = await owners_panel(town)
     await other.press("calls", "again")
     assert "Saved." in await panel.choose("calls", "second", [town.staff])
     assert "Saved." in await other.choose("calls", "waiting", [town.helpers])  # a panel that is older than the choice
