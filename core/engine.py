@@ -407,11 +407,9 @@ class _Run:
         stopped: str = "",
     ) -> Suggestion:
         if self.faults:
-            counted = [joined(fault, str(count)) for fault, count in self.faults.most_common()]
+            counted = [joined(fault, f"×{count}") for fault, count in self.faults.most_common()]
             self.degraded.append(
-                sentence(
-                    "gates: {count} drafts were dropped ({faults})", count=self.faults.total(), faults=listed(counted)
-                )
+                sentence("gates: drafts dropped: {count} ({faults})", count=self.faults.total(), faults=listed(counted))
             )
         budget = self.budget
         cost = Cost(

@@ -63,6 +63,16 @@ class Commands(TyperGroup):
         _plain(self, ctx)
         super().format_help(ctx, formatter)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run what is called; what the parser says of a wrong value is said as people speak."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as fault:
+            said = fault.message.removeprefix("Value error, ")
+            said = said.replace("Input should be less than or equal to", "it must be at most")
+            fault.message = said.replace("Input should be greater than or equal to", "it must be at least")
+            raise
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is called, loaded."""
         name, command, rest = super().resolve_command(ctx, args)

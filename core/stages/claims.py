@@ -79,7 +79,7 @@ async def propose_claims(
                 "claims: {lost} of {written} written claims were dropped ({faults})",
                 lost=len(lost),
                 written=len(written),
-                faults=listed(sorted(set(lost))),
+                faults=listed(sorted(set(lost)), " / "),
             )
         )
     return Noted(list(dict.fromkeys([*prepared, *standing]))[:count], degraded)

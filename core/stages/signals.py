@@ -118,12 +118,7 @@ def check_text(text: str) -> Noted[str]:
     cleaned, removed = clean(text)
     if not cleaned:
         raise BadInput(sentence("The post is empty."), remedy=sentence("Pass the text of the post to answer."))
-    if not has_letters(words_alone(cleaned)):
-        raise BadInput(
-            sentence("The post holds no words, only links, mentions, emoji, numbers or signs."),
-            remedy=sentence("Antiphon answers words: look yourself at what is behind them."),
-        )
-    if len(cleaned) > MAX_POST_CHARACTERS:
+    if len(cleaned) > MAX_POST_CHARACTERS:  # looked at first: the search for links takes the square of a length
         raise BadInput(
             sentence(
                 "The post has {count} characters; Antiphon reads {most} at most.",
@@ -131,6 +126,11 @@ def check_text(text: str) -> Noted[str]:
                 most=f"{MAX_POST_CHARACTERS:,}",
             ),
             remedy=sentence("Pass the part that is hateful."),
+        )
+    if not has_letters(words_alone(cleaned)):
+        raise BadInput(
+            sentence("The post holds no words, only links, mentions, emoji, numbers or signs."),
+            remedy=sentence("Antiphon answers words: look yourself at what is behind them."),
         )
     notes = list[str]()
     if removed:

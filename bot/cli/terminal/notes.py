@@ -36,7 +36,7 @@ CODES: Final = {
     "evidence: there is none, since the knowledge base is unavailable ({why})": "knowledge_unavailable",
     "evidence: {passage} is cut, not summarised ({why})": "evidence_not_summarised",
     "evidence: {passage} was dropped, it reads as an instruction to a model": "evidence_instructs",
-    "gates: {count} drafts were dropped ({faults})": "drafts_dropped",
+    "gates: drafts dropped: {count} ({faults})": "drafts_dropped",
     "judge: a pair of drafts got no readable answer": "judge_unreadable",
     "judge: not every pair of drafts that matters was compared ({why})": "judge_incomplete",
     "judge: one draft alone cannot be compared": "judge_one_draft",

@@ -59,6 +59,24 @@ def test_a_wrong_role_is_named_by_the_word_that_the_help_uses() -> None:
     assert "wanted" not in done.output
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["draft", "--intent", "nice", "They lie"], "'nice' is not one of 'informative'"),
+        (["kb", "trust", "folder", "higher"], "'higher' is not one of 'low'"),
+        (["worker", "--slots", "99"], "it must be at most 64"),
+        (["worker", "--slots", "0"], "it must be at least 1"),
+    ],
+)
+def test_a_wrong_value_is_told_in_plain_words(words: list[str], said: str) -> None:
+    """Not in those of the library that reads it."""
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert done.exit_code == 2
+    assert said in done.output
+    assert "Value error" not in done.output
+    assert "Input should" not in done.output
+
+
 @pytest.mark.parametrize("module", ["bot.cli.main", "bot.cli.drafting.draft"])
 def test_what_takes_long_to_load_waits_until_it_is_used(module: str) -> None:
     """The help and the first line of a draft come before any model library is imported."""

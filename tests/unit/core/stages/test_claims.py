@@ -137,6 +137,13 @@ async def test_lost_claims_are_counted() -> None:
     assert degraded == ["claims: 1 of 2 written claims were dropped (overstates)"]
 
 
+async def test_what_lost_claims_lacked_is_told_apart() -> None:
+    """Some of it is a whole sentence, after which a comma would be a second full stop."""
+    model = FakeModel(texts={"claims": f"Most people from abroad work hard.\n{STANDING[0]}"})
+    _, degraded = await propose_claims(post_of(), "en", [], metered(model), readers_saying(opposing=0.01), 5)
+    assert degraded == ["claims: 2 of 2 written claims were dropped (does not oppose the post / overstates)"]
+
+
 @pytest.mark.parametrize(
     ("readers", "reason"),
     [

@@ -11,6 +11,7 @@ from core.cards.bank import load_stereotypes
 from core.errors import BadInput
 from core.llm.profiles import QUICK
 from core.models import Action, Suggestion
+from core.stages import signals
 from core.stages.signals import check_text
 from core.stages.unread import without_a_model
 from core.wording.language import language_of_post
@@ -42,6 +43,15 @@ def test_a_post_without_words_is_refused(text: str) -> None:
         _refused(text)
     assert "links" in str(refused.value)
     assert refused.value.remedy
+
+
+def test_a_post_without_an_end_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search for links takes the square of a word's length, so a text that is too long is never searched."""
+    searched = list[str]()
+    monkeypatch.setattr(signals, "words_alone", searched.append)
+    with pytest.raises(BadInput, match="5,000 at most"):
+        _refused("a" * 10_000)
+    assert searched == []
 
 
 @pytest.mark.parametrize("text", ["Go home", f"Out. {LINK}", "#SendThemBack", "\U0001f17d\U0001f178\U0001f17c", "n0"])
