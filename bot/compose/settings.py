@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 import platformdirs
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 
 from bot.compose.settings_sources import SettingsFile, check_keys, find_file, from_environment, merged, refusal
 from core.errors import BadInput, BadSettings
@@ -123,10 +132,18 @@ class ScorerSettings(_Section):
     languages: Annotated[tuple[LanguageCode, ...], BeforeValidator(_words), Field(min_length=1)] = ("en",)
 
 
+def _file(value: str) -> str:
+    if "://" in value:  # it may hold a password, which no error repeats
+        raise ValueError(
+            "Name a file here. The address of a PostgreSQL database is a secret: set ANTIPHON__DESK__DATABASE_URL to it"
+        )
+    return value
+
+
 class DeskSettings(_Section):
     """What moderators work with."""
 
-    database: str = ""
+    database: Annotated[str, AfterValidator(_file)] = ""
     database_url: SecretStr = SecretStr("")
     secret_file: str = ""
     undo_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 15

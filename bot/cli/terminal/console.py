@@ -32,13 +32,12 @@ async def review_in_terminal(
     Without a keyboard (standard input is not a terminal) drafts for the sample posts are made and wait in review. Cases
     live in the configured database: what was decided in an earlier run is not asked again.
     """
+    chosen = settings.profile_named(profile)  # a wrong name is told before anything is shown or loaded
     community, drafts = SampleCommunity(), DraftsAsTheyCome(console)
     console.print(Text("This is a sample community inside this process: what is posted here is seen by nobody else."))
     async with (
         open_engine(settings, on_preparing) as engine,
-        open_application(
-            engine, settings, [in_process(community)], settings.profile_named(profile), drafts
-        ) as application,
+        open_application(engine, settings, [in_process(community)], chosen, drafts) as application,
         connected(application, Connection(community)),
     ):
         person = operator()

@@ -46,6 +46,7 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
     Raises:
         AntiphonError: a part that it needs cannot be had.
     """
+    chosen = settings.profile_named(profile)  # a wrong name is told before anything is shown or loaded
     community, were_drafted, drafts = SampleCommunity(), list[bool](), DraftsAsTheyCome(console)
     console.print(Text(INTRODUCTION), soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="antiphon-demo-") as folder:
@@ -55,7 +56,7 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
                 engine,
                 settings,
                 [in_process(community)],
-                settings.profile_named(profile),
+                chosen,
                 drafts,
                 database_path=Path(folder) / "demo.db",
                 undo_seconds=0,

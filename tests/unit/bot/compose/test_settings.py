@@ -127,6 +127,7 @@ def test_other_variables_are_left_alone(load):
         ("[community]\nlanguage = 'English'", "community.language", "two small letters for a language"),
         ("[kb]\nun_url = 'un.org'", "kb.un_url", "begins with http://"),
         ("[desk]\nundo_seconds = nan", "desk.undo_seconds", "finite"),
+        ("[desk]\ndatabase = 'postgresql://u:p@h/d'", "desk.database", "ANTIPHON__DESK__DATABASE_URL"),
     ],
 )
 def test_wrong_values_in_a_file(load, tmp_path: Path, toml: str, key: str, allowed: str):
