@@ -45,6 +45,7 @@ def test_doctor_names_every_fault(drafter: Antiphon, tmp_path: Path):
             ANTIPHON__DESK__DATABASE=str(tmp_path / "file" / "antiphon.db"),
             ANTIPHON__LLM__BASE_URL=f"http://127.0.0.1:{taken.getsockname()[1]}/v1",
             ANTIPHON__JUDGE__BASE_URL=f"http://127.0.0.1:{taken.getsockname()[1]}/v1",
+            ANTIPHON__JUDGE__MODEL="judge",
         )
         result = sick("doctor", "--json")
     assert (result.code, result.err) == (4, "")

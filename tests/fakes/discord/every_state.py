@@ -138,12 +138,13 @@ class OneCard:
         cards = self._town.cards()
         return cards[self._number] if len(cards) > self._number else []
 
-    async def shows(self, words: str) -> list[dict[str, Any]]:
+    async def shows(self, *words: str) -> list[dict[str, Any]]:
         """The card, as soon as these words stand on it."""
 
         def look() -> list[dict[str, Any]]:
             shown = self.components()
-            return shown if words in read_as_discord_shows("\n".join(texts_of(shown))) else []
+            said = read_as_discord_shows("\n".join(texts_of(shown)))
+            return shown if all(word in said for word in words) else []
 
         try:
             found: list[dict[str, Any]] = await self._town.until(look)
@@ -211,7 +212,8 @@ class EveryState:
         waits = await self._ask(POSTS[2])
         self._say("Captured, no room in the queue: there is no card yet; who flagged it reads", waits.response)
         self._model.release("reading")
-        self._take("First drafts", await cards[0].shows("These are first drafts"))
+        told = ("These are first drafts", "moderate", "(says that it is wrong")  # the first ones with the reading
+        self._take("First drafts", await cards[0].shows(*told))
         self._model.release("draft")
         self._take("In review", await cards[0].shows("Waits for your decision."))
         self._clock.advance(60)

@@ -37,7 +37,7 @@ async def test_who_may_flag_gets_a_case_from_the_message_menu_without_any_privil
         assert not flagged.is_private
         assert result.ephemeral
         said = result.response.content
-        assert "case1" in said and "40 seconds" in said and "before a moderator approves" in said
+        assert "CASE1" in said and "40 seconds" in said and "before a moderator approves" in said
         assert "vermin" not in said
 
 
@@ -65,7 +65,7 @@ async def test_members_may_flag_where_the_community_allows_it_and_get_no_drafts(
         assert "enough people" in first.response.content and application.desk.flagged == []
         other: Any = town.guild.add_member(env.create_user("another"))
         second = await other.context_menu(town.square, "Flag for moderators", post)
-        assert "case1" in second.response.content and len(application.desk.flagged) == 1
+        assert "CASE1" in second.response.content and len(application.desk.flagged) == 1
         drafts = await other.context_menu(town.square, "Draft a reply", post)
         assert "Ask a manager" in drafts.response.content and len(application.desk.flagged) == 1
 
@@ -104,7 +104,7 @@ async def test_a_slow_desk_is_waited_for(application: FakeApplication) -> None:
         result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
         await env.advance_time(10)
         assert len(application.desk.flagged) == 1
-        assert "case1" in result.response.content
+        assert "CASE1" in result.response.content
 
 
 async def test_nothing_is_promised_before_the_flag_is_committed(application: FakeApplication) -> None:

@@ -200,7 +200,7 @@ async def test_a_raid_holds_up_neither_people_who_ask_nor_other_channels_and_wha
         assert env.bot.capture.left_out == 9  # one is read, a hundred wait
         assert "too many at once" in caplog.text
         asked = await town.volunteer.context_menu(town.square, "Flag for moderators", posts[-1])
-        assert "case1" in asked.response.content
+        assert "CASE1" in asked.response.content
         await town.author.send(calm, HATE)
         await env.advance_time(61)
         assert {post.ref.channel for post in application.desk.flagged} == {str(town.square.id), str(calm.id)}

@@ -37,6 +37,7 @@ async def test_what_was_approved_stands_on_the_card_until_the_end_and_after(
     assert waiting.approved == ApprovedText(text, ("moderator_one",), clock())
     undone = await front.undo(in_review.id, waiting.version, OTHER_MODERATOR)
     assert undone.approved is None
+    clock.advance(1)
     await approved(front, in_review, OTHER_MODERATOR)
     clock.advance(16)
     await outbox.send_due()
