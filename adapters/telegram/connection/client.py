@@ -1,0 +1,168 @@
+"""One bot account of Telegram: how it is asked, and who hears its updates.
+
+Owns the requests' time limits and the chain of listeners. Does not fetch updates (``updates``), and does not know
+commands or cards. Must never log a token, nor what anybody wrote.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+from telegram import Update
+from telegram.ext import ExtBot
+from telegram.request import HTTPXRequest
+
+from adapters.common.desk import DeskAccess
+from adapters.telegram.connection.error_meanings import FAULTS, of_connection
+from adapters.telegram.connection.limiter import TelegramLimiter
+from adapters.telegram.connection.refs import NAME
+from core.errors import BadSettings
+from core.moderation.desk_ports import Casework, Governance
+
+PUBLIC_API: Final = "https://api.telegram.org"
+_CONNECT_SECONDS, _CALL_SECONDS, _POLL_EXTRA_SECONDS = 5.0, 10.0, 10.0
+_LIBRARY_LOGGERS: Final = ("telegram", "httpx", "httpcore")
+
+
+@dataclass(frozen=True, slots=True)
+class TelegramOptions:
+    """What the operator decides.
+
+    Attributes:
+        token: the bot's, from @BotFather.
+        api_url: the Bot API server, without a slash at its end.
+        poll_seconds: how long Telegram may hold one question for updates.
+    """
+
+    token: str
+    api_url: str = PUBLIC_API
+    poll_seconds: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One update, as it is handed to the listeners.
+
+    Attributes:
+        update: as the library reads it.
+        raw: as Telegram sent it, with what the library does not know yet.
+        received_at: when it was committed.
+        is_late: it was written more than ten minutes before it was received, as after an outage.
+    """
+
+    update: Update
+    raw: dict[str, Any]
+    received_at: datetime
+    is_late: bool = False
+
+
+Listener: TypeAlias = Callable[[Heard], Awaitable[bool]]
+"""Hears an update of one kind; ``True`` if it dealt with it, so that the listeners after it do not hear it."""
+
+
+class TelegramClient:
+    """One bot account.
+
+    Args:
+        options: what the operator decides.
+        casework: what people can do with cases.
+        governance: what people can do with communities.
+        limiter: how fast Telegram may be asked.
+
+    Raises:
+        BadSettings: there is no token, or it has not a token's form.
+    """
+
+    def __init__(
+        self,
+        options: TelegramOptions,
+        casework: Casework | None = None,
+        governance: Governance | None = None,
+        limiter: TelegramLimiter | None = None,
+    ) -> None:
+        number, _, secret = options.token.partition(":")
+        if not number.isdecimal() or not secret.strip():
+            raise BadSettings(
+                "There is no token for Telegram, or it is not one.",
+                remedy="Ask @BotFather for it with /token, and set ANTIPHON__TELEGRAM__TOKEN.",
+            )
+        self.options = options
+        self.desk = DeskAccess(NAME, casework, governance)
+        calls = HTTPXRequest(
+            connection_pool_size=32,
+            connect_timeout=_CONNECT_SECONDS,
+            read_timeout=_CALL_SECONDS,
+            write_timeout=_CALL_SECONDS,
+            pool_timeout=_CONNECT_SECONDS,
+        )
+        polls = HTTPXRequest(
+            connection_pool_size=1,
+            connect_timeout=_CONNECT_SECONDS,
+            read_timeout=options.poll_seconds + _POLL_EXTRA_SECONDS,
+        )
+        self.bot: ExtBot[int] = ExtBot(
+            options.token,
+            base_url=f"{options.api_url}/bot",
+            request=calls,
+            get_updates_request=polls,
+            rate_limiter=limiter or TelegramLimiter(),
+        )
+        self._listeners: dict[str, list[Listener]] = defaultdict(list)
+        _keep_words_out_of_logs()
+
+    async def open(self) -> None:
+        """Log in.
+
+        Raises:
+            BadSettings: Telegram does not accept the token.
+            PlatformUnavailable: Telegram cannot be reached.
+        """
+        try:
+            await self.bot.initialize()
+        except FAULTS as err:
+            await self.close()
+            raise of_connection(err) from err
+
+    async def close(self) -> None:
+        """Release the connections. Closing twice does no harm."""
+        await self.bot.shutdown()
+
+    def own_id(self) -> str:
+        """Our account's id, which the token begins with."""
+        return self.options.token.partition(":")[0]
+
+    def listen(self, kind: str, listener: Listener) -> None:
+        """Hear the updates of a kind, such as ``message`` or ``callback_query``, after those that listen already."""
+        self._listeners[kind].append(listener)
+
+    async def hear(self, heard: Heard) -> bool:
+        """Hand an update to its listeners in their order, until one of them deals with it; whether one did."""
+        for listener in tuple(self._listeners[kind_of(heard.raw)]):
+            if await listener(heard):
+                return True
+        return False
+
+    async def call(self, method: str, **parameters: Any) -> Any:
+        """Call a method of the Bot API that the library does not know yet, with parameters as Telegram names them.
+
+        Raises:
+            TelegramError: as the library's own methods.
+        """
+        return await self.bot.do_api_request(method, api_kwargs=parameters)
+
+
+def kind_of(raw: dict[str, Any]) -> str:
+    """What kind of update it is; "" for one that holds nothing but its number."""
+    return next((kind for kind in raw if kind != "update_id"), "")
+
+
+def _keep_words_out_of_logs() -> None:
+    """Below this level the libraries log addresses, which hold the token, and what is sent."""
+    for name in _LIBRARY_LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))

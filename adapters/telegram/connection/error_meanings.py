@@ -1,0 +1,159 @@
+"""What Telegram's answers mean for a send: certainly not, not now, or nobody knows.
+
+Owns the translation of every error of python-telegram-bot into ``core.errors``, with a remedy that a moderator or a
+manager can follow. Pure. Must never call certain what is not: whatever it does not know may have arrived.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import httpx
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+)
+
+from adapters.telegram.connection.limiter import seconds_of
+from core.errors import AmbiguousSend, AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable
+from core.i18n.sentences import Sentence, sentence
+
+FAULTS: Final = (TelegramError, OSError, TimeoutError)
+"""What a call of python-telegram-bot may raise when Telegram, or the way to it, is at fault."""
+
+_NEVER_LEFT: Final = (httpx.ConnectTimeout, httpx.ConnectError, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+"""The connection was not made, so no byte of the request went out."""
+
+_RIGHTS: Final = sentence("Make Antiphon an administrator of the group, or let its members write there.")
+_MEANT: Final[tuple[tuple[str, Sentence, Sentence], ...]] = (
+    (
+        "message to be replied not found",
+        sentence("The post that the reply answers is gone."),
+        sentence("Close the case."),
+    ),
+    (
+        "replied message not found",
+        sentence("The post that the reply answers is gone."),
+        sentence("Close the case."),
+    ),
+    (
+        "quote not found",
+        sentence("The post was edited: it no longer has the quoted words."),
+        sentence("Read it again."),
+    ),
+    ("chat not found", sentence("Telegram does not know this chat."), sentence("Add Antiphon to the group again.")),
+    ("message thread not found", sentence("The topic is gone."), sentence("Close the case.")),
+    ("topic_closed", sentence("The topic is closed."), sentence("Open the topic again, or reply by hand.")),
+    ("not enough rights", sentence("Antiphon may not write in this chat."), _RIGHTS),
+    ("chat_write_forbidden", sentence("Antiphon may not write in this chat."), _RIGHTS),
+    ("message can't be deleted", sentence("Telegram lets nobody delete this message."), sentence("Delete it by hand.")),
+    ("message is too long", sentence("The text is too long for Telegram."), sentence("Make it shorter.")),
+)
+
+
+def description_of(error: BaseException | None) -> str:
+    """Telegram's own words on an error, in small letters, to be looked at and never to be shown."""
+    return error.message.casefold() if isinstance(error, TelegramError) else ""
+
+
+def is_message_gone(error: BaseException | None) -> bool:
+    """Whether Telegram says that the message to change or to delete is not there."""
+    said = description_of(error)
+    return isinstance(error, BadRequest) and any(
+        words in said for words in ("message to edit not found", "message to delete not found", "message_id_invalid")
+    )
+
+
+def is_unchanged(error: BaseException | None) -> bool:
+    """Whether Telegram says that a message shows the new text already."""
+    return isinstance(error, BadRequest) and "message is not modified" in description_of(error)
+
+
+def never_left(error: BaseException) -> bool:
+    """Whether the request certainly did not leave this machine."""
+    return isinstance(error, NetworkError) and isinstance(error.__cause__, _NEVER_LEFT)
+
+
+def of_connection(error: BaseException) -> AntiphonError:
+    """Why a connection could not be made, or ended."""
+    if isinstance(error, AntiphonError):
+        return error
+    if isinstance(error, InvalidToken | Forbidden):
+        return BadSettings(
+            "Telegram does not accept the token.",
+            remedy="Ask @BotFather for a new one with /token, and set ANTIPHON__TELEGRAM__TOKEN.",
+        )
+    if isinstance(error, Conflict):
+        return PlatformUnavailable(
+            sentence("Another program receives this bot's updates, or a webhook is set for it."),
+            remedy=sentence("Stop the other program, or set telegram.updates to the way that is meant."),
+        )
+    return PlatformUnavailable(
+        sentence("Telegram could not be reached."), remedy=sentence("It is tried again later by itself.")
+    )
+
+
+def of_send(error: BaseException) -> AntiphonError:
+    """What an error of a send, or of a removal, means."""
+    refusal = _refusal(error)
+    if refusal is not None:
+        return refusal
+    if never_left(error):
+        return _busy(sentence("Telegram could not be reached."), 0.0)
+    return AmbiguousSend(
+        sentence("Telegram gave no clear answer ({kind}).", kind=type(error).__name__),
+        remedy=sentence("Look whether the reply is in the chat: Telegram lets no bot look."),
+    )
+
+
+def of_question(error: BaseException) -> PlatformUnavailable:
+    """What an error of a question means, which changes nothing and may be asked again."""
+    refusal = _refusal(error)
+    if refusal is not None:
+        return refusal
+    return PlatformUnavailable(
+        sentence("Telegram did not answer ({kind}).", kind=type(error).__name__),
+        remedy=sentence("It is asked again later."),
+    )
+
+
+def _refusal(error: BaseException) -> PlatformUnavailable | None:
+    """What Telegram refused for certain, or ``None`` where nobody can tell."""
+    if isinstance(error, RetryAfter):
+        return _busy(sentence("Telegram asks to wait."), seconds_of(error))
+    if isinstance(error, ChatMigrated):
+        return PlatformUnavailable(
+            sentence("The group became a supergroup, where its earlier messages cannot be answered."),
+            remedy=sentence("Flag the post again."),
+        )
+    if isinstance(error, InvalidToken):
+        return PlatformUnavailable(
+            sentence("Telegram does not accept Antiphon's token."),
+            remedy=sentence("Put a new token into the settings."),
+        )
+    if isinstance(error, Forbidden):
+        return PlatformUnavailable(
+            sentence("Antiphon is not in this chat, or may not write there."),
+            remedy=sentence("Add Antiphon to the group again."),
+        )
+    return _refused(error) if isinstance(error, BadRequest) else None
+
+
+def _refused(error: BadRequest) -> PlatformUnavailable:
+    said = description_of(error)
+    for words, message, remedy in _MEANT:
+        if words in said:
+            return PlatformUnavailable(message, remedy=remedy)
+    return PlatformUnavailable(
+        sentence("Telegram refused the request."), remedy=sentence("Reply by hand, or close the case.")
+    )
+
+
+def _busy(message: str, seconds: float) -> PlatformBusy:
+    return PlatformBusy(message, remedy=sentence("It is tried again later by itself."), retry_after_seconds=seconds)

@@ -1,0 +1,75 @@
+"""How Telegram's messages are named in Antiphon, and how their edits are.
+
+Owns the translation between ``PostRef`` and Telegram's numbers. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import telegram
+
+from core.errors import PlatformUnavailable
+from core.i18n.sentences import sentence
+from core.models import PostRef
+
+NAME: Final = "telegram"
+"""``PostRef.platform`` of Telegram's posts."""
+
+_UNEDITED: Final = "unedited"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageNumbers:
+    """A message as Telegram numbers it: in a chat, and a topic of it (``None`` outside topics)."""
+
+    chat: int
+    topic: int | None
+    message: int
+
+
+def numbers_of(ref: PostRef) -> MessageNumbers:
+    """Where a post is.
+
+    Raises:
+        PlatformUnavailable: it is not a message on Telegram. Ephemeral messages all have the number 0, so that number
+            names none.
+    """
+    chat, _, topic = ref.channel.partition("/")
+    is_named = ref.platform == NAME and _is_number(chat.removeprefix("-")) and _is_number(ref.message)
+    if not is_named or (topic and not _is_number(topic)) or int(ref.message) <= 0:
+        raise PlatformUnavailable(
+            sentence("This is not a message on Telegram."), remedy=sentence("Flag the post again.")
+        )
+    return MessageNumbers(int(chat), int(topic) if topic else None, int(ref.message))
+
+
+def channel_of(chat_id: int, topic: int | None = None) -> str:
+    """The ``PostRef.channel`` of a chat, or of a topic in it."""
+    return f"{chat_id}/{topic}" if topic else str(chat_id)
+
+
+def ref_of(chat_id: int, message_id: int, topic: int | None = None) -> PostRef:
+    """How a message is named: its community is the chat, its channel the chat or the topic.
+
+    Raises:
+        ValueError: the number is not positive; that of an ephemeral message is 0 and names nothing.
+    """
+    if message_id <= 0:
+        raise ValueError("A message without a number of its own cannot be named.")
+    return PostRef(NAME, str(chat_id), channel_of(chat_id, topic), str(message_id))
+
+
+def topic_of(message: telegram.Message) -> int | None:
+    """The topic that a message is in; ``None`` outside topics."""
+    return message.message_thread_id if message.is_topic_message else None
+
+
+def revision_of(message: telegram.Message) -> str:
+    """The ``FlaggedPost.revision`` of a message: when its author last edited it."""
+    return _UNEDITED if message.edit_date is None else message.edit_date.isoformat()
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
