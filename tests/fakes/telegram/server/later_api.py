@@ -1,0 +1,100 @@
+"""What Bot API 10.2 and 10.3 added to the description of 10.1, read out of the types of aiogram.
+
+Owns that translation. Fields that aiogram calls deprecated are left out: a request with one is an error.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from typing import Any, Final
+
+import aiogram.methods
+import aiogram.types
+from aiogram.methods.base import TelegramMethod
+from aiogram.types.base import TelegramObject
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+LATER_METHODS: Final = ("editEphemeralMessageText", "editEphemeralMessageReplyMarkup", "deleteEphemeralMessage")
+"""Methods that are newer than the description."""
+
+_GROWN: Final = (
+    "BotCommand", "Chat", "ChatFullInfo", "InlineKeyboardButton", "InlineKeyboardMarkup", "Message", "ReplyParameters",
+    "Update", "User",
+)  # fmt: skip
+_KINDS: Final[dict[Any, dict[str, Any]]] = {
+    int: {"type": "integer"},
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    float: {"type": "number"},
+}
+_PREFIX: Final = "#/$defs/"
+
+
+def grown(document: dict[str, Any]) -> dict[str, Any]:
+    """The description with what was added later."""
+    made = _Additions({name: dict(schema) for name, schema in document["$defs"].items()})
+    methods = {name: made.with_later_fields(schema, _method(name)) for name, schema in document["methods"].items()}
+    methods |= {name: made.schema_of(_method(name)) for name in LATER_METHODS}
+    for name in _GROWN:
+        made.types[name] = made.with_later_fields(made.types[name], getattr(aiogram.types, name))
+    return document | {"methods": methods, "$defs": made.types}
+
+
+def _method(name: str) -> type[TelegramMethod[Any]]:
+    found: type[TelegramMethod[Any]] = getattr(aiogram.methods, name[0].upper() + name[1:])
+    return found
+
+
+class _Additions:
+    """Types as JSON Schema, more of them as they are needed."""
+
+    def __init__(self, known: dict[str, dict[str, Any]]) -> None:
+        self.types = known
+
+    def with_later_fields(self, schema: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+        """A schema with the fields that only aiogram knows; what is optional by now is not required."""
+        own = self.schema_of(model)
+        return schema | {
+            "properties": own["properties"] | schema["properties"],
+            "required": [name for name in schema["required"] if name in own["required"]],
+        }
+
+    def schema_of(self, model: type[BaseModel]) -> dict[str, Any]:
+        """What aiogram knows of a type or a method."""
+        fields = {field.alias or name: field for name, field in model.model_fields.items()}
+        current = {name: field for name, field in fields.items() if not _is_deprecated(field)}
+        return {
+            "type": "object",
+            "properties": {name: self._schema(field.annotation) for name, field in current.items()},
+            "required": [name for name, field in current.items() if field.is_required()],
+            "additionalProperties": False,
+        }
+
+    def _schema(self, kind: Any) -> dict[str, Any]:
+        if kind in _KINDS:
+            return _KINDS[kind]
+        origin, inner = typing.get_origin(kind), typing.get_args(kind)
+        if origin in (types.UnionType, typing.Union):
+            offered = [self._schema(each) for each in inner if each is not type(None)]
+            offered = [schema for schema in offered if schema]
+            return offered[0] if len(offered) == 1 else {"anyOf": offered}
+        if origin is list:
+            return {"type": "array", "items": self._schema(inner[0])}
+        if origin is typing.Literal:
+            return {"enum": list(inner)}
+        if isinstance(kind, type) and issubclass(kind, TelegramObject):
+            return self._reference(kind)
+        return {}
+
+    def _reference(self, kind: type[TelegramObject]) -> dict[str, Any]:
+        if kind.__name__ not in self.types:
+            self.types[kind.__name__] = {}  # named before it is made: types hold themselves
+            self.types[kind.__name__] = self.schema_of(kind)
+        return {"$ref": _PREFIX + kind.__name__}
+
+
+def _is_deprecated(field: FieldInfo) -> bool:
+    extra = field.json_schema_extra
+    return isinstance(extra, dict) and extra.get("deprecated") is True

@@ -1,0 +1,235 @@
+"""What the bot writes, changes and takes back in the fake Telegram.
+
+Owns who may write where, and what makes a message fail. Ephemeral messages are in ``ephemeral``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from tests.fakes.telegram.server import ephemeral
+from tests.fakes.telegram.server.refusals import refused
+from tests.fakes.telegram.server.state import BOT_ID, JSON, KnownChat, TelegramState, quoted
+from tests.fakes.telegram.server.texts import MAX_CAPTION, cut, parsed, units
+
+_OLDEST_TO_DELETE: Final = 48 * 3600
+_CONTENT: Final = ("text", "entities", "caption", "caption_entities", "document")
+
+
+def send_message(state: TelegramState, asked: JSON) -> JSON:
+    """Write a text."""
+    chat = open_chat(state, asked["chat_id"])
+    content = parsed(asked["text"], asked.get("parse_mode"), asked.get("entities"))
+    if asked.get("link_preview_options"):
+        content["link_preview_options"] = asked["link_preview_options"]
+    return _send(state, chat, asked, content)
+
+
+def send_document(state: TelegramState, asked: JSON) -> JSON:
+    """Send a file."""
+    chat = open_chat(state, asked["chat_id"])
+    file = asked["document"]
+    if not isinstance(file, dict) or not file["content"]:
+        raise refused(400, "file must be non-empty")
+    document = {"file_id": f"file{len(chat.messages)}", "file_unique_id": f"u{len(chat.messages)}"}
+    content: JSON = {"document": document | {"file_name": file["filename"], "file_size": len(file["content"])}}
+    if asked.get("caption"):
+        caption = parsed(asked["caption"], asked.get("parse_mode"), asked.get("caption_entities"), MAX_CAPTION)
+        content["caption"] = caption["text"]
+        if "entities" in caption:
+            content["caption_entities"] = caption["entities"]
+    message = _send(state, chat, asked, content)
+    state.files[document["file_id"]] = file["content"]
+    return message
+
+
+def _send(state: TelegramState, chat: KnownChat, asked: JSON, content: JSON) -> JSON:
+    reply = asked.get("reply_parameters") or {}
+    message = {"from": state.users[BOT_ID]} | content
+    markup = asked.get("reply_markup") or {}
+    if "inline_keyboard" in markup:
+        message["reply_markup"] = markup
+    if state.offers_ephemeral and ("ephemeral_message_parameters" in asked or "ephemeral_message_id" in reply):
+        return ephemeral.send(state, chat, asked, message)
+    message |= _replying(state, chat, reply, asked.get("message_thread_id"))
+    kept = state.keep(chat, message)
+    if markup.get("force_reply"):
+        state.prompts.add((chat.id, kept["message_id"]))
+    return kept
+
+
+def _replying(state: TelegramState, chat: KnownChat, reply: JSON, topic: int | None) -> JSON:
+    """What a message has because of the message that it answers, and of the topic that it stands in."""
+    if topic is not None and topic not in chat.topics:
+        raise refused(400, "message thread not found")
+    answered = chat.messages.get(reply.get("message_id", 0))
+    if reply and answered is None and not reply.get("allow_sending_without_reply"):
+        raise refused(400, "message to be replied not found")
+    if answered is not None and answered.get("is_topic_message"):
+        topic = topic if topic is not None else answered["message_thread_id"]
+        if topic != answered["message_thread_id"]:
+            raise refused(400, "message to be replied not found")
+    if topic in chat.closed and not chat.may(BOT_ID, "can_manage_topics"):
+        raise refused(400, "TOPIC_CLOSED")
+    added = in_thread(chat, answered, topic)
+    if answered is not None and reply.get("quote"):
+        words = parsed(reply["quote"], reply.get("quote_parse_mode"), reply.get("quote_entities"))["text"]
+        whole = str(answered.get("text") or answered.get("caption") or "")
+        if words not in whole:
+            raise refused(400, "QUOTE_TEXT_INVALID")
+        position = units(whole[: whole.index(words)])
+        added["quote"] = {"text": cut(whole, position, units(words)), "position": position, "is_manual": True}
+    return added
+
+
+def in_thread(chat: KnownChat, answered: JSON | None, topic: int | None) -> JSON:
+    """The fields of a message that tell what it answers and in which topic, or thread of a supergroup, it is.
+
+    In a topic a message that answers nothing is shown as an answer to the note that the topic was made.
+    """
+    added: JSON = {}
+    if topic is not None:
+        added = {"message_thread_id": topic, "is_topic_message": True}
+        answered = answered or chat.messages.get(topic)
+    elif answered is not None and chat.kind == "supergroup":
+        added = {"message_thread_id": answered.get("message_thread_id", answered["message_id"])}
+    return added if answered is None else added | {"reply_to_message": quoted(answered)}
+
+
+def open_chat(state: TelegramState, number: int | str) -> KnownChat:
+    """A chat that the bot may write in.
+
+    Raises:
+        Refused: it may not.
+    """
+    chat = state.chat(number)
+    if chat.kind == "private":
+        if chat.id in state.blocked:
+            raise refused(403, "bot was blocked by the user")
+        if not chat.messages:
+            raise refused(403, "bot can't initiate conversation with a user")
+        return chat
+    status = chat.status(BOT_ID)
+    if status == "kicked":
+        raise refused(403, f"bot was kicked from the {chat.kind} chat")
+    if status == "left":
+        raise refused(403, f"bot is not a member of the {chat.kind} chat")
+    if chat.kind == "channel" and not chat.may(BOT_ID, "can_post_messages"):
+        raise refused(400, "need administrator rights in the channel chat")
+    if status == "restricted" and not chat.members[BOT_ID]["can_send_messages"]:
+        raise refused(400, "not enough rights to send text messages to the chat")
+    return chat
+
+
+def edit_message_text(state: TelegramState, asked: JSON) -> JSON:
+    """Change the text of a message of the bot's own; buttons that are not named again go."""
+    content = parsed(asked["text"], asked.get("parse_mode"), asked.get("entities"))
+    if asked.get("link_preview_options"):
+        content["link_preview_options"] = asked["link_preview_options"]
+    return _change(state, asked, content)
+
+
+def edit_message_reply_markup(state: TelegramState, asked: JSON) -> JSON:
+    """Change the buttons of a message of the bot's own, or take them away."""
+    return _change(state, asked, {})
+
+
+def _change(state: TelegramState, asked: JSON, content: JSON) -> JSON:
+    chat = state.chat(asked["chat_id"])
+    message = chat.messages.get(asked["message_id"])
+    if message is None:
+        raise refused(400, "message to edit not found")
+    if message.get("from", {}).get("id") != BOT_ID or (content and "text" not in message):
+        raise refused(400, "message can't be edited")
+    before = dict(message)
+    if content:
+        message.pop("entities", None)
+        message.update(content)
+    message.pop("reply_markup", None)
+    if (asked.get("reply_markup") or {}).get("inline_keyboard"):
+        message["reply_markup"] = asked["reply_markup"]
+    if message == before:
+        raise refused(
+            400,
+            "message is not modified: specified new message content and reply markup are exactly the same as a "
+            "current content and reply markup of the message",
+        )
+    message["edit_date"] = state.seconds()
+    return message
+
+
+def delete_message(state: TelegramState, asked: JSON) -> bool:
+    """Take a message away for everybody."""
+    chat = state.chat(asked["chat_id"])
+    message = chat.messages.get(asked["message_id"])
+    if message is None:
+        raise refused(400, "message to delete not found")
+    if not _may_delete(state, chat, message):
+        raise refused(400, "message can't be deleted")
+    del chat.messages[asked["message_id"]]
+    return True
+
+
+def _may_delete(state: TelegramState, chat: KnownChat, message: JSON) -> bool:
+    if chat.is_group and chat.may(BOT_ID, "can_delete_messages"):
+        return True
+    is_own = message.get("from", {}).get("id") == BOT_ID
+    return (is_own or chat.kind == "private") and state.age(message) < _OLDEST_TO_DELETE
+
+
+def delete_messages(state: TelegramState, asked: JSON) -> bool:
+    """Take those of several messages away that can be."""
+    chat = state.chat(asked["chat_id"])
+    for number in asked["message_ids"]:
+        message = chat.messages.get(number)
+        if message is not None and _may_delete(state, chat, message):
+            del chat.messages[number]
+    return True
+
+
+def forward_message(state: TelegramState, asked: JSON) -> JSON:
+    """Forward a message, with its author's name."""
+    message = _source(state, asked)
+    origin = {"type": "user", "date": message["date"], "sender_user": message["from"]}
+    kept: JSON = {key: message[key] for key in _CONTENT if key in message}
+    return _send(state, open_chat(state, asked["chat_id"]), asked, kept | {"forward_origin": origin})
+
+
+def copy_message(state: TelegramState, asked: JSON) -> JSON:
+    """Send what a message says once more, without its author's name."""
+    message = _source(state, asked)
+    kept: JSON = {key: message[key] for key in _CONTENT if key in message}
+    return {"message_id": _send(state, open_chat(state, asked["chat_id"]), asked, kept)["message_id"]}
+
+
+def _source(state: TelegramState, asked: JSON) -> JSON:
+    message = state.chat(asked["from_chat_id"]).messages.get(asked["message_id"])
+    if message is None:
+        raise refused(400, "message to forward not found")
+    return message
+
+
+def send_message_draft(state: TelegramState, asked: JSON) -> bool:
+    """Show a private chat what is being written."""
+    chat = open_chat(state, asked["chat_id"])
+    if chat.kind != "private":
+        raise refused(400, "drafts can be sent to private chats only")
+    if asked["draft_id"] == 0:
+        raise refused(400, "draft_id must be non-zero")
+    state.drafts.append(asked)
+    return True
+
+
+Method = Callable[[TelegramState, JSON], Any]
+SENDING: Final[dict[str, Method]] = {
+    "sendMessage": send_message,
+    "sendDocument": send_document,
+    "sendMessageDraft": send_message_draft,
+    "editMessageText": edit_message_text,
+    "editMessageReplyMarkup": edit_message_reply_markup,
+    "deleteMessage": delete_message,
+    "deleteMessages": delete_messages,
+    "forwardMessage": forward_message,
+    "copyMessage": copy_message,
+}

@@ -1,0 +1,265 @@
+"""The fake Bot API server on a free port of loopback.
+
+Owns the network side: every request is checked against the description, struck by faults, carried out; updates are held
+for who polls, or delivered to a webhook.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from aiohttp import ClientError, ClientSession, web
+
+from tests.fakes.telegram.server.asking import ASKING
+from tests.fakes.telegram.server.ephemeral import EPHEMERAL
+from tests.fakes.telegram.server.faults import BotApiFault, BotApiFaults
+from tests.fakes.telegram.server.refusals import Refused, refused
+from tests.fakes.telegram.server.sending import SENDING, Method
+from tests.fakes.telegram.server.spec import published
+from tests.fakes.telegram.server.state import BOT_ID, JSON, TelegramState
+from tests.fakes.telegram.town import TelegramTown
+
+TOKEN: Final = f"{BOT_ID}:a-token-for-loopback"
+_METHODS: Final[dict[str, Method]] = {**SENDING, **EPHEMERAL, **ASKING}
+_SHOWN_AS: Final = {"sendMessage": "Message", "editMessageText": "Message", "getChat": "ChatFullInfo", "getMe": "User"}
+_REPEAT_SECONDS: Final = 0.05  # between two deliveries of what a webhook did not take; minutes in the real one
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request on the wire.
+
+    Attributes:
+        method: as the description writes it.
+        params: what came with it.
+        at: when it came, by the server's time.
+    """
+
+    method: str
+    params: JSON
+    at: datetime
+
+
+class TelegramServer:
+    """Telegram for one test.
+
+    Attributes:
+        url: of the server, without a slash at its end.
+        town: what people do there.
+        requests: every request on the wire, in order, also those that a fault struck.
+        errors: what was wrong with a request, an update or an answer by the description; must stay empty.
+    """
+
+    def __init__(self, clock: Callable[[], datetime] | None = None) -> None:
+        self.state = TelegramState(clock)
+        self.town = TelegramTown(self.state)
+        self.token = TOKEN
+        self.url = ""
+        self.requests: list[Asked] = []
+        self.errors: list[str] = []
+        self.faults = BotApiFaults()
+        self.webhook: JSON = {}
+        self.delivered: list[tuple[int, int]] = []
+        """The update and the status that the webhook answered, of each delivery."""
+        self._poller = 0
+        self._ended = asyncio.Event()
+        self._connections: set[asyncio.BaseTransport] = set()
+        self._runner: web.AppRunner | None = None
+        self._site: web.TCPSite | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[TelegramServer]:
+        """Serve while the block runs."""
+        app = web.Application(client_max_size=64 * 2**20)
+        app.router.add_route("*", "/bot{token}/{method}", self._handle)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await self._runner.setup()
+        await self._listen(0)
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        delivery = asyncio.create_task(self._deliver())
+        try:
+            yield self
+        finally:
+            self._ended.set()
+            delivery.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await delivery
+            await self._runner.cleanup()
+            self._check_updates()
+
+    def fault(self, method: str, kind: str, count: int = 1, **more: Any) -> None:
+        """Let a method go wrong, or ``*`` for any; ``refuse connection`` lasts until ``accept`` and strikes all.
+
+        Args:
+            method: such as ``sendMessage``.
+            kind: ``refuse connection``, or one of ``faults.KINDS``.
+            count: how often.
+            more: see ``BotApiFault``.
+        """
+        if kind == "refuse connection":
+            self.refuse()
+        else:
+            self.faults.add(BotApiFault(method, kind, count, **more))
+
+    def refuse(self) -> None:
+        """Refuse connections from now on, and end those that stand, until ``accept``."""
+        assert self._site is not None and self._site._server is not None
+        self._site._server.close()
+        for connection in list(self._connections):
+            own = connection.get_extra_info("socket")
+            with contextlib.suppress(OSError):  # it ended already
+                own.shutdown(socket.SHUT_RDWR)  # at once, before anybody can write into it
+            connection.close()
+        self._connections.clear()
+
+    async def accept(self) -> None:
+        """Take connections again, at the same address."""
+        assert self._site is not None
+        await self._site.stop()
+        await self._listen(int(self.url.rpartition(":")[2]))
+
+    def asked(self, method: str) -> list[JSON]:
+        """The parameters of the requests of one method, in order."""
+        return [request.params for request in self.requests if request.method == method]
+
+    async def until(self, is_so: Callable[[], Any]) -> Any:
+        """What ``is_so`` finds, once it finds something."""
+        async with asyncio.timeout(20):
+            while not (found := is_so()):  # noqa: ASYNC110 - whatever it is, it tells nobody
+                await asyncio.sleep(0.005)
+        return found
+
+    async def until_heard(self) -> None:
+        """Wait until every update is confirmed."""
+        await self.until(lambda: not self.state.updates.waiting())
+
+    async def _listen(self, port: int) -> None:
+        assert self._runner is not None
+        self._site = web.TCPSite(self._runner, "127.0.0.1", port, reuse_address=True)
+        await self._site.start()
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        self._connections.add(request.transport)
+        method = published().name_of(request.match_info["method"]) or request.match_info["method"]
+        asked = await published().read(method, request)
+        self.requests.append(Asked(method, asked, self.state.now()))
+        fault = self.faults.take(method, asked)
+        try:
+            if fault is not None and not fault.arrives:
+                return await self._strike(request, fault)
+            result = await self._carry_out(request.match_info["token"], method, asked)
+        except Refused as err:
+            return web.json_response(err.body, status=err.code)
+        return (
+            web.json_response({"ok": True, "result": result}) if fault is None else await self._strike(request, fault)
+        )
+
+    async def _carry_out(self, token: str, method: str, asked: JSON) -> Any:
+        if token != self.token:
+            raise refused(401)
+        faults = published().faults_of_request(method, asked)
+        if faults:
+            self.errors += faults
+            raise refused(404 if "no such method" in faults[0] else 400, faults[0])
+        if method == "getUpdates":
+            return await self._updates(asked)
+        if method in ("setWebhook", "deleteWebhook", "getWebhookInfo"):
+            return self._about_webhook(method, asked)
+        result = _METHODS[method](self.state, asked)
+        if method in _SHOWN_AS:
+            self.errors += published().faults_of_answer(_SHOWN_AS[method], result)
+        return result
+
+    async def _strike(self, request: web.Request, fault: BotApiFault) -> web.StreamResponse:
+        refusal = fault.refusal()
+        if refusal is not None:
+            raise refusal
+        if fault.kind == "not JSON":
+            return web.Response(text="<html>502 Bad Gateway</html>", content_type="text/html")
+        if fault.kind == "timeout":
+            await self._ended.wait()
+        assert request.transport is not None
+        request.transport.close()
+        return web.Response()
+
+    async def _updates(self, asked: JSON) -> list[JSON]:
+        """Hold the question until there is something to tell; a newer question ends an older one."""
+        self._poller += 1
+        mine = self._poller
+        self.state.updates.tell()
+        if "allowed_updates" in asked:
+            self.state.updates.allowed = asked["allowed_updates"]
+        self.state.updates.confirm(asked.get("offset") or 0)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + asked.get("timeout", 0)
+        while True:
+            if self.webhook:
+                words = (
+                    "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
+                )
+                raise refused(409, words)
+            if mine != self._poller:
+                words = "terminated by other getUpdates request; make sure that only one bot instance is running"
+                raise refused(409, words)
+            found = self.state.updates.waiting(asked.get("limit") or 100)
+            if found or loop.time() >= end or self._ended.is_set():
+                return found
+            await self._something(end - loop.time())
+
+    async def _something(self, seconds: float) -> None:
+        """Wait until something changes, the server ends, or the time is over."""
+        waits = [asyncio.create_task(event.wait()) for event in (self.state.updates.changed, self._ended)]
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+
+    def _about_webhook(self, method: str, asked: JSON) -> Any:
+        if method == "getWebhookInfo":
+            waiting = len(self.state.updates.waiting())
+            info = {"url": self.webhook.get("url", ""), "has_custom_certificate": False}
+            return info | {"pending_update_count": waiting}
+        if asked.get("drop_pending_updates"):
+            self.state.updates.drop_all()
+        url = asked.get("url", "")
+        if url and not url.startswith(("https://", "http://127.0.0.1")):
+            raise refused(400, "bad webhook: An HTTPS URL must be provided for webhook")
+        if "allowed_updates" in asked:
+            self.state.updates.allowed = asked["allowed_updates"]
+        self.webhook = dict(asked) if url else {}
+        self.state.updates.tell()
+        return True
+
+    async def _deliver(self) -> None:
+        """Bring the updates to the webhook, one after the other; what it does not take is brought again."""
+        async with ClientSession() as session:
+            while True:
+                waiting = self.state.updates.waiting(1) if self.webhook else []
+                if not waiting:
+                    await self._something(3600)
+                elif await self._delivered(session, waiting[0]):
+                    self.state.updates.forget(waiting[0])
+                else:
+                    await asyncio.sleep(_REPEAT_SECONDS)
+
+    async def _delivered(self, session: ClientSession, update: JSON) -> bool:
+        secret = self.webhook.get("secret_token")
+        headers = {"X-Telegram-Bot-Api-Secret-Token": secret} if secret else {}
+        try:
+            async with session.post(self.webhook["url"], json=update, headers=headers) as answer:
+                self.delivered.append((update["update_id"], answer.status))
+                return answer.status < 300
+        except ClientError:
+            return False
+
+    def _check_updates(self) -> None:
+        for update in self.state.updates.made:
+            if update["update_id"] not in self.state.updates.odd:
+                self.errors += published().faults_of_answer("Update", update)
