@@ -1,0 +1,157 @@
+"""Words of others as plain words: no markup, no link, no mention, no command, no way out of a cover.
+
+Owns how a text is made inert for Telegram, and how an exact one is shown. Does not know cards. Must be used for every
+text that is not a sentence of ours: posts, gists, drafts, names, titles.
+
+The form is Telegram's HTML. Telegram's servers look for mentions, commands, hashtags, addresses and numbers in plain
+words by themselves (``find_entities`` of TDLib's td/telegram/MessageEntity.cpp), which no parse mode turns off. A word
+joiner behind their signs, which nobody sees, ends each of them: it is none of the characters that these may consist of.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from adapters.common.words.markup import JOINERS, UNSEEN, Reader, hidden_in
+from adapters.telegram.connection.refs import NAME
+from adapters.telegram.speech import exact_text
+from core.models import PostRef
+from core.wording.text import clean
+
+BREAK: Final = "\u2060"
+_SIGNS: Final = frozenset("@#$/.:+\uff20\uff03\uff04\uff0e\u3002\uff61")
+"""With one of them, or its wide form, begins or goes on whatever Telegram makes a link of."""
+_DIGITS_IN_A_ROW: Final = 4
+"""Fewer than any number of a bank card or a telephone has."""
+_ESCAPED: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "*": "&#42;"}
+_TAG: Final = re.compile(r"<[^<>]*>")
+_STRONG: Final = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+_EXACT_LIMIT: Final = 3000
+_IN_ADDRESS: Final = "/:?#@!$&+,;=%~-._"
+_SUPERGROUP: Final = "-100"
+
+
+@dataclass(frozen=True, slots=True)
+class TelegramMarkup:
+    """Implements ``adapters.common.words.markup.Markup``."""
+
+    platform: str = "Telegram"
+
+    def units(self, text: str) -> int:
+        """How long a text is in UTF-16 code units once its tags are read, which is what Telegram limits."""
+        return exact_text.units(html.unescape(_TAG.sub("", text)))
+
+    def ours(self, text: str) -> str:
+        """Bold between two asterisks and the next two; those of others are character references by then."""
+        return _STRONG.sub(r"<b>\1</b>", text)
+
+    def heading(self, text: str) -> str:
+        """A bold line."""
+        return f"<b>{text}</b>"
+
+    def small(self, text: str) -> str:
+        """A line in italics."""
+        return f"<i>{text}</i>"
+
+    def inert(self, text: str, limit: int | None = None) -> str:
+        """A text of others, escaped; cut so that the result has at most ``limit`` units, with an ellipsis at its end.
+
+        Characters that turn the direction of what follows, or that nobody sees, are left out, and so are empty lines.
+        """
+        found: list[str] = []
+        size = digits = 0
+        for character in _visible(text):
+            digits = digits + 1 if character.isdigit() else 0
+            ends = character in _SIGNS or (digits > 0 and digits % _DIGITS_IN_A_ROW == 0)
+            size += exact_text.units(character) + ends
+            if limit is not None and size >= limit:
+                return "".join(found).rstrip(f"{BREAK} \n") + "…"
+            found.append(_ESCAPED.get(character, character) + (BREAK if ends else ""))
+        return "".join(found)
+
+    def covered(self, text: str, limit: int | None = None) -> str:
+        """A text of others in a spoiler; "" where there is nothing to see."""
+        covered = self.inert(text, limit)
+        return f"<tg-spoiler>{covered}</tg-spoiler>" if covered else ""
+
+    def framed(self, text: str) -> str:
+        """A text of others in a block of code, where Telegram looks for nothing."""
+        return f"<pre>{_escaped(clean(text)[0])}</pre>"
+
+    def exact(self, text: str) -> str | None:
+        """A text as a block that shows it character for character; ``None`` where a block of Telegram's cannot."""
+        cannot = not text or text != text.strip() or exact_text.CHANGED.search(text) is not None
+        if cannot or exact_text.units(text) > _EXACT_LIMIT or hidden_in(text):
+            return None
+        return f"<pre>{_escaped(text)}</pre>"
+
+    def link(self, label: str, url: str) -> str:
+        """A link with an inert label; only the label if the address is not a web address."""
+        try:
+            parts = urlsplit(url.strip())
+        except ValueError:
+            return label
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            return label
+        return f'<a href="{_escaped(quote(url.strip(), safe=_IN_ADDRESS))}">{label}</a>'
+
+    def address(self, url: str) -> str:
+        """As it is; every message of ours is sent without previews."""
+        return _escaped(url)
+
+    def post_url(self, ref: PostRef) -> str:
+        """Where a member can read a message of a supergroup; "" elsewhere, where Telegram has no addresses."""
+        chat, _, topic = ref.channel.partition("/")
+        numbers = [chat.removeprefix(_SUPERGROUP), *([topic] if topic else []), ref.message]
+        is_ours = ref.platform == NAME and chat.startswith(_SUPERGROUP)
+        if not is_ours or not all(part.isascii() and part.isdecimal() for part in numbers):
+            return ""
+        return f"https://t.me/c/{'/'.join(numbers)}"
+
+    def channel(self, ref: PostRef) -> str:
+        """Always "": a bot cannot name a chat or a topic by its number."""
+        return ""
+
+    def from_now(self, moment: datetime) -> str:
+        """A moment that each reader's app says relative to now; where an app cannot, the moment itself."""
+        return _moment(moment, "r")
+
+    def date(self, moment: datetime) -> str:
+        """A moment in each reader's own time."""
+        return _moment(moment, "Dt")
+
+
+MARKUP: Final = TelegramMarkup()
+
+
+def reader_of(locale: str) -> Reader:
+    """A reader on Telegram who reads a language."""
+    return Reader(locale, MARKUP)
+
+
+def _moment(moment: datetime, form: str) -> str:
+    said = moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return f'<tg-time unix="{int(moment.timestamp())}" format="{form}">{said}</tg-time>'
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPED.get(character, character) for character in text)
+
+
+def _visible(text: str) -> str:
+    lines = (_seen(line).strip() for line in re.split(r"[\r\n\v\f\u0085\u2028\u2029]+", text))
+    return "\n".join(line for line in lines if line)
+
+
+def _seen(line: str) -> str:
+    return "".join(
+        " " if character == "\t" else character
+        for character in line
+        if character in JOINERS or character == "\t" or unicodedata.category(character) not in UNSEEN
+    )
