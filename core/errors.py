@@ -6,6 +6,7 @@
     |   +-- Unsendable            a reply that can never be posted as it is; its text is kept
     +-- Unavailable               a part that Antiphon needs does not answer (exit code 4)
     |   +-- ModelUnavailable      the language model or its weights
+    |   |   +-- ModelAway         nobody gets an answer of it now, whatever is asked
     |   |   +-- BudgetExhausted   the deadline, or the limit of calls or tokens, is reached
     |   +-- IndexUnavailable      the knowledge base or its embedding model
     |   +-- SourceUnavailable     a place that documents are fetched from
@@ -69,6 +70,10 @@ class Unavailable(AntiphonError):
 
 class ModelUnavailable(Unavailable):
     """The language model or its weights cannot be used."""
+
+
+class ModelAway(ModelUnavailable):
+    """Nobody gets an answer of the language model now, whatever is asked: it is no fault of the post."""
 
 
 class BudgetExhausted(ModelUnavailable):

@@ -21,7 +21,7 @@ from bot.cli.later import OneText
 from bot.communities.decisions import CommunityDesk, CommunityView
 from bot.compose.application import open_database
 from bot.compose.settings import Settings
-from bot.store.people.communities import EVERYWHERE, Community, policy_of
+from bot.store.people.communities import EVERYWHERE, policy_of
 from core.cards.bank import LANGUAGES
 from core.cards.beside import project_notices
 from core.errors import BadInput
@@ -104,7 +104,7 @@ def show(place: Place, as_json: JsonOption = False, config: ConfigOption = None)
             ]
             print_document({**_row(view), "history": lines})
             return
-        out().print(Text(f"{place}: posting {_posting(view)}, disclosure {_switch(view.community.discloses)}"))
+        _tell(view)
         for member in view.members:
             roles = ", ".join(sorted(member.roles))
             out().print(Text(f"  {member.person.user}  {member.person.name}  {roles}"), soft_wrap=True)
@@ -143,14 +143,16 @@ def revoke(place: Place, user: User, wanted: Wanted, reason: Reason = "", config
 @community.command()
 def posting(
     place: Place,
-    is_on: Annotated[bool, typer.Option("--on/--off", help="Post what is approved, or post nothing.")],
+    is_on: Annotated[bool | None, typer.Option("--on/--off", help="Post what is approved, or post nothing.")] = None,
     reason: Reason = "",
     config: ConfigOption = None,
 ) -> None:
-    """Post approved replies from now on, or go back to shadow mode, in which nothing is posted."""
+    """Post approved replies from now on, or go back to shadow mode, in which nothing is posted; or show what is set."""
 
     async def work(desk: CommunityDesk) -> None:
-        _tell(await desk.set_posting(place, is_on, operator(), reason))
+        if is_on is not None:
+            await desk.set_posting(place, is_on, operator(), reason)
+        _tell(await desk.view(place, operator()))
 
     _do(config, work)
 
@@ -158,14 +160,16 @@ def posting(
 @community.command()
 def disclosure(
     place: Place,
-    is_on: Annotated[bool, typer.Option("--on/--off", help="Say it, or stop saying it.")],
+    is_on: Annotated[bool | None, typer.Option("--on/--off", help="Say it, or stop saying it.")] = None,
     reason: Reason = "",
     config: ConfigOption = None,
 ) -> None:
-    """Say under each reply that Antiphon drafted it, or stop saying it, which needs --reason."""
+    """Say under each reply that Antiphon drafted it, or stop saying it, which needs --reason; or show what is set."""
 
     async def work(desk: CommunityDesk) -> None:
-        _tell(await desk.set_disclosure(place, is_on, operator(), reason))
+        if is_on is not None:
+            await desk.set_disclosure(place, is_on, operator(), reason)
+        _tell(await desk.view(place, operator()))
 
     _do(config, work)
 
@@ -338,8 +342,8 @@ def _person(place: str, user: str, name: str = "") -> Person:
     return Person(platform, identity, name)
 
 
-def _tell(changed: Community) -> None:
-    said = f"{changed.id}: posting {_switch(changed.is_posting)}, disclosure {_switch(changed.discloses)}."
+def _tell(view: CommunityView) -> None:
+    said = f"{view.community.id}: posting {_posting(view)}, disclosure {_switch(view.community.discloses)}."
     out().print(Text(said), soft_wrap=True)
 
 

@@ -34,7 +34,7 @@ FolderOption = Annotated[
 
 @db.command("upgrade")
 def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) -> None:
-    """Bring the database to this version's tables. A SQLite database is backed up first."""
+    """Bring the database to this version's tables. SQLite is backed up first; of PostgreSQL make a backup before."""
 
     async def work(settings: Settings) -> int:
         place = settings.database_place
@@ -48,6 +48,10 @@ def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) ->
         if isinstance(place, Path):
             kept = await backups.backup(place, _folder(settings, folder))
             out().print(Text(f"Kept a backup of revision {before}: {kept}. It still holds names: delete it in time."))
+        else:
+            line = backups.dump_command(place, f"antiphon-{before}")
+            said = f"No backup was made: this is a PostgreSQL database, at revision {before}. To keep one before"
+            out().print(Text(f"{said} an upgrade, run: antiphon db backup; or: {line}"), soft_wrap=True)
         engine = connected(place)
         try:
             with translating():

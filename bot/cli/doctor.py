@@ -48,11 +48,16 @@ async def examine(settings: Settings) -> list[Finding]:
         ("embedding model", _heads),
         ("scorers", _scorers),
         ("knowledge base", _knowledge),
-        ("language model", _model),
-        ("judge", _judge),
     ]
     found = [await finding_of(name, partial(check, settings)) for name, check in checks]
-    return [*found, await _kept(settings), *await examine_platforms(settings)]
+    models = await examine_models(settings)
+    return [*found, *models, await _kept(settings), *await examine_platforms(settings)]
+
+
+async def examine_models(settings: Settings) -> list[Finding]:
+    """Whether the model that writes the drafts answers, and the one that compares them."""
+    writer = await finding_of("language model", partial(_model, settings))
+    return [writer, await finding_of("judge", partial(_judge, settings, writer))]
 
 
 def as_document(checks: list[Finding]) -> dict[str, Any]:
@@ -128,9 +133,12 @@ async def _model(settings: Settings) -> str:
     return f"{settings.llm.backend} model answers with log-probabilities"
 
 
-async def _judge(settings: Settings) -> str:
+async def _judge(settings: Settings, writer: Finding) -> str:
+    """The judge's own server, or what was found of the model that writes the drafts where that one compares them."""
     async with open_judge(settings) as judge:
         if judge is None:
+            if not writer.ok:
+                raise AntiphonError("the language model compares the drafts, and does not work.", remedy=writer.remedy)
             return f"the language model compares the drafts, in {settings.judge.format}"
         if settings.judge.format is JudgeFormat.LETTERS:
             await _ask(judge)

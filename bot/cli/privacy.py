@@ -135,7 +135,7 @@ def run_once(as_json: JsonOption = False, config: ConfigOption = None) -> None:
             print_document({"chores": [asdict(done) for done in ran]})
         else:
             for done in ran:
-                out().print(Text(f"{done.key}: {done.state}, {done.what}"), soft_wrap=True)
+                out().print(Text(done.said), soft_wrap=True)
             if not ran:
                 out().print(Text("Nothing is due."))
         return 0 if all(done.state is JobState.DONE for done in ran) else EXIT_UNAVAILABLE

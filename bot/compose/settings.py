@@ -236,7 +236,7 @@ class Settings(_Section):
         """Where every case is: the PostgreSQL database of the environment, or the SQLite file.
 
         Raises:
-            BadSettings: the address is not that of a PostgreSQL database.
+            BadSettings: the address is not that of a PostgreSQL database, or has an option that cannot be had.
         """
         address = self.desk.database_url.get_secret_value()
         if not address:
@@ -253,6 +253,9 @@ class Settings(_Section):
                 "ANTIPHON__DESK__DATABASE_URL is not the address of a PostgreSQL database.",
                 remedy="Write postgresql://USER:PASSWORD@HOST/DATABASE, or leave it out for a SQLite file.",
             )
+        from bot.store.engine.postgresql import check_options
+
+        check_options(url)
         return url
 
     @property

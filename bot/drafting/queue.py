@@ -76,7 +76,7 @@ class DraftQueue:
     Args:
         owner: names this worker among all.
         lease_seconds: how long the worker may be silent before another one takes over.
-        max_attempts: how often drafting is tried before a person is asked.
+        max_attempts: how often drafting is tried before a person is asked; 1 where nobody waits for a second attempt.
         per_community: how many cases of one community may be drafted at once, by all workers together.
         backoff: how long a case waits after an attempt that failed; seeded by ``owner`` if not given.
     """
@@ -245,14 +245,21 @@ class DraftQueue:
 
         return await self._database.run("give a case up", work)
 
-    async def fail(self, taken: Taken, reason: str) -> Case:
+    async def fail(self, taken: Taken, reason: str, *, is_away: bool = False) -> Case:
         """Record that an attempt failed because something was unavailable: the case is tried again after a pause.
 
         A case that was tried too often is given to a person, as by ``give_up``.
+
+        Args:
+            is_away: the model answers nobody, so that the attempt does not count: the case waits until the model is
+                back, or the case expires (``bot.upkeep.chores.expiry``). Attempts count all the same where one is all,
+                and where a moderator asked for other drafts, whose earlier ones must not wait for an outage to end.
         """
 
         async def work(session: Session) -> Case:
-            return await self._fail(session, Taken(await self._expected(session, taken), taken.job), reason)
+            expected = Taken(await self._expected(session, taken), taken.job)
+            is_excused = is_away and self._max_attempts > 1 and not await store.was_reviewed(session, taken.case.id)
+            return await self._fail(session, expected, reason, is_excused=is_excused)
 
         return await self._database.run("put a case off", work)
 
@@ -269,14 +276,15 @@ class DraftQueue:
     async def _expected(self, session: Session, taken: Taken) -> Case:
         return await store.load_expected(session, taken.case.id, taken.case.version, CaseState.DRAFTING)
 
-    async def _fail(self, session: Session, taken: Taken, reason: str) -> Case:
+    async def _fail(self, session: Session, taken: Taken, reason: str, *, is_excused: bool = False) -> Case:
         job, tries = taken.job, taken.job.tries
-        if tries >= self._max_attempts:
+        if tries >= self._max_attempts and not is_excused:
             often = sentence("Drafting was tried {count} times. The last time: {why}", count=tries, why=reason)
             return await self._give_up(session, taken.case, job, reason if tries == 1 else often)
         later = joined(reason, sentence("It is tried again later."))
         moved = await self._move(session, taken.case, CaseState.QUEUED, later)
-        await jobs.retry(session, job, timedelta(seconds=self._backoff.seconds(tries)), reason)
+        pause = timedelta(seconds=self._backoff.seconds(job.attempts if is_excused else tries))
+        await jobs.retry(session, job, pause, reason, is_excused=is_excused)
         return moved
 
     async def _give_up(self, session: Session, case: Case, job: Job, reason: str) -> Case:

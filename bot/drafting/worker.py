@@ -20,7 +20,7 @@ from bot.runtime.waiting import pause
 from bot.store.cases.documents import Preview
 from bot.store.views.status import STOPPED
 from core.engine import OnProgress
-from core.errors import AntiphonError, BadAnswer, Conflict, StoreUnavailable, Unavailable
+from core.errors import AntiphonError, BadAnswer, Conflict, ModelAway, StoreUnavailable, Unavailable
 from core.i18n.sentences import sentence
 from core.models import Progress
 
@@ -42,8 +42,8 @@ class Worker:
         on_progress: is told each step of the engine.
         poll_seconds: how long to wait before looking again when no case is queued.
         heartbeat_seconds: how often the lease is renewed; a quarter of the lease by default.
-        rest: how long to take no case after the engine lacked something, so that an outage does not use up the
-            attempts of every case that waits.
+        rest: how long to take no case after the engine lacked something, so that in an outage not every case that
+            waits is begun.
     """
 
     def __init__(
@@ -131,9 +131,9 @@ class Worker:
         except Conflict:
             raise
         except Unavailable as err:
-            reason = err.said
+            reason, is_away = err.said, isinstance(err, ModelAway)
             self._failures += 1
-            await self._insist(lambda: self._queue.fail(taken, reason))
+            await self._insist(lambda: self._queue.fail(taken, reason, is_away=is_away))
             return
         except AntiphonError as err:
             refusal = err.said

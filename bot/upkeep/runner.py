@@ -26,6 +26,12 @@ MAX_ATTEMPTS: Final = 3
 _FIRST_PAUSE: Final = timedelta(minutes=1)
 _LONG_PAUSE: Final = timedelta(minutes=30)
 _NUMBER: Final = " #"
+_IN_WORDS: Final = {
+    JobState.READY: "it failed, and is tried again later",
+    JobState.RUNNING: "under way elsewhere",
+    JobState.DEAD: f"given up after {MAX_ATTEMPTS} attempts",
+}
+"""What the state of a job says of its chore, where its own word does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,12 @@ class Ran:
     key: str
     state: JobState
     what: str
+
+    @property
+    def said(self) -> str:
+        """The same as a line for people."""
+        name = self.key.partition(":")[0]
+        return f"{name}: {_IN_WORDS.get(self.state, self.state)}. {self.what[:1].upper()}{self.what[1:]}"
 
 
 class Chores:

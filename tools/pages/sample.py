@@ -46,7 +46,8 @@ def excerpt(whole: str) -> str:
     lines = whole.splitlines()
     second, drafts, cost = (_first(lines, start) for start in ("Evidence 2", _FRAME, "It took"))
     closed = [number for number, line in enumerate(lines) if line.startswith(_FRAME_END)]
-    shown = [*lines[: second or drafts], _CUT, *lines[drafts : closed[:_DRAFTS][-1] + 1], _CUT, *lines[cost : cost + 2]]
+    notes = next((number for number, line in enumerate(lines) if line.startswith("Note: ")), len(lines))
+    shown = [*lines[: second or drafts], _CUT, *lines[drafts : closed[:_DRAFTS][-1] + 1], _CUT, *lines[cost:notes]]
     return "\n".join(shown)
 
 

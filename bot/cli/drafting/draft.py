@@ -10,6 +10,7 @@ import json
 from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
 import typer
@@ -98,11 +99,13 @@ def draft(
 
     async def work(settings: Settings, request: Request) -> int:
         _say("Looking at the post.")
-        suggestion = None if force else _refused(request)
+        suggestion, loading = None if force else _refused(request), 0.0
         if suggestion is None:
             await check_reachable(settings)
+            began = monotonic()
             suggestion = await _suggest(settings, request, config, is_warm=is_warm)
-        return _show(suggestion, as_json=as_json, force=force)
+            loading = monotonic() - began - suggestion.cost.seconds
+        return _show(suggestion, loading, as_json=as_json, force=force)
 
     def begin() -> Coroutine[Any, Any, int]:
         settings = load_settings(config)
@@ -187,11 +190,11 @@ def _say(what: str) -> None:
         console.print(Text(f"  {what}", style="dim"), soft_wrap=True)
 
 
-def _show(suggestion: Suggestion, *, as_json: bool, force: bool) -> int:
+def _show(suggestion: Suggestion, loading_seconds: float, *, as_json: bool, force: bool) -> int:
     if as_json:
         typer.echo(json.dumps(document(suggestion, force=force), ensure_ascii=False, indent=2))
     else:
-        show_suggestion(out(), suggestion)
+        show_suggestion(out(), suggestion, loading_seconds=loading_seconds)
     reading = suggestion.reading
     if reading.recommended_action is not Action.REPLY and not force and not suggestion.has_answer:
         err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)

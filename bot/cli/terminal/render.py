@@ -43,6 +43,7 @@ _STAGES = {
 }
 """What was done when the engine names a stage; it looks for better drafts in the others."""
 _SEVERITY = "1 is mild, 5 calls for violence"
+_TOLD_SECONDS = 1.0
 
 
 def show_progress(console: Console, step: Progress) -> None:
@@ -78,12 +79,17 @@ class DraftsAsTheyCome:
 
 
 def show_suggestion(
-    console: Console, suggestion: Suggestion, reviews: Mapping[str, ReviewOfPrepared] = MappingProxyType({})
+    console: Console,
+    suggestion: Suggestion,
+    reviews: Mapping[str, ReviewOfPrepared] = MappingProxyType({}),
+    *,
+    loading_seconds: float = 0.0,
 ) -> None:
     """What the post says, the claim, evidence, ranked drafts with origin, receipts and scores, and what it cost.
 
     Args:
         reviews: who in the post's community reviewed prepared replies, by their ids.
+        loading_seconds: how long the command waited for the models before; less than a second is not told.
     """
     reading = suggestion.reading
     about = reading.target_group or "nobody in particular, or a group that Antiphon does not know"
@@ -104,7 +110,7 @@ def show_suggestion(
         show_evidence(console, number, passage)
     for draft in suggestion.drafts:
         show_draft(console, draft, reviews)
-    show_cost(console, suggestion)
+    show_cost(console, suggestion, loading_seconds)
 
 
 def _advice(action: Action | None) -> str:
@@ -166,15 +172,16 @@ def _receipt(receipt: Receipt) -> str:
     return f"Receipt: {_MARKS[receipt.verdict]}{where}{sure}: “{_short(receipt.sentence)}”"
 
 
-def show_cost(console: Console, suggestion: Suggestion) -> None:
+def show_cost(console: Console, suggestion: Suggestion, loading_seconds: float = 0.0) -> None:
     """What it cost, and what is missing and why."""
     cost = suggestion.cost
     first = (
         "no draft" if cost.first_draft_seconds is None else f"the first draft after {cost.first_draft_seconds:.1f} s"
     )
+    before = f", and {loading_seconds:.1f} s before that to load the models" if loading_seconds >= _TOLD_SECONDS else ""
     console.print(
         Text(
-            f"It took {cost.seconds:.1f} s ({first}). The model was asked {cost.model_calls} times, "
+            f"It took {cost.seconds:.1f} s ({first}){before}. The model was asked {cost.model_calls} times, "
             f"{cost.judge_calls} of them to compare drafts; it read {cost.prompt_tokens} tokens and wrote "
             f"{cost.completion_tokens}, in {cost.rounds} rounds. It ended because of: {cost.stopped_because}.",
             style="dim",

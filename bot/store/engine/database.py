@@ -42,6 +42,8 @@ _REMEDIES: Final = {
     "no such table": "The database was made by another version; run: antiphon db upgrade.",
     "disk i/o error": "The disk failed or went away; check it, then start Antiphon again.",
     "no connection was free": "Try again in a moment; if it goes on, run fewer tasks over one database.",
+    "rejected ssl upgrade": "The PostgreSQL server does not encrypt: set ssl = on there, or write sslmode=disable.",
+    "certificate verify failed": "Name the file with the server's authority as sslrootcert of the database's address.",
 }
 _ELSEWHERE: Final = "Check the database, the disk or the network between, then start Antiphon again."
 
@@ -248,6 +250,25 @@ def check_there(place: Path | URL) -> None:
         raise missing(place)
 
 
+def check_no_folder(place: Path) -> None:
+    """Raise ``BadInput`` for a folder in the place of a SQLite file."""
+    if place.is_dir():
+        raise BadInput(
+            sentence("{where} is a folder, not a database.", where=str(place)),
+            remedy=sentence(
+                "Let desk.database in config.toml name a file in it, such as {example}.",
+                example=str(place / "antiphon.db"),
+            ),
+        )
+
+
 def connected(place: Path | URL, busy_seconds: float = 30.0) -> AsyncEngine:
-    """An engine over a SQLite file or a PostgreSQL address; nothing is connected yet."""
-    return sqlite.engine(place, busy_seconds) if isinstance(place, Path) else postgresql.engine(place, busy_seconds)
+    """An engine over a SQLite file or a PostgreSQL address; nothing is connected yet.
+
+    Raises:
+        BadInput: the file is a folder.
+    """
+    if isinstance(place, Path):
+        check_no_folder(place)
+        return sqlite.engine(place, busy_seconds)
+    return postgresql.engine(place, busy_seconds)

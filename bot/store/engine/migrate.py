@@ -65,7 +65,8 @@ def check_revision(connection: Connection) -> None:
     if is_known(found):
         raise StoreUnavailable(
             f"The database is at revision {found}; this version needs {wanted}.",
-            remedy="Run: antiphon db upgrade. It keeps a backup of a SQLite database first.",
+            remedy="Run: antiphon db upgrade. It keeps a backup of a SQLite database first; of PostgreSQL make one "
+            "before: antiphon db backup.",
         )
     raise StoreUnavailable(
         f"The database is at revision {found}, which this version does not know.",

@@ -5,14 +5,15 @@ Owns the settings of a connection and the words for the server's errors. Does no
 
 from __future__ import annotations
 
+import ssl
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import asyncpg
 from sqlalchemy import URL, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 
-from core.errors import AntiphonError, Conflict, NotAllowed, StoreUnavailable
+from core.errors import AntiphonError, BadSettings, Conflict, NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
 
 # What SQLAlchemy does not wrap: whatever the driver raises while it connects, and its protocol's words for a
@@ -22,6 +23,15 @@ _CONNECTIONS: Final = 10
 _LEAST_SECONDS: Final = 1.0  # 0 would tell PostgreSQL to wait for ever
 _IDLE_SECONDS: Final = 60
 """After this time the server ends a transaction whose process is frozen, and releases the locks that it holds."""
+
+_OPTIONS: Final = (
+    "host", "passfile", "port", "prepared_statement_cache_size", "ssl", "sslmode", "sslrootcert",
+    "target_session_attrs",
+)  # fmt: skip
+"""What may follow the ? of an address. ``sslmode`` and ``ssl`` mean the same, by libpq's and by the driver's name."""
+_SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+_SYSTEM: Final = "system"
+"""The value of ``sslrootcert`` for the authorities that this machine trusts anyway."""
 
 _STOPPED: Final = (
     "the server stops or starts just now",
@@ -62,6 +72,11 @@ def translated(err: BaseException) -> AntiphonError:
             sentence("The database refused the change: it breaks the constraint {name}.", name=name),
             remedy=sentence("Nothing was changed; reload and try again."),
         )
+    if isinstance(err, asyncpg.ClientConfigurationError):  # it is about the address and the files that it names
+        return StoreUnavailable(
+            sentence("The database does not answer: {reason}.", reason=str(err).rstrip(".")),
+            remedy=sentence("Correct {key}.", key="ANTIPHON__DESK__DATABASE_URL"),
+        )
     if state.startswith("22") or isinstance(err, ValueError):  # refused by the driver
         return NotAllowed(
             sentence("The database refused the change: a value has no place there."),
@@ -75,20 +90,73 @@ def _other(state: str) -> tuple[str, str]:
     return f"PostgreSQL reports {state}", "Look this SQLSTATE up in the server's log and its manual."
 
 
+def check_options(address: URL) -> None:
+    """Check what follows the ? of an address; ``BadSettings`` for what cannot be had. It names no password."""
+    unknown = sorted(set(address.query) - set(_OPTIONS))
+    if unknown:
+        raise BadSettings(
+            f"ANTIPHON__DESK__DATABASE_URL has an option that Antiphon does not take: {', '.join(unknown)}.",
+            remedy=f"Leave it out; these are taken: {', '.join(_OPTIONS)}.",
+        )
+    mode, authorities = _ssl_mode(address), address.query.get("sslrootcert")
+    if mode is not None and mode not in _SSL_MODES:
+        raise BadSettings(
+            "ANTIPHON__DESK__DATABASE_URL has an sslmode that does not exist.",
+            remedy=f"Write one of: {', '.join(_SSL_MODES)}.",
+        )
+    if authorities is not None:
+        _authorities(str(authorities))
+
+
+def ssl_options(address: URL) -> dict[str, str]:
+    """How the connection is encrypted, as the variables of PostgreSQL's own tools; nothing for what is not set."""
+    given = {"PGSSLMODE": _ssl_mode(address), "PGSSLROOTCERT": address.query.get("sslrootcert")}
+    return {name: str(value) for name, value in given.items() if value is not None}
+
+
+def _ssl_mode(address: URL) -> object:
+    return address.query.get("sslmode", address.query.get("ssl"))
+
+
+def _encryption(address: URL) -> dict[str, Any]:
+    """The same for the driver, which knows ``ssl`` alone: a mode, or what certificates are checked against.
+
+    As with libpq, to name the authorities makes ``require`` check the certificate.
+    """
+    mode, authorities = _ssl_mode(address), address.query.get("sslrootcert")
+    if authorities is not None and mode not in ("disable", "allow", "prefer", None):
+        context = _authorities(str(authorities))
+        context.check_hostname = mode == "verify-full" or authorities == _SYSTEM
+        return {"ssl": context}
+    return {} if mode is None else {"ssl": mode}
+
+
+def _authorities(file: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=None if file == _SYSTEM else file)
+    except OSError as err:  # ssl.SSLError is one
+        raise BadSettings(
+            f"The certificates of sslrootcert in ANTIPHON__DESK__DATABASE_URL cannot be read: {err.strerror or err}.",
+            remedy="Name a PEM file that Antiphon may read, or system.",
+        ) from err
+
+
 def engine(address: URL, busy_seconds: float, *, is_patient: bool = False) -> AsyncEngine:
     """An engine over a database; ``busy_seconds`` bounds the wait for a connection and for a lock.
 
     A statement may take twice as long, so that a lost network is noticed; with ``is_patient`` it has no limit.
     """
     seconds = max(busy_seconds, _LEAST_SECONDS)
+    plain = address.difference_update_query(("ssl", "sslmode", "sslrootcert"))
     return create_async_engine(
-        address.set(drivername="postgresql+asyncpg"),
+        plain.set(drivername="postgresql+asyncpg"),
         hide_parameters=True,
         pool_pre_ping=True,
         pool_size=_CONNECTIONS,
         max_overflow=0,
         pool_timeout=seconds,
-        connect_args={
+        connect_args=_encryption(address)
+        | {
             "timeout": seconds,
             "command_timeout": None if is_patient else 2 * seconds,
             "server_settings": {

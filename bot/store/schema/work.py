@@ -27,8 +27,8 @@ class JobRow(Base):
     """One piece of work. ``key`` says what it is, so that it is enqueued only once, however often it is asked for.
 
     A running job belongs to ``owner`` until ``lease_until``; ``attempts`` grows before work begins, and is the fence: a
-    worker that finishes must name the present attempt. ``excused`` counts the attempts that ended because their worker
-    was stopped, which is not the work's fault. ``started_at`` is when the last attempt began.
+    worker that finishes must name the present attempt. ``excused`` counts the attempts that ended through no fault of
+    the work: its worker was stopped, or the model was away. ``started_at`` is when the last attempt began.
     """
 
     __tablename__ = "jobs"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -25,12 +26,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.runtime.findings import Finding, finding_of
 from bot.store.engine import postgresql, sqlite
-from bot.store.engine.database import connected, translating
+from bot.store.engine.database import check_no_folder, connected, translating
 from bot.store.engine.migrate import check_revision, is_known, revision
 from core.errors import BadInput, StoreUnavailable
 
 SQLITE, POSTGRESQL = ".sqlite", ".pgdump"
 _TOOL_SECONDS: Final = 3600.0
+_DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
 _REVISION: Final = "SELECT version_num FROM alembic_version"
 
 
@@ -63,6 +65,7 @@ async def restore(file: Path, place: Path | URL, *, force: bool = False) -> str 
     """
     _check_kind(file, SQLITE if isinstance(place, Path) else POSTGRESQL)
     if isinstance(place, Path):
+        check_no_folder(place)
         return await asyncio.to_thread(_restore_sqlite, file, place, force)
     return await _restore_postgresql(file, place, force)
 
@@ -137,8 +140,18 @@ def _damaged(what: str) -> StoreUnavailable:
 
 
 def _check_kind(file: Path, ending: str) -> None:
-    if not file.is_file() or file.suffix != ending:
-        raise BadInput(f"{file} is no backup of such a database.", remedy=f"Give a file that ends with {ending}.")
+    if not file.exists():
+        raise BadInput(
+            f"There is no file {file}.", remedy="Correct the path; backup_folder of config.toml has backups."
+        )
+    if file.is_dir():
+        raise BadInput(f"{file} is a folder.", remedy=f"Name a backup in it: a file that ends with {ending}.")
+    if file.suffix != ending:
+        vendor = "SQLite" if ending == SQLITE else "PostgreSQL"
+        raise BadInput(
+            f"{file} is not a backup of a {vendor} database, which is what the settings name.",
+            remedy=f"Give a file that ends with {ending}, or correct desk.database or ANTIPHON__DESK__DATABASE_URL.",
+        )
 
 
 def _kept(make: Callable[[Path], None], folder: Path, ending: str) -> Path:
@@ -238,8 +251,16 @@ def _put_aside(place: Path) -> Path:
 # PostgreSQL
 
 
+def dump_command(place: URL, file: str) -> str:
+    """What somebody types for a backup of a PostgreSQL database that ``restore`` takes; it names no password."""
+    given = _libpq(place)
+    names = {"PGHOST": "--host", "PGPORT": "--port", "PGUSER": "--username", "PGDATABASE": "--dbname"}
+    where = [f"{option}={given[name]}" for name, option in names.items() if name in given]
+    return shlex.join(["pg_dump", *_DUMP, f"--file={file}{POSTGRESQL}", *where])
+
+
 def _dump_postgresql(place: URL, target: Path) -> None:
-    _run_tool("pg_dump", place, "--format=custom", "--no-owner", "--no-privileges", f"--file={target}")
+    _run_tool("pg_dump", place, *_DUMP, f"--file={target}")
 
 
 async def _restore_postgresql(file: Path, place: URL, force: bool) -> str | None:
@@ -308,6 +329,5 @@ def _libpq(place: URL) -> dict[str, str]:
         "PGUSER": place.username,
         "PGPASSWORD": place.password,
         "PGDATABASE": place.database,
-        "PGSSLMODE": place.query.get("sslmode") or place.query.get("ssl"),
     }
-    return {name: str(value) for name, value in given.items() if value}
+    return {name: str(value) for name, value in given.items() if value} | postgresql.ssl_options(place)

@@ -30,7 +30,7 @@ NEVER: Final = datetime.min.replace(tzinfo=UTC)
 class Job:
     """A piece of work that was taken; ``attempts`` is the fence that ``renew`` and ``finish`` must name.
 
-    ``excused`` of these attempts ended because their worker was stopped.
+    ``excused`` of these attempts do not count: their worker was stopped, or what all work needs was away.
     """
 
     id: str
@@ -263,7 +263,7 @@ async def retry(
     """Put a piece of work back, to be tried again; ``Conflict`` if somebody else took it over.
 
     Args:
-        is_excused: the attempt does not count, since only its worker was stopped.
+        is_excused: the attempt does not count: its worker was stopped, or what all work needs was away.
     """
     values = {
         "state": JobState.READY,

@@ -40,10 +40,13 @@ class Digest:
             streams, digest = await digest_at(session, last_line)
             row = {"slot": job.key, "streams": streams, "last_line": last_line, "sha256": digest, "at": session.moment}
             await insert_new(session, DigestRow, row, "slot")
-            return f"{streams} chains up to line {last_line}: {digest}"
+            return (
+                f"kept one hash over the {streams} chains of the audit log, up to line {last_line}, which shows later "
+                f"whether a whole chain is missing: {digest}"
+            )
 
         said = await self._database.run("keep the digest", work)
-        _LOG.info("audit digest of %s", said)
+        _LOG.info("audit digest: %s", said)
         return Done(said)
 
 

@@ -1,4 +1,4 @@
-"""Expiry: cases that nobody decided in time are closed; holds and first approvals that ran out are ended.
+"""Expiry: cases that nobody drafted or decided in time are closed; holds and first approvals that ran out are ended.
 
 Must never send, and never close a case that a person holds. Folded cases wait with the case that is decided for them
 (``bot.upkeep.chores.folded``).
@@ -9,18 +9,18 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, exists, or_, select, update
 
 from bot.store.cases.approvals import end_firsts
-from bot.store.cases.cases import transition
+from bot.store.cases.cases import DRAFT, transition
 from bot.store.engine.database import Database, Session
-from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, OutboxState
+from bot.store.schema import ApprovalRow, CaseRow, JobRow, JobState, OutboxRow, OutboxState
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import BATCH, Done, in_batches
 from core.i18n.sentences import sentence
 from core.moderation.approval import CaseState
 
-_WAITING: Final = (CaseState.CAPTURED, CaseState.QUEUED, CaseState.IN_REVIEW)
+_WAITING: Final = (CaseState.CAPTURED, CaseState.IN_REVIEW)
 _WITH_A_PERSON: Final = (CaseState.NEEDS_PERSON, CaseState.FAILED)
 
 
@@ -40,7 +40,8 @@ class Expiry:
     async def do(self, _: Job) -> Done:
         """Close what is due, and end the holds that ran out."""
         holds = await self._database.run("end holds", _end_holds)
-        drafts = await in_batches(self._database, "expire drafts", self._expire_drafts)
+        drafts = await in_batches(self._database, "expire what waits for a draft", self._expire_undrafted)
+        drafts += await in_batches(self._database, "expire drafts", self._expire_drafts)
         approvals = await in_batches(self._database, "expire approvals", _expire_approvals)
         firsts = await in_batches(self._database, "end first approvals", lambda session: end_firsts(session, BATCH))
         persons = await in_batches(self._database, "expire what needs a person", self._expire_persons)
@@ -48,6 +49,14 @@ class Expiry:
             f"{drafts} undecided, {approvals} approved too long ago, {persons} left by people, {holds} holds ended, "
             f"{firsts} left by a second person"
         )
+
+    async def _expire_undrafted(self, session: Session) -> int:
+        """Close cases by the age of their work, too: each attempt moves the case, and so makes it young again."""
+        before = session.moment - self._draft
+        own_work = JobRow.case_id == CaseRow.id, JobRow.kind == DRAFT, JobRow.state == JobState.READY
+        is_old = or_(CaseRow.updated_at <= before, exists().where(*own_work, JobRow.created_at <= before))
+        is_due = and_(CaseRow.state == CaseState.QUEUED, is_old)
+        return await _expire(session, is_due, sentence("no draft could be made in time"))
 
     async def _expire_drafts(self, session: Session) -> int:
         is_due = and_(CaseRow.state.in_(_WAITING), CaseRow.updated_at <= session.moment - self._draft)

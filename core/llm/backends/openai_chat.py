@@ -17,7 +17,7 @@ import openai
 import stamina
 from openai.types.chat import ChatCompletion
 
-from core.errors import ModelUnavailable
+from core.errors import ModelAway, ModelUnavailable
 from core.i18n.sentences import sentence
 from core.ports import Answer, Generation, Message
 
@@ -27,6 +27,8 @@ LIKELY_TOKENS: Final = 20
 LEAST_MASS: Final = 0.05
 CONNECT_SECONDS: Final = 5.0
 NO_KEY: Final = "none"
+_OVERLOADED: Final = frozenset({429, 502, 503, 504})
+"""Statuses of a server, or of a proxy before it, that takes no request for now."""
 Read = TypeVar("Read")
 
 
@@ -79,6 +81,7 @@ class ChatModel:
         asked for, one entry a token, and counted. That costs about 5 % of the decoding time on a CPU.
 
         Raises:
+            ModelAway: the server cannot be reached, is overloaded, or does not know the key or the model.
             ModelUnavailable: there is no usable answer within ``timeout_seconds``.
         """
         return await self._complete(_request(messages, how), _answer, timeout_seconds)
@@ -173,16 +176,16 @@ class ChatModel:
         address = self._base_url
         match err:
             case openai.APIConnectionError():
-                return ModelUnavailable(
+                return ModelAway(
                     sentence("The language model at {address} cannot be reached.", address=address), remedy=self._remedy
                 )
             case openai.AuthenticationError() | openai.PermissionDeniedError():
-                return ModelUnavailable(
+                return ModelAway(
                     sentence("The language model at {address} refuses the API key.", address=address),
                     remedy=sentence("Set {key}.", key=f"ANTIPHON__{self._section.upper()}__API_KEY"),
                 )
             case openai.NotFoundError():
-                return ModelUnavailable(
+                return ModelAway(
                     sentence(
                         "The language model at {address} does not know the model {model}.",
                         address=address,
@@ -202,7 +205,8 @@ class ChatModel:
                     remedy=sentence("If the prompt is too long, raise llm.context_tokens."),
                 )
             case openai.APIStatusError():
-                return ModelUnavailable(
+                kind = ModelAway if err.status_code in _OVERLOADED else ModelUnavailable
+                return kind(
                     sentence(
                         "The language model at {address} failed with status {status}.",
                         address=address,

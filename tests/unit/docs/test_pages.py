@@ -99,6 +99,13 @@ def test_readme_shows_the_recorded_run() -> None:
     assert sample.with_excerpt(readme, whole) == readme
 
 
+def test_readme_shows_the_whole_of_what_it_cost() -> None:
+    """However many lines it takes, and no note below it."""
+    cost = ["It took 4.1 s (no draft), and 20.0 s", "before that to load", "the models."]
+    whole = "\n".join(["In short, ", "╭─ Draft 1: ", "╰──", *cost, "Note: a note", "of two lines"])
+    assert sample.excerpt(whole).splitlines()[-3:] == cost
+
+
 def test_recorded_run_says_when_and_what_it_cost() -> None:
     """The shape that `antiphon draft` prints; no model runs here."""
     call, version, machine, *printed = sample.RECORD.read_text(encoding="utf-8").splitlines()

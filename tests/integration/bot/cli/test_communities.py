@@ -69,6 +69,17 @@ def test_from_shadow_mode_to_posting_and_back(terminal: Terminal) -> None:
     assert terminal.document("list")["communities"][0]["people"][0]["user"] == "17"
 
 
+def test_what_is_set_is_shown_without_a_switch(terminal: Terminal) -> None:
+    """To look changes nothing."""
+    before = terminal.document("show", COMMUNITY_ID)["history"]
+    for name in ("posting", "disclosure"):
+        found = terminal.run(name, COMMUNITY_ID)
+        assert (found.exit_code, found.stderr) == (0, "")
+        assert found.stdout == f"{COMMUNITY_ID}: posting off (shadow mode), disclosure on.\n"
+    assert terminal.document("show", COMMUNITY_ID)["history"] == before
+    assert "posting on, disclosure on." in terminal.run("posting", COMMUNITY_ID, "--on").stdout
+
+
 def test_the_notice_on_the_rules_is_worded_switched_off_and_left_to_the_project(terminal: Terminal) -> None:
     """What is set is shown by language; the record says which languages, and not a word of the notice."""
     projects = terminal.run("notice", COMMUNITY_ID)

@@ -9,15 +9,18 @@ import stat
 from pathlib import Path
 
 import pytest
+from sqlalchemy import URL
 from typer.testing import CliRunner, Result
 
 from adapters.sample.community import SampleCommunity
 from bot.cli import doctor
 from bot.cli.main import app
 from bot.compose.settings import load_settings
+from bot.store.engine.migrate import newest
 from core.errors import StoreUnavailable
 from tests.fakes.later_version import become_later
 from tests.fakes.machine.installation import flag_in
+from tests.fakes.machine.postgres import execute
 
 
 def _run(config: Path, *words: str) -> Result:
@@ -108,6 +111,71 @@ def test_a_mistyped_folder_is_no_new_database(config: Path, tmp_path: Path, word
     assert "desk.database" in refused.stderr
     assert "antiphon db upgrade" in refused.stderr
     assert not (tmp_path / "mistyped").exists()
+
+
+def test_a_backup_that_is_not_there_is_called_so(config: Path, tmp_path: Path) -> None:
+    """Not a wrong kind of file: the path is what must be corrected. A folder and another vendor's are told apart."""
+    (tmp_path / "backups").mkdir()
+    dump = tmp_path / "antiphon.pgdump"
+    dump.touch()
+    for given, message, remedy in (
+        (tmp_path / "missing.sqlite", "There is no file", "Correct the path"),
+        (tmp_path / "backups", "is a folder", "a file that ends with .sqlite"),
+        (dump, "is not a backup of a SQLite database", "ANTIPHON__DESK__DATABASE_URL"),
+    ):
+        refused = _run(config, "db", "restore", str(given))
+        assert refused.exit_code == 2, refused.output
+        assert message in refused.stderr
+        assert remedy in refused.stderr
+        assert str(given) in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("community", "list"),
+        ("db", "upgrade"),
+        ("db", "check"),
+        ("db", "backup"),
+        ("db", "restore", "--force", "{kept}"),
+    ],
+    ids=" ".join,
+)
+def test_a_folder_is_no_database(config: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """It is called so, and stays as it is; the remedy names a file in it."""
+    asyncio.run(flag_in(tmp_path))
+    assert _run(config, "db", "backup").exit_code == 0
+    (kept,) = (tmp_path / "backups").iterdir()
+    folder = tmp_path / "data"
+    folder.mkdir()
+    config.write_text(config.read_text().replace(f"{tmp_path}/antiphon.db", str(folder)))
+    refused = _run(config, *(word.format(kept=kept) for word in words))
+    assert refused.exit_code == 2, refused.output
+    assert f"{folder} is a folder, not a database" in refused.stderr
+    assert f"{folder}/antiphon.db" in refused.stderr
+    assert list(folder.iterdir()) == []
+
+
+def test_an_upgrade_of_postgresql_says_that_it_keeps_no_backup(
+    config: Path, tmp_path: Path, postgresql: URL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And how to make one, without the password."""
+    place = postgresql.set(database="of_an_upgrade", password="s3cret")
+    asyncio.run(execute(postgresql, "CREATE DATABASE of_an_upgrade"))
+    monkeypatch.setenv("ANTIPHON__DESK__DATABASE_URL", place.render_as_string(hide_password=False))
+    new = _run(config, "db", "upgrade")
+    assert new.exit_code == 0, new.output
+    assert "backup" not in new.output
+    before = newest()
+    become_later(monkeypatch, tmp_path)
+    done = _run(config, "db", "upgrade")
+    assert done.exit_code == 0, done.output
+    assert f"No backup was made: this is a PostgreSQL database, at revision {before}." in done.output
+    assert "antiphon db backup" in done.output
+    assert "pg_dump --format=custom" in done.output
+    assert f"--file=antiphon-{before}.pgdump" in done.output
+    assert "--dbname=of_an_upgrade" in done.output
+    assert "s3cret" not in done.output
 
 
 def test_a_mistyped_secret_is_no_new_secret(config: Path, tmp_path: Path) -> None:

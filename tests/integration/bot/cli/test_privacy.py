@@ -81,6 +81,17 @@ def test_export_writes_a_file(config: Path, flagged: Callable[[datetime], Flagge
     assert _run(config, *words, "sample/nowhere").exit_code == 2
 
 
+def test_run_once_says_what_it_did(config: Path, flagged: Callable[[datetime], FlaggedPost]) -> None:
+    """Each chore by its name; of the digest, what it is for."""
+    flagged(datetime.now(UTC))
+    done = _run(config, "schedule", "run-once")
+    assert done.exit_code == 0, done.output
+    assert "audit digest: done. Kept one hash over the " in done.stdout
+    assert "which shows later whether a whole chain is missing: " in done.stdout
+    assert "expiry: done. 0 undecided" in done.stdout
+    assert "T00:00:00Z" not in done.stdout
+
+
 def test_run_once_does_what_is_due(config: Path, flagged: Callable[[datetime], FlaggedPost]) -> None:
     """Once: a second time there is nothing to do."""
     flagged(datetime.now(UTC) - timedelta(hours=25))

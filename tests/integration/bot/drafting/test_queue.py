@@ -221,9 +221,25 @@ async def test_a_failed_attempt_is_tried_again_three_times_in_all(
 async def test_where_one_attempt_is_all_the_reason_is_said_as_it_is(database: Database, desk: Desk, case: Case) -> None:
     """Somebody sits before the screen and waits: there is no later."""
     queue = DraftQueue(database, "worker", max_attempts=1)
-    await queue.fail(await take(queue), "The model is away.")
+    await queue.fail(await take(queue), "The model is away.", is_away=True)
     assert (await reasons(desk, case))[-1] == "The model is away."
     assert await state(desk, case) is CaseState.NEEDS_PERSON
+
+
+async def test_a_model_that_is_away_costs_a_case_no_attempt(
+    desk: Desk, queue: DraftQueue, case: Case, clock: FakeClock
+) -> None:
+    """However long it is away; the pauses grow to ten minutes, and are half of that at least."""
+    for _ in range(8):
+        await queue.fail(await take(queue), "The model is away.", is_away=True)
+        clock.advance(600)
+    await queue.fail(await take(queue), "The model is away.", is_away=True)
+    clock.advance(299)
+    assert await queue.take() is None
+    clock.advance(301)
+    taken = await take(queue)
+    assert (taken.job.attempts, taken.job.tries) == (10, 1)
+    assert (await reasons(desk, case))[-1] == "drafting, attempt 1"
 
 
 async def test_a_stopped_worker_costs_a_case_no_attempt(desk: Desk, queue: DraftQueue, case: Case) -> None:

@@ -16,14 +16,17 @@ from bot.drafting.worker import Worker
 from bot.runtime.faults import installed
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
-from core.errors import AntiphonError, BadAnswer, BadInput, ModelUnavailable, StoreUnavailable
+from bot.upkeep.chores.expiry import Expiry
+from core.errors import AntiphonError, BadAnswer, BadInput, ModelAway, ModelUnavailable, StoreUnavailable
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
+from tests.fakes.desk.chores import NOW
 from tests.fakes.desk.people import MODERATOR, SECRET, settle
 from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, drafting, last_reason, state_of, worker_of
 from tests.fakes.machine.clock import FakeClock
 
-AWAY = ModelUnavailable("The model is not there.", remedy="Start it.")
+AWAY = ModelAway("The model is not there.", remedy="Start it.")
+SLOW = ModelUnavailable("The model did not answer in time.", remedy="Allow more.")
 
 
 # Engines that fail
@@ -59,24 +62,67 @@ async def test_an_engine_that_lacks_something_is_asked_again(
     assert await state_of(desk, case) is CaseState.IN_REVIEW
 
 
-async def test_a_model_that_stays_away_is_asked_three_times(
+async def test_a_case_outlives_a_model_that_is_away(
     worker: Worker, desk: Desk, case: Case, engine: ToldEngine, clock: FakeClock
 ) -> None:
-    """Then a person is, who reads what is missing."""
+    """Nothing of an outage is held against the case, which is drafted when the model is back."""
     engine.fault = AWAY
+    for _ in range(10):
+        assert await worker.step()
+        assert await state_of(desk, case) is CaseState.QUEUED
+        clock.advance(600)
+    engine.fault = None
+    assert await worker.step()
+    assert await state_of(desk, case) is CaseState.IN_REVIEW
+
+
+async def test_a_case_that_waits_for_a_model_expires_in_its_time(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine, clock: FakeClock, database: Database
+) -> None:
+    """Attempts, each of which moves the case, do not make it younger."""
+    engine.fault = AWAY
+    for _ in range(24):
+        assert await worker.step()
+        await Expiry(database, draft_hours=24).do(NOW)
+        assert await state_of(desk, case) is CaseState.QUEUED
+        clock.advance(3600)
+    await Expiry(database, draft_hours=24).do(NOW)
+    assert await state_of(desk, case) is CaseState.EXPIRED
+    assert await last_reason(desk, case) == "no draft could be made in time"
+    assert not await worker.step()
+
+
+async def test_other_drafts_do_not_wait_for_a_model_that_stays_away(
+    worker: Worker, desk: Desk, in_review: Case, engine: ToldEngine, clock: FakeClock
+) -> None:
+    """The moderator who asked for them gets the earlier ones back."""
+    await desk.decisions.redraft(in_review.id, in_review.version, OTHER_CLAIM, MODERATOR)
+    engine.fault = AWAY
+    for _ in range(3):
+        clock.advance(10_000)
+        assert await worker.step()
+    assert await state_of(desk, in_review) is CaseState.IN_REVIEW
+    assert (await last_reason(desk, in_review)).endswith("The earlier drafts are still there.")
+
+
+async def test_a_model_that_is_too_slow_is_asked_three_times(
+    worker: Worker, desk: Desk, case: Case, engine: ToldEngine, clock: FakeClock
+) -> None:
+    """It may be the post: a person is asked then, who reads what is missing."""
+    engine.fault = SLOW
     for _ in range(3):
         assert await worker.step()
         clock.advance(10_000)
     assert not await worker.step()
     assert len(engine.claims) == 3
     assert await state_of(desk, case) is CaseState.NEEDS_PERSON
-    assert str(AWAY) in await last_reason(desk, case)
+    assert str(SLOW) in await last_reason(desk, case)
 
 
 async def test_a_worker_whose_model_is_away_rests_before_the_next_case(
     queue: DraftQueue, desk: Desk, engine: ToldEngine
 ) -> None:
-    """An outage must not use up the attempts of everything that waits."""
+    """In an outage not everything that waits is begun, and moved, once a second."""
     for message in ("101", "102", "103"):
         await desk.intake.flag(SampleCommunity().flag(message, "mill_pond"))
     engine.fault = AWAY

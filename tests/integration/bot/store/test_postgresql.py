@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 
 import asyncpg
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import URL, exc, text
 
+from bot.compose.settings import DeskSettings, Settings
+from bot.store.engine import postgresql as postgresql_parts
 from bot.store.engine.database import Database, Session, translating
-from core.errors import NotAllowed, StoreUnavailable
+from bot.store.engine.postgresql import check_options, ssl_options
+from core.errors import BadSettings, NotAllowed, StoreUnavailable
 from tests.fakes.desk.decisions import execute, one_row
 from tests.fakes.desk.people import SECRET
 from tests.fakes.desk.traces import all_said
@@ -26,6 +31,12 @@ async def of_postgresql(postgresql: URL) -> AsyncIterator[URL]:
     """A PostgreSQL database of its own, with our tables."""
     async with new_database(postgresql) as address:
         yield address
+
+
+@pytest.fixture
+def of_an_address() -> URL:
+    """An address that is only looked at."""
+    return URL.create("postgresql", "u", "s3cret", "db.example.org", 5432, "antiphon")
 
 
 async def test_a_postgresql_that_may_lose_commits_is_refused(of_postgresql: URL, postgresql: URL) -> None:
@@ -148,3 +159,58 @@ async def test_a_value_that_postgresql_cannot_keep_is_not_quoted(of_postgresql: 
             await database.run("keep", work)
         assert CANARY not in all_said(caught.value)
     await database.close()
+
+
+@pytest.mark.parametrize("query", [{"sslmode": "disable"}, {"sslmode": "prefer"}, {"ssl": "allow"}])
+async def test_an_address_may_say_how_to_encrypt(of_postgresql: URL, query: dict[str, str]) -> None:
+    """By libpq's name, which hosts of databases hand out, or by the driver's."""
+    address = of_postgresql.update_query_dict(query)
+    check_options(address)
+    database = await Database.open(address, secret=SECRET, busy_seconds=2)
+    await database.close()
+    assert ssl_options(address) == {"PGSSLMODE": next(iter(query.values()))}
+
+
+async def test_a_server_that_does_not_encrypt_is_told(of_postgresql: URL) -> None:
+    """What asks for encryption is never served without."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(8)  # the protocol's request for encryption, and its "no"
+        writer.write(b"N")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1") as server:
+        port = server.sockets[0].getsockname()[1]
+        address = URL.create("postgresql", "u", "p", "127.0.0.1", port, "d", {"sslmode": "require"})
+        with pytest.raises(StoreUnavailable, match="rejected SSL upgrade") as caught:
+            await Database.open(address, secret=SECRET, busy_seconds=2)
+    assert "sslmode=disable" in caught.value.remedy
+
+
+def test_named_authorities_make_the_certificate_count(of_an_address: URL) -> None:
+    """As with libpq: those that all trust vouch for names, so that the name is checked, too."""
+    for mode in ("require", "verify-ca", "verify-full"):
+        named = of_an_address.update_query_dict({"sslmode": mode, "sslrootcert": "system"})
+        made = postgresql_parts._encryption(named)["ssl"]
+        assert (made.verify_mode, made.check_hostname) == (ssl.CERT_REQUIRED, True)
+    assert postgresql_parts._encryption(of_an_address) == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "message", "remedy"),
+    [
+        ({"sslmode": "on"}, "sslmode that does not exist", "verify-full"),
+        ({"channel_binding": "require"}, "does not take: channel_binding", "sslmode"),
+        ({"sslmode": "verify-full", "sslrootcert": "/nowhere.pem"}, "cannot be read: No such file", "PEM"),
+    ],
+)
+def test_what_an_address_may_not_ask_for_is_told(
+    of_an_address: URL, query: dict[str, str], message: str, remedy: str
+) -> None:
+    """In our words, before anything is connected; no error repeats the password."""
+    asked = of_an_address.update_query_dict(query).render_as_string(hide_password=False)
+    with pytest.raises(BadSettings, match=message) as caught:
+        _ = Settings(desk=DeskSettings(database_url=SecretStr(asked))).database_place
+    assert remedy in caught.value.remedy
+    assert "s3cret" not in str(caught.value)

@@ -40,6 +40,7 @@ async def test_a_case_that_nobody_drafts_expires_with_its_work(
     clock.advance(DAY)
     await Expiry(database).do(NOW)
     assert (await desk.queries.case(case.id)).state is CaseState.EXPIRED
+    assert (await desk.queries.history(case.id))[-1].reason == "no draft could be made in time"
     assert await queue.take() is None
 
 

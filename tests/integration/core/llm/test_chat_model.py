@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import ModelUnavailable
+from core.errors import ModelAway, ModelUnavailable
 from core.llm.backends.openai_chat import ChatModel
 from core.ports import Generation, Message
 
@@ -174,6 +174,19 @@ async def test_choose_without_log_probabilities(server: FakeServer, model: ChatM
 
 
 @pytest.mark.parametrize(
+    ("status", "kind"),
+    [(status, ModelAway) for status in (401, 403, 404, 429, 502, 503, 504)]
+    + [(status, ModelUnavailable) for status in (400, 500)],
+)
+async def test_a_status_says_whether_anybody_gets_an_answer(
+    server: FakeServer, model: ChatModel, status: int, kind: type[ModelUnavailable]
+):
+    """What is refused for everybody is not held against the post; what may be the post's fault is."""
+    server.fails(status)
+    assert type(await refusal(model)) is kind
+
+
+@pytest.mark.parametrize(
     ("status", "error", "message", "remedy"),
     [
         (401, {}, "refuses the API key", "ANTIPHON__LLM__API_KEY"),
@@ -229,6 +242,7 @@ async def test_refused_connection_names_the_address():
         await chat.close()
     assert url in err.message
     assert err.remedy == "Run: vllm serve m"
+    assert isinstance(err, ModelAway)
 
 
 async def test_model_that_the_server_lists_is_known(server: FakeServer, model: ChatModel):

@@ -67,3 +67,12 @@ def test_severity_is_said_with_its_scale(console: Console) -> None:
     show_suggestion(console, replace(made, reading=replace(made.reading, severity=None)))
     assert "How severe: 2 of 5, moderate (1 is mild, 5 calls for violence)" in shown(console)
     assert "How severe: not known" in shown(console)
+
+
+def test_the_loading_of_the_models_is_told_beside_the_draft(console: Console) -> None:
+    """Who waited half a minute must not read that it took four seconds; a moment is not told."""
+    made = suggestion_for(SampleCommunity().flag("103", "mill_pond"))
+    show_suggestion(console, made, loading_seconds=20.34)
+    assert "), and 20.3 s before that to load the models. The model was asked" in shown(console)
+    show_suggestion(console, made, loading_seconds=0.3)
+    assert shown(console).count("to load the models") == 1
