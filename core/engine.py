@@ -14,18 +14,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from core.cards.bank import LANGUAGES, Card, cards_on, changed, general_cards
-from core.cards.own import with_own_cards, with_own_stereotypes
+from core.cards.bank import LANGUAGES, Card
+from core.cards.own import with_own_stereotypes
 from core.cards.routing import Router, shipped_router
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
 from core.models import (
     Action,
     Brief,
-    Claim,
     Cost,
     Draft,
-    Evidence,
     FlaggedPost,
     Intent,
     Progress,
@@ -38,13 +36,14 @@ from core.request import Request
 from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.readers import Readers
-from core.scoring.rewards import BUILT_IN, Scorers, in_words, missing
+from core.scoring.rewards import BUILT_IN, Scorers
+from core.scoring.unscored import note_of_missing
+from core.stages.arguing.arguing import Arguing, Argument
+from core.stages.arguing.evidence import far_from
 from core.stages.assessing import MAX_DRAFTS, Assessor, argues
 from core.stages.candidates import Candidate
-from core.stages.claims import propose_claims, vote
-from core.stages.evidence import far_from, find_evidence, summarise, write_queries
 from core.stages.gist import with_gist
-from core.stages.judge import LEADING, judge, ranked
+from core.stages.judge import LEADING, judge, ranked, why_first
 from core.stages.judge_formats import Judge, JudgeFormat
 from core.stages.kinds.notice import with_notice
 from core.stages.kinds.support import Supporter, led_by
@@ -56,8 +55,6 @@ from core.stages.signals import Signals, check_text, read_signals
 from core.stages.unread import STOPPED, without_a_model
 from core.wording.targets.groups import undisguised
 
-MOST_CHARACTERS_BESIDE = 1_000
-"""The longest post whose claims are written beside its reading."""
 _TRIED_FIRST = 4
 OnProgress = Callable[[Progress], None]
 T = TypeVar("T")
@@ -115,24 +112,6 @@ class Engine:
         return without_a_model(request.post, request.profile, expected=expected, language=language)
 
 
-@dataclass(frozen=True, slots=True)
-class _EarlyClaims:
-    """Claims that were written during the reading, for the cards that most likely answer the post."""
-
-    cards: list[Card]
-    claims: Noted[list[Claim]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Argument:
-    """What the drafts argue: the brief, all claims (the brief holds the first), the queries and the cards."""
-
-    brief: Brief
-    claims: list[Claim]
-    queries: list[str]
-    cards: list[Card]
-
-
 class _Run:
     """The state of one suggestion on its way through the stages.
 
@@ -175,6 +154,17 @@ class _Run:
         own_order = request.voice.intents != tuple(Intent)
         is_open = engine.writer.is_larger or request.profile.is_published_loop
         self.leading = () if is_open else request.voice.intents if own_order else LEADING
+        self.arguing = Arguing(
+            self.open_post,
+            self.model,
+            engine.readers,
+            engine.evidence,
+            engine.writer,
+            claim=request.claim,
+            sources=request.sources,
+            prepared=request.prepared,
+            own=request.cards,
+        )
 
     async def suggest(self) -> Suggestion:
         signals = self.signals
@@ -183,7 +173,7 @@ class _Run:
             await self._first_draft(likely)
         try:
             async with asyncio.TaskGroup() as group:
-                early = group.create_task(self._early_claims(likely))
+                early = group.create_task(self.arguing.early(likely))
                 reading = await self._read()
                 self._report("reading", reading.implied_meaning or reading.reason, reading)
                 if not self.request.wants_drafts(reading, signals):
@@ -194,7 +184,7 @@ class _Run:
             first = failed.exceptions[0]
             raise first from first.__cause__
         await self._first_draft(reading)
-        argument = await self._argue(self._writable(reading), early.result())
+        argument = self._noting(await self.arguing.argue(self._writable(reading), early.result(), self._report))
         assessor = self._assessor(argument.brief, argument.cards)
         search = await self._search(assessor).run()
         drafts = led_by(await self._support(reading), await self._rank(search.found, assessor), MAX_DRAFTS)
@@ -216,11 +206,11 @@ class _Run:
         """Show a prepared draft with evidence before the model is asked for one, unless a draft is shown already."""
         if self.shown or reading.target_group is None or reading.language is None:
             return
-        cards = self._cards(reading)
+        cards = self.arguing.cards(reading)
         if not cards:
             return
         claim = next((card.claim for card in cards if card.claim), "")
-        evidence = await self._evidence([self.open_post.text], reading, claim, cards)
+        evidence = await self.arguing.evidence([self.open_post.text], reading, claim, cards)
         assessor = self._assessor(Brief(self.open_post, reading, claim, tuple(evidence.value)), cards)
         start = compose(assessor.brief, cards, self.request.voice.intents, self.chance)
         await self._show(await assessor.best(start[:_TRIED_FIRST]), assessor)
@@ -230,24 +220,6 @@ class _Run:
         found = self._noting(await with_gist(reading, text, self.engine.router, self.signals, larger))
         own, embedder = self.request.cards, self.engine.readers.embedder
         return await asyncio.to_thread(with_own_stereotypes, found, text, own, embedder, (sure,) if sure else ())
-
-    def _cards(self, reading: Reading) -> list[Card]:
-        """What answers the post: the cards on its stereotypes, and last those for any post about the group.
-
-        The card whose argument a person chose comes first.
-        """
-        language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
-        found = [card for name in reading.stereotypes for card in cards_on(name, language)]
-        cards = changed([*found, *general_cards(group, language)], language, self.request.prepared)
-        cards = with_own_cards(cards, self.request.cards, reading.stereotypes, language)
-        return sorted(cards, key=lambda card: self.request.claim not in {card.claim, card.argument})
-
-    async def _evidence(
-        self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[Card]
-    ) -> Noted[list[Evidence]]:
-        """The facts that the cards rest on, and what else bears on the claim."""
-        searched, named = (self.engine.evidence, self.request.sources), [card.fact for card in cards if card.fact]
-        return await find_evidence(queries, reading, claim, *searched, list(dict.fromkeys(named)))
 
     def _writable(self, reading: Reading) -> Reading:
         """Complete the reading for drafts that a person forces: a language to write in and a group to stand up for."""
@@ -263,53 +235,6 @@ class _Run:
                 sentence("reading: no target group was recognised; the drafts stand up for people in general")
             )
         return replace(reading, language=language, target_group=group)
-
-    async def _early_claims(self, likely: Reading | None) -> _EarlyClaims | None:
-        """Write claims while the post is read.
-
-        Two answers at the same time take less time than one after the other. A long post is the exception: reading it
-        takes longer than writing, and the advice should not wait for the claims.
-        """
-        is_long = len(self.open_post.text) > MOST_CHARACTERS_BESIDE
-        if is_long or likely is None or likely.target_group is None or likely.language is None:
-            return None
-        cards = self._cards(likely)
-        return _EarlyClaims(cards, await self._claims(likely.language, cards)) if cards else None
-
-    async def _argue(self, reading: Reading, early: _EarlyClaims | None) -> _Argument:
-        """Stages 2 and 3: a counter-claim and the evidence for it. ``early`` is used if it is for the same cards."""
-        cards = self._cards(reading)
-        fits = early is not None and early.cards == cards
-        claims = self._noting(early.claims if early and fits else await self._claims(reading.language or "en", cards))
-        claim = claims[0].text if claims else ""
-        self._report("claims", claim)
-        proposed = [claim.text for claim in claims]
-        queries = self._noting(await write_queries(self.open_post, reading, proposed, self.model))
-        found = self._noting(await self._evidence(queries, reading, claim, cards))
-        evidence = self._noting(await summarise(found, self.model))
-        self._report("evidence", ", ".join(passage.source.publisher for passage in evidence) or "none")
-        return _Argument(Brief(self.open_post, reading, claim, tuple(evidence)), claims, queries, cards)
-
-    async def _claims(self, language: str, cards: Sequence[Card]) -> Noted[list[Claim]]:
-        """Counter-claims, the winner of the vote first. A claim that a person chose is the only one.
-
-        Where cards answer the post, the model that ships is not asked in a profile without a judge: people wait, and
-        what it writes aims less well than they do.
-        """
-        if self.request.claim:
-            return Noted([Claim(self.request.claim, None)], [])
-        count, profile = self.request.profile.claims, self.request.profile
-        is_answered = any(not card.stereotype.is_general for card in cards)
-        asks_model = self.engine.writer.is_larger or bool(profile.verdicts) or not is_answered
-        asks_model = asks_model and not profile.is_one_call
-        readers = self.engine.readers
-        proposed = await propose_claims(
-            self.open_post, language, cards, self.model, readers, count, asks_model=asks_model
-        )
-        if not asks_model:
-            return Noted([Claim(text, None) for text in proposed.value], proposed.notes)
-        voted = await vote(self.open_post, proposed.value, self.model)
-        return Noted(voted.value, [*proposed.notes, *voted.notes])
 
     def _assessor(self, brief: Brief, cards: Sequence[Card]) -> Assessor:
         voice = self.request.voice
@@ -346,18 +271,18 @@ class _Run:
         """Stage 5: the judge's tournament among the best, and at most four drafts."""
         entrants = await assessor.entrants(pool, self.request.profile.judge_candidates)
         judged = self._noting(await judge(entrants, assessor.brief, self.judge))
-        unscored = missing([candidate.scores for candidate in judged])
-        self.degraded += [
-            sentence("rewards: no draft has a score for {reward}; it is unverified", reward=in_words(name))
-            for name in unscored
-        ]
+        if unscored := note_of_missing([assessor.unscored(candidate) for candidate in judged]):
+            self.degraded.append(unscored)
         is_published = self.request.profile.is_published_loop
         far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
-        best = ranked(judged, far=far, by_judge_alone=is_published, leading=self.leading)[:MAX_DRAFTS]
+        found = ranked(judged, far=far, by_judge_alone=is_published, leading=self.leading)
+        best, why = found[:MAX_DRAFTS], why_first(found, MAX_DRAFTS, far=far, by_judge_alone=is_published)
         if self.request.claim and best and not any(argues(candidate.scores) for candidate in best):
             self.degraded.append(sentence("claims: no draft argues the claim that was chosen"))
         self._report("judge", f"{self.budget.judge_calls} comparisons")
         drafts = [assessor.draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
+        if why:
+            drafts[0] = replace(drafts[0], reasons=(why, *drafts[0].reasons))
         reading = assessor.brief.reading
         notice = self.request.voice.notice_in(assessor.brief.language)
         return self._noting(with_notice(drafts, best, reading, notice, self.engine.writer))
@@ -400,7 +325,7 @@ class _Run:
     def _suggestion(
         self,
         reading: Reading,
-        argument: _Argument | None = None,
+        argument: Argument | None = None,
         drafts: Sequence[Draft] = (),
         *,
         rounds: int = 0,

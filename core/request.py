@@ -12,7 +12,7 @@ from core.cards.bank import UNCHANGED, Changes
 from core.cards.own import OwnCard
 from core.llm.profiles import Profile
 from core.models import Action, FlaggedPost, Intent, Reading
-from core.stages.evidence import ANY_SOURCES, Sources
+from core.stages.arguing.evidence import ANY_SOURCES, Sources
 from core.stages.reading import is_debatable
 from core.stages.signals import Signals
 

@@ -37,14 +37,21 @@ ProfileOption = Annotated[
     typer.Option(
         "--profile",
         metavar="NAME",
-        help="How much work a suggestion may cost: quick (45 s at most: few drafts, improved in four rounds), live "
-        "(90 s: first drafts at once, no judge), standard (3 min: more drafts, rewrites, a judge), thorough (10 min: "
-        "twice the rounds), paper (1 h: the loop as published, every pair judged), one-call (60 s: one question to the "
-        "model, to compare with). If not given, profile of config.toml.",
+        help="How long a suggestion may take: quick (45 s), live (90 s), standard (3 min, with a judge), thorough "
+        "(10 min), paper (1 h, the loop as published) or one-call (60 s, the model asked once). If not given, profile "
+        "of config.toml, which describes them.",
     ),
 ]
 LanguageOption = Annotated[
     str, typer.Option("--language", metavar="CODE", help="en, es, it or eu; detected if not given.")
+]
+
+WarmOption = Annotated[
+    bool,
+    typer.Option(
+        "--warm/--no-warm",
+        help="Whether the models stay loaded for the next call, in a process that ends by itself.",
+    ),
 ]
 
 

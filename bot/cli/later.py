@@ -1,7 +1,7 @@
 """Commands that are named at once and loaded when they are called.
 
 Owns how the list of commands is shown without their modules, which take seconds to load, and what all of them have
-alike: ``-h``, flags that look like flags, and a hint where a text was not put in quotation marks.
+alike: ``-h``, flags and arguments without the name of a type, and a hint where a text was not put in quotation marks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, ClassVar, Final
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
 HELP_NAMES: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
@@ -98,9 +98,15 @@ class OneText(TyperCommand):
 
 
 def _plain(command: Any, ctx: Any) -> None:
-    """Let flags be shown without a type: rich would print ``--json <bool>``, as if a value had to follow."""
+    """Show flags and arguments without a type: rich would print ``--json <bool>``, as if a value had to follow."""
     for option in command.get_params(ctx):
         if isinstance(option, TyperOption) and option.is_flag and option.metavar is None:
             option.metavar = ""
+        if isinstance(option, TyperArgument):
+            option.display_type_rich = _no_type  # type: ignore[method-assign]  # it has no option for that
     for below in getattr(command, "commands", {}).values():
         _plain(below, ctx)
+
+
+def _no_type(ctx: Any) -> None:
+    """What an argument's type is called: its name says it."""

@@ -103,7 +103,7 @@ def export(
         str, typer.Option("--community", metavar="COMMUNITY", help="As PLATFORM/NAME, such as discord/1234.")
     ],
     file: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
-    how: Annotated[Format, typer.Option("--format", help="csv or jsonl.")] = Format.CSV,
+    how: Annotated[Format, typer.Option("--format", metavar="FORMAT", help="csv or jsonl.")] = Format.CSV,
     is_identified: Annotated[
         bool, typer.Option("--identified", help="Add the places of posts and the names of moderators.")
     ] = False,

@@ -30,6 +30,7 @@ def worker(
         int | None,
         typer.Option(
             "--slots",
+            metavar="NUMBER",
             min=1,
             max=64,
             help="How many cases to draft at once; if not given, drafts_at_once of config.toml.",

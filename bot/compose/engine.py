@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from core.llm.backends.prompt_cache import warm
 from core.llm.backends.toxicity import DetoxifyScorer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
-from core.ports import LanguageModel, Message
+from core.ports import EvidenceSource, LanguageModel, Message
 from core.scoring.readers.pooling import Pooling, pooling_of
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import Scorers
@@ -248,8 +248,15 @@ def _tell_nobody(what: str, done: int, total: int) -> None:
 
 
 @asynccontextmanager
-async def open_engine(settings: Settings, on_preparing: OnPreparing | None = None) -> AsyncIterator[Engine]:
+async def open_engine(
+    settings: Settings,
+    on_preparing: OnPreparing | None = None,
+    on_knowledge: Callable[[EvidenceSource], Awaitable[None]] | None = None,
+) -> AsyncIterator[Engine]:
     """The engine over the configured model and the knowledge base.
+
+    Args:
+        on_knowledge: is called when the knowledge base can be searched, and ends before the language model is loaded.
 
     Raises:
         ModelUnavailable: the weights cannot be had or loaded.
@@ -258,6 +265,8 @@ async def open_engine(settings: Settings, on_preparing: OnPreparing | None = Non
     embedder = open_embedder(settings)
     knowledge, readers = open_knowledge(settings, embedder), Readers.load(embedder)
     await asyncio.to_thread(knowledge.warm)  # a missing model must be noticed before anything is asked
+    if on_knowledge is not None:
+        await on_knowledge(knowledge)
     scorers = await open_scorers(settings)
     async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
         yield Engine(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from core.errors import BadInput
 from core.i18n.sentences import sentence
-from core.stages.claims import fault_of
+from core.stages.arguing.claims import fault_of
 from core.wording.text import clean
 
 MAX_CHARACTERS = 300

@@ -27,7 +27,7 @@ from core.llm.profiles import Profile
 from core.models import FlaggedPost, Priority, Suggestion, Wish
 from core.moderation.community.policy import CommunityPolicy
 from core.request import Request, Voice
-from core.stages.evidence import Sources
+from core.stages.arguing.evidence import Sources
 
 _MOST_EARLIER: Final = 12
 """How many earlier drafts the next ones must differ from; they come four at a time."""

@@ -1,20 +1,20 @@
 """What makes a draft good: CoARL's reward, F2RL's rewards, and the one weighted sum that the loop climbs.
 
 Owns the scorers over the built-in models, which of them a configured one replaces, and the weights. An unknown score is
-``None``; it is left out of the sum and never guessed.
+``None``; it is left out of the sum and never guessed (``core.scoring.unscored`` says why it is missing).
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from core.errors import ModelUnavailable, ScorerUnavailable
-from core.i18n.sentences import sentence
+from core.i18n.sentences import Sentence, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief, Scores
@@ -209,24 +209,20 @@ async def argument_quality(brief: Brief, text: str, model: MeteredModel) -> floa
 
 async def evaluate(
     brief: Brief, texts: Sequence[str], scorers: Sequence[Scorer], weights: Mapping[str, float] = WEIGHTS
-) -> tuple[list[Scores], list[str]]:
-    """The rewards of each text that need no call of the model, and which scorers failed.
+) -> tuple[list[Scores], dict[str, Sentence]]:
+    """The rewards of each text that need no call of the model, and a note on each scorer that failed, by its score.
 
     Factuality follows later, for the best candidates, and so does argument quality where no scorer is configured for
     it.
     """
-    columns, failed = dict[str, list[float | None]](), list[str]()
+    columns, failed = dict[str, list[float | None]](), dict[str, Sentence]()
     for scorer in scorers:
         try:
             columns[scorer.name] = await scorer.score(brief, texts)
         except ScorerUnavailable as err:
             columns[scorer.name] = [None] * len(texts)
-            failed.append(
-                sentence(
-                    "rewards: some drafts have no score for {reward} ({why})",
-                    reward=in_words(scorer.name),
-                    why=err.message,
-                )
+            failed[scorer.name] = sentence(
+                "rewards: some drafts have no score for {reward} ({why})", reward=in_words(scorer.name), why=err.message
             )
     rows: list[dict[str, Any]] = [
         {name: _rounded(values[row]) for name, values in columns.items()} for row in range(len(texts))
@@ -244,36 +240,6 @@ def with_total(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> Scores
     weight = sum(weights[name] for name in known)
     total = 10 * sum(weights[name] * value for name, value in known.items()) / weight
     return replace(scores, total=round(total, 3), parts=len(known))
-
-
-def unscored(scores: Scores, brief: Brief, readers: Readers, *, asks_judge: bool) -> dict[str, str]:
-    """Why each score that a draft lacks is missing, by its name."""
-    language = brief.reading.language
-    unread = sentence("the reader of drafts does not know the language")
-    unlike = sentence("the embedding model does not know the language")
-    is_unread, is_unlike = not readers.drafts.knows(language), language not in readers.embedder.languages
-    broken = sentence("it was not scored")
-    why = {
-        "total": sentence("no reward could be computed"),
-        "argument_quality": sentence("no scorer is configured, and the model was not asked or did not answer"),
-        "factuality": sentence("it states nothing that the evidence was compared with"),
-        "faithfulness_claim": unlike if is_unlike else broken if brief.claim else sentence("there is no claim"),
-        "faithfulness_evidence": unlike
-        if is_unlike
-        else broken
-        if brief.evidence
-        else sentence("there is no evidence"),
-        "judge": sentence("it was not compared") if asks_judge else sentence("the profile asks no judge"),
-        "judge_spread": sentence("it was not compared in both orders"),
-    }
-    why |= dict.fromkeys(("stance", "non_toxicity", "fit", "faithfulness_post"), unread if is_unread else broken)
-    return {name: reason for name, reason in why.items() if getattr(scores, name) is None}
-
-
-def missing(scores: Sequence[Scores]) -> list[str]:
-    """The names of the rewards that are missing from all drafts."""
-    names = [field.name for field in fields(Scores) if field.name in WEIGHTS]
-    return [name for name in names if scores and all(getattr(row, name) is None for row in scores)]
 
 
 def in_words(reward: str) -> str:

@@ -36,7 +36,8 @@ from core.scoring.readers.asking import FAULTS, LargeReader, fault_share
 from core.scoring.readers.pooling import Pooling, Question, read_by, shipped
 from core.scoring.readers.readers import Readers
 from core.scoring.receipts import factuality, verify, warnings_of
-from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, unscored, with_total
+from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
+from core.scoring.unscored import Circumstances, Missing, unanswered, unscored, why_in_words
 from core.stages.candidates import Candidate
 from core.stages.judge import best_of_each_intent, seeded
 from core.wording.reading_level.reading_level import hard_to_read
@@ -89,6 +90,7 @@ class Assessor:
     def __post_init__(self) -> None:
         self._by = self.larger or LargeReader(self.model, shipped())
         self.prepared = prepared_sentences(self.cards)
+        self._failed = set[str]()
         self.without_receipt = self.prepared - in_need_of_source(self.cards, self.brief.language)
 
     async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -107,7 +109,8 @@ class Assessor:
             return []
         passed = await self._checked(passed, context)
         scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
-        self.notes += failed
+        self.notes += failed.values()
+        self._failed |= failed.keys()
         is_read = self.readers.drafts.knows(self.brief.language)
         kept = list[Candidate]()
         for candidate, scores in zip(passed, scored, strict=True):
@@ -214,13 +217,15 @@ class Assessor:
             candidate.text, self.brief, self.without_receipt, model, self.readers.embedder, inference=self.inference
         )
         self.notes += whole
-        quality = candidate.scores.argument_quality  # from a configured scorer, or an earlier call
+        quality, no_quality = candidate.scores.argument_quality, candidate.no_quality  # known, or from an earlier call
         if quality is None and model and (self._by.pooling.is_larger or model.budget.profile.verdicts):
             quality = await argument_quality(self.brief, candidate.text, model)
+            no_quality = unanswered(model.budget) if quality is None else None
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
         doubts = (candidate.doubt, *candidate.doubts) if candidate.doubt else candidate.doubts
         warnings = (*doubts, *warnings_of(receipts), *_cautions(receipts, self.brief.evidence))
-        return replace(candidate, scores=with_total(scores, self.weights), receipts=receipts, warnings=warnings)
+        scores = with_total(scores, self.weights)
+        return replace(candidate, scores=scores, receipts=receipts, warnings=warnings, no_quality=no_quality)
 
     async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
         """The ``count`` best candidates, finished; for each with an unsupported sentence another one is added.
@@ -280,10 +285,23 @@ class Assessor:
             language=self.brief.language,
             writer=None if candidate.is_prepared else self.writer.model,
             reasons=tuple(self._reasons(candidate)),
-            unscored=unscored(
-                candidate.scores, self.brief, self.readers, asks_judge=bool(self.model.budget.profile.verdicts)
-            ),
+            unscored={name: why_in_words(why) for name, why in self.unscored(candidate).items()},
         )
+
+    def unscored(self, candidate: Candidate) -> dict[str, Missing]:
+        """Why each score that a candidate lacks is missing, by its name."""
+        known = Circumstances(
+            asks_judge=bool(self.model.budget.profile.verdicts),
+            states_fact=bool(candidate.receipts),
+            is_overruled=candidate.is_heard,
+            quality=candidate.no_quality or self._unasked_quality(),
+            failed=self._failed,
+        )
+        return unscored(candidate.scores, self.brief, self.readers, known)
+
+    def _unasked_quality(self) -> Missing | None:
+        """Why the argument quality is missing where no model was asked: a configured scorer gave none."""
+        return Missing.LANGUAGE if any(scorer.name == "argument_quality" for scorer in self.scorers) else None
 
     def _answers(self, candidate: Candidate) -> str | None:
         """The gist of the stereotype that a draft answers, where that is known."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from core.cards.bank import Card
 from core.models import Intent, ReadBy, Receipt, Scores, Verdict
 from core.scoring.readers.readers import DraftSigns
+from core.scoring.unscored import Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Candidate:
     before any receipt (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language
     that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader
     would refuse it, while a larger model has still to be asked; ``is_heard``: that model was asked. ``read_by``: whose
-    word this is.
+    word this is. ``no_quality``: why no model told how well it argues, where one was to.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Candidate:
     read_by: ReadBy = ReadBy.RULES
     card: Card | None = field(default=None, compare=False)
     stands_in: bool = False
+    no_quality: Missing | None = None
 
     @property
     def is_unsupported(self) -> bool:

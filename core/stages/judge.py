@@ -1,19 +1,20 @@
 """Stage 5: which drafts are compared, and the order that follows.
 
-Owns the tournament among the best drafts and their final order. Without an answer a draft gets no score.
+Owns the tournament among the best drafts, their final order and why the first leads. Without an answer a draft gets no
+score.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from statistics import fmean
 from typing import Final
 
 from core.errors import ModelUnavailable
-from core.i18n.sentences import sentence
+from core.i18n.sentences import Sentence, sentence
 from core.models import Brief, Intent
 from core.stages.candidates import Candidate
 from core.stages.judge_formats import HIGHEST, Comparison, Judge
@@ -143,6 +144,45 @@ def ranked(
     judge did not score every candidate, since its marks are lower than the rewards. In the published algorithm only
     the judge decides.
     """
+    order = _order(candidates, far, by_judge_alone=by_judge_alone)
+    found = sorted(candidates, key=order)
+    sure = [candidate for candidate in found if not candidate.is_doubted]
+    preferred = (candidate for intent in leading for candidate in sure if candidate.intent is intent)
+    first = next(preferred, next(iter(sure), None))
+    return [first, *(candidate for candidate in found if candidate is not first)] if first else found
+
+
+def why_first(
+    found: Sequence[Candidate], shown: int, *, far: frozenset[str] = frozenset(), by_judge_alone: bool = False
+) -> Sentence | None:
+    """Why the first draft stands above one with a higher total, in a sentence; ``None`` where none has a higher one.
+
+    Args:
+        found: the candidates, as ``ranked`` sorted them by the same ``far`` and ``by_judge_alone``.
+        shown: how many of them are shown; it is told of no others.
+    """
+    first = found[0] if found else None
+    highest = max(found[:shown], key=lambda candidate: candidate.energy, default=None)
+    if first is None or highest is None or highest.energy <= first.energy:
+        return None
+    order = _order(found, far, by_judge_alone=by_judge_alone)
+    if highest.is_doubted and not first.is_doubted:
+        return sentence("It stands above one with a higher score: nobody doubts it.")
+    if order(first) > order(highest):
+        return sentence("It stands above one with a higher score: a reply of its kind serves best as the first.")
+    if first.stands_in is not highest.stands_in:
+        return sentence("It stands above one with a higher score: it was written for this post.")
+    if first.last != highest.last:
+        return sentence("It stands above one with a higher score: there is less doubt about it.")
+    if order(first)[2] is not order(highest)[2]:
+        return sentence("It stands above one with a higher score, whose evidence may be beside the point.")
+    return sentence("It stands above one with a higher score: the judge prefers it.")
+
+
+def _order(
+    candidates: Sequence[Candidate], far: frozenset[str], *, by_judge_alone: bool
+) -> Callable[[Candidate], tuple[bool, int, bool, float]]:
+    """By what candidates are sorted: what sends each down, whether its evidence is far, and its mark."""
     all_judged = all(candidate.scores.judge is not None for candidate in candidates)
 
     def order(candidate: Candidate) -> tuple[bool, int, bool, float]:
@@ -153,8 +193,4 @@ def ranked(
         is_far = any(receipt.evidence_id in far for receipt in candidate.receipts)
         return *candidate.last, is_far, -(fmean(marks) if marks else 0.0)
 
-    found = sorted(candidates, key=order)
-    sure = [candidate for candidate in found if not candidate.is_doubted]
-    preferred = (candidate for intent in leading for candidate in sure if candidate.intent is intent)
-    first = next(preferred, next(iter(sure), None))
-    return [first, *(candidate for candidate in found if candidate is not first)] if first else found
+    return order

@@ -1,14 +1,13 @@
 """``antiphon check`` and ``antiphon read``: what the rules and the small readers say of a reply, and of a post.
 
-Owns the two commands, their rows and documents. ``core.scoring.checking`` judges, as it judges drafts and edits. No
-language model is loaded, and nothing is kept.
+Owns the two commands, how they score and what they show; ``jobs`` reads what they are given. ``core.scoring.checking``
+judges, as it judges drafts and edits. No language model is loaded, and nothing is kept.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -16,25 +15,23 @@ from typing import Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from bot.cli.command import EXIT_NO_DRAFT, EXIT_WRONG_CALL, JsonOption, LanguageOption, err, given, out, run_to_exit
+from bot.cli.command import EXIT_NO_DRAFT, EXIT_WRONG_CALL, JsonOption, LanguageOption, err, out, run_to_exit
+from bot.cli.drafting.jobs import BadRow, Job, jobs_of, language_of, passages_of, refuse_both, require, text_of
 from bot.cli.later import OneText
-from core.errors import BadInput
-from core.models import Evidence, ReadBy
+from core.models import ReadBy
 from core.scoring.checking import (
     CheckedSentence,
     Level,
     check_reply,
     context_for,
-    evidence_of,
     read_drafts,
     sentences_of,
 )
 from core.scoring.readers.readers import DraftReader, DraftSigns, PostReader, PostSigns, shipped_drafts, shipped_posts
-from core.stages.signals import check_text
-from core.wording.language import NAMES, detect, name_of
+from core.wording.language import detect, name_of
 from core.wording.targets.groups import groups_named
 from core.wording.targets.slurs import slurs_in
-from core.wording.text import MAX_POST_CHARACTERS, words
+from core.wording.text import words
 
 _STYLES: Final = {Level.REFUSED: "bold red", Level.WARNED: "bold yellow", Level.FINE: "bold green"}
 _SHOWN: Final = 0.5
@@ -43,25 +40,6 @@ BatchOption = Annotated[
 ]
 
 app = typer.Typer()
-
-
-@dataclass(frozen=True)
-class Job:
-    """One row: a post, a reply for ``check``, and what is known of them."""
-
-    id: str
-    post: str
-    reply: str
-    language: str | None
-    evidence: tuple[Evidence, ...]
-
-
-@dataclass(frozen=True)
-class BadRow:
-    """A row that could not be read: its line, what is wrong and what to do."""
-
-    line: int
-    error: str
 
 
 @app.command(cls=OneText)
@@ -84,15 +62,16 @@ def check(
     """Say whether a reply may stand under a post: refused, warned of or fine, why, and the evidence for it."""
 
     async def work() -> int:
-        passages = () if evidence is None else _passages(evidence)
+        passages = () if evidence is None else passages_of(evidence)
         if batch is None:
-            _require(post, "post", "antiphon check POST REPLY")
-            _require(reply, "reply", "antiphon check POST REPLY")
-            found = _check(Job("", _post(post), _reply(reply), _language(language), passages))
+            require(post, "post", "antiphon check POST REPLY")
+            require(reply, "reply", "antiphon check POST REPLY")
+            texts = (text_of(post, "post"), text_of(reply, "reply"))
+            found = _check(Job("", *texts, language_of(language), passages))
             _show_one(found, as_json=as_json, show=_show_checked)
             return EXIT_NO_DRAFT if found["level"] == Level.REFUSED else 0
-        _refuse_both(post, batch)
-        jobs, bad = _jobs(batch, language, passages, needs_reply=True)
+        refuse_both(post, batch)
+        jobs, bad = jobs_of(batch, language, passages, needs_reply=True)
         return _finish([_check(job) for job in jobs], bad, "checked", _show_checked, as_json=as_json)
 
     run_to_exit(work)
@@ -111,11 +90,12 @@ def read(
 
     async def work() -> int:
         if batch is None:
-            _require(post, "post", "antiphon read POST")
-            _show_one(_read(Job("", _post(post), "", _language(language), ())), as_json=as_json, show=_show_read)
+            require(post, "post", "antiphon read POST")
+            job = Job("", text_of(post, "post"), "", language_of(language), ())
+            _show_one(_read(job), as_json=as_json, show=_show_read)
             return 0
-        _refuse_both(post, batch)
-        jobs, bad = _jobs(batch, language, (), needs_reply=False)
+        refuse_both(post, batch)
+        jobs, bad = jobs_of(batch, language, (), needs_reply=False)
         return _finish([_read(job) for job in jobs], bad, "read", _show_read, as_json=as_json)
 
     run_to_exit(work)
@@ -285,111 +265,6 @@ def _show_read(found: Mapping[str, Any]) -> None:
 
 def _line(*parts: tuple[str, str]) -> None:
     out().print(Text.assemble(*parts), soft_wrap=True)
-
-
-def _post(argument: str) -> str:
-    text = given(argument)
-    _check_length(text, "post")
-    return text
-
-
-def _reply(argument: str) -> str:
-    text = given(argument)
-    _check_length(text, "reply")
-    return text
-
-
-def _require(text: str, what: str, call: str) -> None:
-    if not text:
-        raise BadInput(f"The {what} is missing.", remedy=f"Call it as {call}, or name a file with --batch.")
-
-
-def _refuse_both(post: str, batch: Path) -> None:
-    if post:
-        raise BadInput(f"There is a post beside --batch {batch}.", remedy="Leave one of them out.")
-
-
-def _language(code: str) -> str | None:
-    if code and code not in NAMES:
-        raise BadInput(f"Antiphon does not read the language {code!r}.", remedy=f"It reads: {', '.join(NAMES)}.")
-    return code or None
-
-
-def _jobs(
-    batch: Path, language: str, evidence: tuple[Evidence, ...], *, needs_reply: bool
-) -> tuple[list[Job], list[BadRow]]:
-    """The rows of a file that can be read, and those that cannot, by their lines."""
-    given_language = _language(language)
-    jobs, bad = list[Job](), list[BadRow]()
-    lines = given("-").splitlines() if str(batch) == "-" else _text(batch).splitlines()
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                jobs.append(_job(line, number, given_language, evidence, needs_reply=needs_reply))
-            except BadInput as fault:
-                bad.append(BadRow(number, str(fault)))
-    if not jobs and not bad:
-        raise BadInput(f"{batch} holds no rows.", remedy="Give one JSON object a line, with post and reply.")
-    return jobs, bad
-
-
-def _job(line: str, number: int, language: str | None, evidence: tuple[Evidence, ...], *, needs_reply: bool) -> Job:
-    fields = ("post", "reply") if needs_reply else ("post",)
-    remedy = f"Write one JSON object a line, with {' and '.join(fields)} as texts."
-    try:
-        row = json.loads(line)
-    except ValueError as err_:
-        raise BadInput("It is not JSON.", remedy=remedy) from err_
-    if not isinstance(row, dict):
-        raise BadInput("It is not a JSON object.", remedy=remedy)
-    for name in fields:
-        text = row.get(name)
-        if not isinstance(text, str):
-            raise BadInput(f"The field {name!r} is missing or not a text.", remedy=remedy)
-        _check_length(text, name)
-    code = row.get("language") or language
-    passages = row.get("evidence")
-    return Job(
-        str(row.get("id", number)),
-        row["post"],
-        row.get("reply", "") if needs_reply else "",
-        _language(str(code)) if code else None,
-        evidence if passages is None else _evidence(passages),
-    )
-
-
-def _check_length(text: str, name: str) -> None:
-    if name == "post":
-        check_text(text)
-    elif len(text) > MAX_POST_CHARACTERS:
-        raise BadInput(f"The reply has {len(text):,} characters.", remedy=f"Pass {MAX_POST_CHARACTERS:,} at most.")
-
-
-def _passages(path: Path) -> tuple[Evidence, ...]:
-    """The passages of a JSON file: one object, a list, or one object a line."""
-    text = _text(path)
-    try:
-        rows = json.loads(text)
-    except ValueError:
-        try:
-            rows = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError as err_:
-            raise BadInput(
-                f"{path} is not JSON.", remedy="Write one object with a text a line, or a list of them."
-            ) from err_
-    return _evidence(rows)
-
-
-def _evidence(rows: object) -> tuple[Evidence, ...]:
-    each = rows if isinstance(rows, list) else [rows]
-    return tuple(evidence_of(row, str(place)) for place, row in enumerate(each, start=1))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as err_:
-        raise BadInput(f"{path} cannot be read ({type(err_).__name__}).", remedy="Name a text file in UTF-8.") from err_
 
 
 @cache

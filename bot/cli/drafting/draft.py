@@ -23,6 +23,7 @@ from bot.cli.command import (
     JsonOption,
     LanguageOption,
     ProfileOption,
+    WarmOption,
     counted,
     err,
     given,
@@ -76,13 +77,7 @@ def draft(
         typer.Option("--claim", metavar="SENTENCE", help="The claim to argue, in your words; no vote is held."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Draft even where a reply is advised against.")] = False,
-    is_warm: Annotated[
-        bool,
-        typer.Option(
-            "--warm/--no-warm",
-            help="Whether the models stay loaded for the next draft, in a process that ends by itself.",
-        ),
-    ] = True,
+    is_warm: WarmOption = True,
     as_json: JsonOption = False,
     config: ConfigOption = None,
     is_schema: Annotated[
@@ -92,8 +87,9 @@ def draft(
 ) -> None:
     """Draft replies to one post.
 
-    What is said of the post has a severity from 1 (mild contempt) to 5 (a call for violence). Each draft has a score
-    from 0 to 10 overall, made of shares from 0 to 1: whether it opposes the post, argues, is not toxic, and so on.
+    The post gets a severity from 1 (mild contempt) to 5 (a call for violence).
+
+    Each draft gets a score from 0 to 10. It is made of others: does it oppose the post, is it not toxic, and so on?
     """
     del is_schema  # its callback has done the work
 

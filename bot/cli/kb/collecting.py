@@ -29,7 +29,13 @@ EXIT_REFUSED: Final = 1
 _SHOWN_LEFT_OUT = 10
 
 GroupOption = Annotated[
-    list[TargetGroup] | None, typer.Option("--target", help="Only for this target group; can be given more than once.")
+    list[TargetGroup] | None,
+    typer.Option(
+        "--target",
+        metavar="GROUP",
+        help="Only for this target group: women, people of colour, persons with disabilities, migrants, Muslims, Jews, "
+        "LGBT persons or other; can be given more than once.",
+    ),
 ]
 
 
@@ -40,9 +46,11 @@ def add_to(kb: typer.Typer) -> None:
 
 
 def build(
-    source: Annotated[str, typer.Option("--source", help="un, eurlex, fra or folder.")],
-    folder: Annotated[Path | None, typer.Option("--folder", help="For --source folder: where the files are.")] = None,
-    since: Annotated[int, typer.Option("--since", help="Published in this year or later.")] = 2000,
+    source: Annotated[str, typer.Option("--source", metavar="SOURCE", help="un, eurlex, fra or folder.")],
+    folder: Annotated[
+        Path | None, typer.Option("--folder", metavar="FOLDER", help="For --source folder: where the files are.")
+    ] = None,
+    since: Annotated[int, typer.Option("--since", metavar="YEAR", help="Published in this year or later.")] = 2000,
     target: GroupOption = None,
     refetch: Annotated[bool, typer.Option("--refetch", help="Fetch again what is there, to find changes.")] = False,
     as_json: JsonOption = False,
@@ -90,18 +98,36 @@ def build(
 
 
 def add(
-    file: Annotated[Path, typer.Argument(help="A PDF, HTML, DOCX, TXT or JSONL file.")],
-    title: Annotated[str | None, typer.Option("--title", help="What it is called; else the file is asked.")] = None,
-    publisher: Annotated[
-        str | None, typer.Option("--publisher", help="Who published it; else the file is asked.")
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A PDF, HTML, DOCX, TXT or JSONL file.")],
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TITLE", help="What it is called; else the file is asked.")
     ] = None,
-    url: Annotated[str | None, typer.Option("--url", help="Where people can open it, if it is on the web.")] = None,
-    year: Annotated[int | None, typer.Option("--year", help="When it was published; else the file is asked.")] = None,
-    language: Annotated[str | None, typer.Option("--language", help="ISO 639-1; detected if not given.")] = None,
-    jurisdiction: Annotated[str | None, typer.Option("--jurisdiction", help="Where it holds, such as ES.")] = None,
-    licence: Annotated[str | None, typer.Option("--licence", help="The terms under which it may be used.")] = None,
+    publisher: Annotated[
+        str | None, typer.Option("--publisher", metavar="NAME", help="Who published it; else the file is asked.")
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="ADDRESS", help="Where people can open it, if it is on the web.")
+    ] = None,
+    year: Annotated[
+        int | None, typer.Option("--year", metavar="YEAR", help="When it was published; else the file is asked.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", metavar="CODE", help="ISO 639-1; detected if not given.")
+    ] = None,
+    jurisdiction: Annotated[
+        str | None, typer.Option("--jurisdiction", metavar="CODE", help="Where it holds, such as ES.")
+    ] = None,
+    licence: Annotated[
+        str | None, typer.Option("--licence", metavar="TERMS", help="The terms under which it may be used.")
+    ] = None,
     expires: Annotated[
-        datetime | None, typer.Option("--expires", formats=["%Y-%m-%d"], help="The last day on which it is used.")
+        datetime | None,
+        typer.Option(
+            "--expires",
+            metavar="DATE",
+            formats=["%Y-%m-%d"],
+            help="The last day on which it is used, such as 2027-12-31.",
+        ),
     ] = None,
     target: GroupOption = None,
     config: ConfigOption = None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
-from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, err, given, out
+from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, WarmOption, err, given, out
 from bot.cli.kb.collecting import GroupOption
 from bot.cli.kb.collecting import add_to as add_collecting
 from bot.cli.kb.output import counted, manifest, print_document, progress_bar, run, show_table, write_rows
@@ -25,32 +25,41 @@ if TYPE_CHECKING:
 
 kb = typer.Typer(help="The knowledge base: search it, collect documents, accept what is served.", no_args_is_help=True)
 
-Ids = Annotated[list[str], typer.Argument(help="Ids, or numbers of `kb waiting`; `kb export` lists all.")]
+Ids = Annotated[
+    list[str], typer.Argument(metavar="DOCUMENT", help="Ids, or numbers of `kb waiting`; `kb export` lists all.")
+]
 
 _COUNTED: Final = {"quarantined": "waiting", "superseded": "replaced"}
 
 
 @kb.command()
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for; - reads it from standard input.")],
-    limit: Annotated[int, typer.Option("--limit", min=1, max=20, help="How many passages at most.")] = 5,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for; - reads it from standard input.")],
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="NUMBER", min=1, max=20, help="How many passages at most.")
+    ] = 5,
     target: GroupOption = None,
-    since: Annotated[int | None, typer.Option("--since", help="Published in this year or later.")] = None,
+    since: Annotated[
+        int | None, typer.Option("--since", metavar="YEAR", help="Published in this year or later.")
+    ] = None,
     publisher: Annotated[
-        list[str] | None, typer.Option("--publisher", help="Only by this publisher; can be given more than once.")
+        list[str] | None,
+        typer.Option("--publisher", metavar="NAME", help="Only by this publisher; can be given more than once."),
     ] = None,
     language: Annotated[
-        list[str] | None, typer.Option("--language", help="Only in this language; can be given more than once.")
+        list[str] | None,
+        typer.Option("--language", metavar="CODE", help="Only in this language; can be given more than once."),
     ] = None,
+    is_warm: WarmOption = True,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
     """Search the knowledge base."""
 
     async def work(settings: Settings) -> int:
+        from bot.cli.kb.searching import search_by_models
         from bot.cli.terminal.render import show_evidence
         from bot.cli.terminal.report import evidence_document
-        from bot.compose.engine import open_embedder, open_knowledge
         from core.ports import EvidenceQuery
         from core.wording.text import clean
 
@@ -61,8 +70,7 @@ def search(
         group = groups[0] if len(groups) == 1 else None
         narrowed = tuple(publisher or ()), tuple(language or ())
         asked = EvidenceQuery((text,), text, group, limit, groups, since, *narrowed)
-        knowledge = open_knowledge(settings, open_embedder(settings))
-        found = await knowledge.search(asked)
+        found = await search_by_models(settings, config, asked, is_warm=is_warm)
         for note in found.notes:
             err().print(Text(note, style="yellow"), soft_wrap=True)
         if as_json:
@@ -155,7 +163,9 @@ def _after_verify(faults: int, *, repair: bool) -> str:
 
 @kb.command()
 def export(
-    file: Annotated[Path | None, typer.Argument(help="A .csv or .jsonl file; standard output if not given.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A .csv or .jsonl file; standard output if not given.")
+    ] = None,
     config: ConfigOption = None,
 ) -> None:
     """Write the manifest: a row for each document, with its file, licence and hash."""

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from bot.compose.library import OpenLibrary
     from bot.compose.settings import Settings
 
-SourceOption = Annotated[str, typer.Option("--source", help="Only from this source.")]
+SourceOption = Annotated[str, typer.Option("--source", metavar="SOURCE", help="Only from this source.")]
 Named = Annotated[
-    list[str] | None, typer.Argument(help="Numbers of `kb waiting`, or documents' ids.", show_default=False)
+    list[str] | None,
+    typer.Argument(metavar="DOCUMENT", help="Numbers of `kb waiting`, or documents' ids.", show_default=False),
 ]
-AllOf = Annotated[str, typer.Option("--source", help="All documents of this source that wait.")]
+AllOf = Annotated[str, typer.Option("--source", metavar="SOURCE", help="All documents of this source that wait.")]
 
 _READ_AT_ONCE: Final = 20
 _WORDS: Final = {
@@ -102,7 +103,9 @@ def waiting(source: SourceOption = "", as_json: JsonOption = False, config: Conf
 
 
 def show(
-    document: Annotated[str, typer.Argument(help="A document's id, its number, or a passage as receipts show it.")],
+    document: Annotated[
+        str, typer.Argument(metavar="DOCUMENT", help="A document's id, its number, or a passage as receipts show it.")
+    ],
     text: Annotated[bool, typer.Option("--text", help="The whole text, not only its beginning.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -178,7 +181,8 @@ def _show_text(paragraphs: Sequence[str], named: str, *, whole: bool) -> None:
 
 
 def diff(
-    document: Annotated[str, typer.Argument(help="A document's id, or its number.")], config: ConfigOption = None
+    document: Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's id, or its number.")],
+    config: ConfigOption = None,
 ) -> None:
     """Show what the waiting revision of a document adds and drops."""
 
@@ -235,11 +239,12 @@ async def _decide(settings: Settings, documents: Sequence[str], source: str, sta
 
 
 def trust(
-    source: Annotated[str, typer.Argument(help="un, eurlex, fra or folder.")],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="un, eurlex, fra or folder.")],
     level: Annotated[
         Trust,
         typer.Argument(
-            help="low: its passages come last. normal. high: new documents are accepted unless they look suspicious."
+            metavar="LEVEL",
+            help="low: its passages come last. normal. high: new documents are accepted unless they look suspicious.",
         ),
     ],
     config: ConfigOption = None,

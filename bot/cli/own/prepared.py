@@ -89,8 +89,23 @@ def add(
         typer.Argument(metavar="TEXT", help="The reply, in quotation marks: one or two sentences that state no fact."),
     ],
     language: Language,
-    group: Annotated[TargetGroup, typer.Option("--group", help="Whom the post attacks.")],
-    intent: Annotated[Intent, typer.Option("--intent", help="The kind of reply.")],
+    group: Annotated[
+        TargetGroup,
+        typer.Option(
+            "--group",
+            metavar="GROUP",
+            help="Whom the post attacks: women, people of colour, persons with disabilities, migrants, Muslims, Jews, "
+            "LGBT persons or other.",
+        ),
+    ],
+    intent: Annotated[
+        Intent,
+        typer.Option(
+            "--intent",
+            metavar="INTENT",
+            help="The kind of reply: informative, empathetic, questioning, denouncing or positive.",
+        ),
+    ],
     stereotype: AboutStereotype = "",
     reason: Reason = "",
     config: ConfigOption = None,

@@ -5,10 +5,11 @@ Owns which code a sentence of the engine has. A code is never given another mean
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Final
 
 from core.i18n.sentences import Sentence
+from core.models import Scores
 
 OTHER: Final = "other"
 """The code of a sentence that has none of its own yet."""
@@ -61,7 +62,7 @@ CODES: Final = {
     "reading: whether the post is {what} was not asked ({why})": "reading_not_asked",
     "receipts: a fact was checked as a whole, not triplet by triplet ({why})": "fact_checked_as_whole",
     "receipts: the model of inference failed ({why})": "inference_failed",
-    "rewards: no draft has a score for {reward}; it is unverified": "score_missing",
+    "rewards: no draft has these scores: {scores}": "score_missing",
     "rewards: some drafts have no score for {reward} ({why})": "score_partly_missing",
     "rewards: the model of argument quality could not be loaded ({why}); the language model is used": (
         "argument_scorer_unavailable"
@@ -76,15 +77,20 @@ CODES: Final = {
     "support: what the model wrote was dropped ({fault})": "support_dropped",
 }
 """The code of each sentence, by its template; the word before the colon is the stage."""
+_SCORES: Final = tuple(score.name for score in fields(Scores))
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a stage could not do: a code, the sentence, and the stage."""
+    """What a stage could not do: a code, the sentence, and the stage.
+
+    ``missing_scores``: for each score that the sentence misses, the code of the reason.
+    """
 
     code: str
     message: str
     stage: str
+    missing_scores: dict[str, str] = field(default_factory=dict)
 
 
 def note_of(said: str) -> Note:
@@ -94,4 +100,6 @@ def note_of(said: str) -> Note:
     if not colon or " " in stage:
         stage, message = "engine", str(said)
     end = "" if message.endswith((".", "!", "?")) else "."
-    return Note(code, f"{message[:1].upper()}{message[1:]}{end}", stage)
+    values = said.values if isinstance(said, Sentence) else {}
+    missing = {name: str(values[name]) for name in _SCORES if name in values}
+    return Note(code, f"{message[:1].upper()}{message[1:]}{end}", stage, missing)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.cli.terminal.notes import CODES, OTHER, note_of
 from core.models import Action, Evidence, Intent, Kind, Origin, ReadBy, Suggestion, TargetGroup, Verdict
+from core.scoring.unscored import Missing
 
 VERSION: Final = "antiphon/draft/1"
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -161,6 +162,7 @@ class NotePart(_Part):
     code: Annotated[str, Field(json_schema_extra={"enum": sorted({*CODES.values(), OTHER})})]
     message: Annotated[str, Field(description="The same for people, with the reason.")]
     stage: Annotated[str, Field(description="The part of the engine that says so.")]
+    missing_scores: Annotated[dict[str, Missing], Field(description="Of score_missing: why, by the score's name.")]
 
 
 class DraftDocument(_Part):

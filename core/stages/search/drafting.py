@@ -20,8 +20,8 @@ from core.llm.prompting import load_prompt, quoted
 from core.models import Brief, Intent
 from core.ports import Generation
 from core.scoring.gates import MAX_SENTENCES
+from core.stages.arguing.evidence import far_from
 from core.stages.candidates import Candidate
-from core.stages.evidence import far_from
 from core.stages.outcomes import Noted
 from core.wording.language import detect, name_of
 from core.wording.text import join, sentences

@@ -1,7 +1,7 @@
 """Wordings by language: what refuses or leaks, credits a source, denies, or states something checkable.
 
 Owns the lists beside this file (one ``<language>.toml`` for each language that Antiphon writes) and their reading.
-``core.scoring.gates`` and ``core.stages.claims`` decide what follows from a find.
+``core.scoring.gates`` and ``core.stages.arguing.claims`` decide what follows from a find.
 """
 
 from __future__ import annotations

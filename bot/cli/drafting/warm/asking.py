@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Final, TypeVar
 
 from bot.cli.drafting.warm.place import (
     PROJECT,
@@ -30,6 +30,7 @@ from bot.cli.drafting.warm.place import (
 )
 from bot.compose.settings import Settings
 from core.models import Progress, Suggestion
+from core.ports import EvidenceQuery, Found
 from core.request import Request
 
 _FIRST_SECONDS: Final = 15.0
@@ -40,11 +41,13 @@ _SILENT_SECONDS: Final = 20.0
 _CONNECT_SECONDS: Final = 3.0
 _START_SECONDS: Final = 20.0
 _LOOK_SECONDS: Final = 0.05
+_ANOTHER: Final = "What answers in the place of the process that keeps the models loaded is another program."
 STARTING: Final = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from bot.cli.drafting.warm.process import main; main()"
 )
 """An installation's parts are known to its own command alone, so that the process is told where they are."""
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+AnswerT = TypeVar("AnswerT", Suggestion, Found)
 
 
 class NoneWarmError(Exception):
@@ -70,21 +73,51 @@ async def suggest(
         NoneWarmError: none answers. Nothing was done.
         AntiphonError: as ``Engine.suggest`` and ``open_engine`` raise.
     """
+    return await _answered(settings, config, request, Suggestion, on_start, on_preparing, on_progress)
+
+
+async def search(
+    settings: Settings, config: Path | None, query: EvidenceQuery, *, on_start: Callable[[], None]
+) -> Found:
+    """What the knowledge base holds, asked of the process that has its models; the language model is not waited for.
+
+    Args:
+        config: the settings file that the command was given.
+        on_start: is told that a process is started, which loads the models.
+
+    Raises:
+        NoneWarmError: none answers.
+        AntiphonError: as the search and the opening of the knowledge base raise.
+    """
+    return await _answered(settings, config, query, Found, on_start, lambda *_: None, lambda _: None)
+
+
+async def _answered(
+    settings: Settings,
+    config: Path | None,
+    question: Request | EvidenceQuery,
+    kind: type[AnswerT],
+    on_start: Callable[[], None],
+    on_preparing: Callable[[str, int, int], None],
+    on_progress: Callable[[Progress], None],
+) -> AnswerT:
     key = key_of(settings)
     try:
         path = socket_of(own_folder())
     except OSError as err:
         raise NoneWarmError(f"The models cannot be kept loaded ({err}).") from err
-    said = await _ask(path, Ask(key, request), on_preparing, on_progress)
+    said = await _ask(path, Ask(key, question), on_preparing, on_progress)
     if said is None:
         on_start()
         await _start([] if config is None else [str(config)], path)
-        said = await _ask(path, Ask(key, request), on_preparing, on_progress)
+        said = await _ask(path, Ask(key, question), on_preparing, on_progress)
     if isinstance(said, Failed):
         raise said.fault
     if said is None:
         raise NoneWarmError("The models that are kept loaded belong to other settings, and are in use.")
-    return said.suggestion
+    if not isinstance(said.answer, kind):
+        raise NoneWarmError(_ANOTHER)
+    return said.answer
 
 
 async def standing(settings: Settings) -> Standing | None:
@@ -145,7 +178,7 @@ async def _ask(
         raise NoneWarmError("The process that keeps the models loaded stopped answering.") from err
     finally:
         writer.close()
-    raise NoneWarmError("What answers in the place of the process that keeps the models loaded is another program.")
+    raise NoneWarmError(_ANOTHER)
 
 
 async def _connected(path: Path) -> Connection | None:

@@ -26,6 +26,7 @@ from pydantic import SecretStr
 from bot.compose.settings import Settings
 from core.errors import AntiphonError
 from core.models import Progress, Suggestion
+from core.ports import EvidenceQuery, Found
 from core.request import Request
 
 _LENGTH: Final = struct.Struct("!I")
@@ -40,10 +41,10 @@ _OUTSIDE: Final = ("HF_", "TRANSFORMERS_", "SENTENCE_TRANSFORMERS_")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A command wants drafts; ``key`` names what its answer depends on."""
+    """A command wants drafts, or passages; ``key`` names what its answer depends on."""
 
     key: str
-    request: Request
+    question: Request | EvidenceQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ class Alive:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The drafts."""
+    """The drafts, or the passages."""
 
-    suggestion: Suggestion
+    answer: Suggestion | Found
 
 
 @dataclass(frozen=True, slots=True)

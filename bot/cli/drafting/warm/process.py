@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,12 +38,14 @@ from bot.compose.settings import Settings, load_settings
 from core.engine import Engine
 from core.errors import AntiphonError
 from core.models import Suggestion
+from core.ports import EvidenceQuery, EvidenceSource, Found
 from core.request import Request
 
 _BEAT_SECONDS: Final = 0.5
 _LOCK_SECONDS: Final = 5.0
 OnPreparing = Callable[[str, int, int], None]
-Opening = Callable[[OnPreparing], AbstractAsyncContextManager[Engine]]
+OnKnowledge = Callable[[EvidenceSource], Awaitable[None]]
+Opening = Callable[[OnPreparing, OnKnowledge], AbstractAsyncContextManager[Engine]]
 
 
 class WarmModels:
@@ -52,7 +54,8 @@ class WarmModels:
     Args:
         key: what the engine depends on; who asks under another one is not answered.
         idle_seconds: without a question for so long it ends.
-        opening: loads the models, called once, with what to tell of their preparation.
+        opening: loads the models, called once, with what to tell of their preparation, and of the knowledge base as
+            soon as it can be searched.
     """
 
     def __init__(self, key: str, idle_seconds: float, opening: Opening) -> None:
@@ -62,6 +65,8 @@ class WarmModels:
         self._preparing = Alive()
         self._stop, self._changed = False, asyncio.Event()
         self._engine: asyncio.Future[Engine] = asyncio.get_running_loop().create_future()
+        self._knowledge: asyncio.Future[EvidenceSource] = asyncio.get_running_loop().create_future()
+        self._searches = set[asyncio.Future[Found]]()
 
     async def serve(self, path: Path) -> None:
         """Listen at ``path`` until it is time to end. The caller holds the lock, so what lies there is left over."""
@@ -90,13 +95,21 @@ class WarmModels:
             self._preparing = Alive(False, what, done, total)
 
         try:
-            async with self._opening(tell) as engine:
+            async with self._opening(tell, self._know) as engine:
                 self._engine.set_result(engine)
                 await asyncio.Event().wait()  # until it is cancelled at the end
         except AntiphonError as err:
-            self._engine.set_exception(err)
-            self._engine.exception()  # it counts as heard, even if nobody waits for it any more
+            for wanted in (self._engine, self._knowledge):
+                if not wanted.done():
+                    wanted.set_exception(err)
+                    wanted.exception()  # it counts as heard, even if nobody waits for it any more
             self.stop()
+
+    async def _know(self, knowledge: EvidenceSource) -> None:
+        """Answer the searches that wait, before the language model takes the process for itself."""
+        self._knowledge.set_result(knowledge)
+        if self._searches:
+            await asyncio.wait(self._searches)
 
     async def _idle(self) -> None:
         """Wait until nobody has asked for long, or the end is wanted and nobody waits for an answer."""
@@ -113,8 +126,8 @@ class WarmModels:
             match await take(reader):
                 case AskStanding(key):
                     put(writer, self._standing(key))
-                case Ask(key, request) if key == self._key and not self._stop:
-                    await self._work(request, reader, writer)
+                case Ask(key, question) if key == self._key and not self._stop:
+                    await self._work(question, reader, writer)
                 case _:
                     put(writer, Other())
                     self.stop()
@@ -124,12 +137,20 @@ class WarmModels:
         finally:
             writer.close()
 
-    async def _work(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _work(
+        self, question: Request | EvidenceQuery, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Answer; a sign of life goes out all the while, and if the command ends, the work does."""
         self._busy += 1
         self._changed.set()
         put(writer, self._preparing)
-        work = asyncio.ensure_future(self._suggest(request, writer))
+        work: asyncio.Future[Suggestion] | asyncio.Future[Found]
+        if isinstance(question, Request):
+            work = asyncio.ensure_future(self._suggest(question, writer))
+        else:
+            work = asyncio.ensure_future(self._search(question))
+            self._searches.add(work)
+            work.add_done_callback(self._searches.discard)
         gone = asyncio.ensure_future(reader.read(1))
         try:
             while not work.done():
@@ -140,7 +161,7 @@ class WarmModels:
                 await writer.drain()
             try:
                 put(writer, Done(work.result()))
-                self._drafted += 1
+                self._drafted += isinstance(question, Request)
             except AntiphonError as err:
                 put(writer, Failed(err))
         finally:
@@ -153,6 +174,10 @@ class WarmModels:
     async def _suggest(self, request: Request, writer: asyncio.StreamWriter) -> Suggestion:
         engine = await asyncio.shield(self._engine)
         return await engine.suggest(request, lambda step: put(writer, step))
+
+    async def _search(self, query: EvidenceQuery) -> Found:
+        knowledge = await asyncio.shield(self._knowledge)
+        return await knowledge.search(query)
 
     def _standing(self, key: str) -> Standing:
         return Standing(
@@ -171,10 +196,10 @@ def _clear(path: Path) -> None:
 
 
 async def _run(settings: Settings) -> None:
-    def opening(tell: OnPreparing) -> AbstractAsyncContextManager[Engine]:
+    def opening(tell: OnPreparing, know: OnKnowledge) -> AbstractAsyncContextManager[Engine]:
         from bot.compose.engine import open_engine  # takes seconds to load; the socket is there before
 
-        return open_engine(settings, tell)
+        return open_engine(settings, tell, know)
 
     folder = own_folder()
     models = WarmModels(key_of(settings), settings.llm.warm_minutes * 60, opening)

@@ -25,7 +25,7 @@ from core.moderation.roles import Role
 from core.ports import EvidenceSource
 from core.request import Request
 from core.scoring.readers.readers import Readers
-from core.stages.evidence import Sources
+from core.stages.arguing.evidence import Sources
 from tests.fakes.desk.decisions import approve, drafted, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.cli.terminal.notes import note_of
 from core.models import Action
 from core.ports import EvidenceSource
 from core.request import Voice
@@ -39,8 +40,9 @@ async def test_other_languages_are_answered_in_kind(
         assert {detect(sentence, language) for sentence in sentences(draft.text)} == {language}
         assert draft.scores.stance is None
         assert draft.scores.non_toxicity is None
-    for score in ("stance", "non-toxicity"):
-        assert f"rewards: no draft has a score for {score}; it is unverified" in suggestion.degraded
+    (note,) = [note for note in map(note_of, suggestion.degraded) if note.code == "score_missing"]
+    for score in ("stance", "non_toxicity", "fit", "faithfulness_post"):
+        assert note.missing_scores[score] == "no_scorer_for_language"
 
 
 async def test_a_language_that_cannot_be_checked_is_advised_against(

@@ -8,7 +8,7 @@ from itertools import cycle, pairwise
 from core.cards.bank import Changes, cards_on, general_cards, load_cards, prepared_id
 from core.engine import Engine
 from core.llm.profiles import PROFILES
-from core.models import Intent, Origin, TargetGroup
+from core.models import Intent, Kind, Origin, TargetGroup
 from core.ports import EvidenceSource
 from core.request import Request, Voice
 from core.scoring.readers.pooling import Pooling
@@ -232,3 +232,16 @@ async def test_cards_that_were_said_already_give_way_to_the_next(readers: Reader
     suggestion, _ = await suggest(readers, knowledge, FakeModel(), recent=said, router=router)
     fresh = {sentence for card in second for _, text in card.texts for sentence in sentences(text)}
     assert fresh & {sentence for draft in suggestion.drafts for sentence in sentences(draft.text)}
+
+
+async def test_a_first_draft_with_a_lower_score_says_why(readers: Readers, knowledge: EvidenceSource) -> None:
+    """The number alone would make the order look like a fault; where the first has the highest, nothing is said."""
+    told = set[bool]()
+    for post in (POST, "Muslims want to force their laws on all of us.", "Gypsies steal everything they can carry."):
+        suggestion, _ = await suggest(readers, knowledge, helpful(), post)
+        first, *others = [draft for draft in suggestion.drafts if draft.kind is Kind.REPLY]
+        is_lower = any((draft.scores.total or 0) > (first.scores.total or 0) for draft in others)
+        assert first.reasons[0].startswith("It stands above one with a higher score") is is_lower
+        assert not any(reason.startswith("It stands above") for draft in others for reason in draft.reasons)
+        told.add(is_lower)
+    assert True in told

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine import MOST_CHARACTERS_BESIDE, Engine
+from bot.cli.terminal.notes import note_of
+from core.engine import Engine
 from core.errors import BadInput, ModelUnavailable
 from core.llm.profiles import Profile
 from core.models import Action, Intent, Progress, Suggestion, Verdict
@@ -16,6 +17,7 @@ from core.ports import EvidenceSource, Generation, Message
 from core.request import Request, Voice
 from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import Readers
+from core.stages.arguing.arguing import MOST_CHARACTERS_BESIDE
 from core.wording.text import numbers
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, passage, post_of
 from tests.fakes.engine.evidence import FakeEvidence
@@ -265,7 +267,8 @@ async def test_a_model_that_dies_after_the_reading_leaves_the_prepared_drafts(
     for stage in ("claims", "evidence", "drafts", "judge"):
         assert any(reason.startswith(f"{stage}: ") for reason in suggestion.degraded), stage
     assert all(draft.scores.judge is None for draft in suggestion.drafts)
-    assert "rewards: no draft has a score for argument quality; it is unverified" in suggestion.degraded
+    (note,) = [note for note in map(note_of, suggestion.degraded) if note.code == "score_missing"]
+    assert note.missing_scores["argument_quality"] == "no_answer"
 
 
 @pytest.mark.parametrize("answers", [1, 2, 3, 5, 7, 9, 12, 15])

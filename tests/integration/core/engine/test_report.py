@@ -46,7 +46,7 @@ FIELDS = {
         "profile", "seconds", "first_draft_seconds", "model_calls", "judge_calls", "prompt_tokens",
         "completion_tokens", "rounds", "stopped_because",
     },
-    "degraded": {"code", "message", "stage"},
+    "degraded": {"code", "message", "stage", "missing_scores"},
 }  # fmt: skip
 """The documented fields, by where they stand."""
 
@@ -123,7 +123,7 @@ def test_a_document_that_is_otherwise_is_no_such_document() -> None:
     assert "'antiphon/draft/1' was expected" in messages
     assert "'language' is a required property" in messages
     assert "'degraded' is a required property" in messages
-    note = {"code": "none_such", "message": "x", "stage": "post", "more": 1}
+    note = {"code": "none_such", "message": "x", "stage": "post", "missing_scores": {}, "more": 1}
     described = {**schema()["$defs"]["NotePart"]}
     (error,) = Draft202012Validator(described).iter_errors(note)
     assert "none_such" in error.message

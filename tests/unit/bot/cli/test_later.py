@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -25,12 +28,42 @@ def test_a_line_of_the_list_is_the_command_s_own(one: Later) -> None:
 
 
 def test_every_command_explains_itself_with_h() -> None:
-    """``-h`` works at each level, and no flag looks as if a value had to follow."""
-    for words in ([], ["draft"], ["check"], ["worker"], ["community"], ["community", "role", "grant"], ["kb"]):
+    """``-h`` works at each level, and no type is shown: it looks as if a flag wanted a value."""
+    for words in (
+        [],
+        ["draft"],
+        ["check"],
+        ["worker"],
+        ["community"],
+        ["community", "role", "grant"],
+        ["kb", "accept"],
+    ):
         done = CliRunner().invoke(app, [*words, "-h"], env={"COLUMNS": "200"})
         assert done.exit_code == 0, done.output
         assert "Usage:" in done.output
-        assert "<bool>" not in done.output
+        assert not re.search(r"<[a-z]", done.output)
+
+
+def _under(command: Any) -> Iterator[Any]:
+    yield command
+    for below in getattr(command, "commands", {}).values():
+        yield from _under(below)
+
+
+@pytest.mark.parametrize("one", LATER, ids=lambda one: one.name)
+def test_what_has_to_be_put_in_is_a_word_in_capitals(one: Later) -> None:
+    """A type such as ``<list[str]>``, or the name of a variable, tells a person nothing."""
+    for command in _under(one.load()):
+        given = [param for param in command.params if not getattr(param, "is_flag", False)]
+        assert [param.name for param in given if not (param.metavar and param.metavar.isupper())] == []
+
+
+@pytest.mark.parametrize("one", LATER, ids=lambda one: one.name)
+def test_no_paragraph_of_a_help_has_a_line_break_in_it(one: Later) -> None:
+    """After the first paragraph typer breaks lines where the source does, whatever the width of the terminal."""
+    for command in _under(one.load()):
+        _, *paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+        assert [text for text in paragraphs if "\n" in text] == []
 
 
 def test_commands_stand_in_the_order_of_use() -> None:

@@ -7,6 +7,7 @@ import re
 from bot.cli.terminal.notes import CODES, OTHER, Note, note_of
 from bot.cli.terminal.report import schema
 from core.i18n.sentences import sentence
+from core.scoring.unscored import Missing, note_of_missing
 from tools.catalogs import ROOT, collected
 
 _STAGES = "claims|drafts|evidence|gates|judge|post|readers|reading|receipts|rewards|support"
@@ -40,3 +41,13 @@ def test_a_note_is_a_sentence_for_people() -> None:
     message = "The model wrote no claim (It is away.); prepared claims are used."
     assert note_of(said) == Note("claims_not_written", message, "claims")
     assert note_of("Something new.") == Note(OTHER, "Something new.", "engine")
+
+
+def test_a_note_on_missing_scores_has_their_reasons_as_codes() -> None:
+    """A program tells a language without a scorer from a slow machine."""
+    said = note_of_missing([{"stance": Missing.LANGUAGE, "argument_quality": Missing.TIME}])
+    assert said
+    note = note_of(said)
+    assert (note.code, note.stage) == ("score_missing", "rewards")
+    assert note.message.startswith("No draft has these scores: stance (")
+    assert note.missing_scores == {"stance": "no_scorer_for_language", "argument_quality": "time_over"}

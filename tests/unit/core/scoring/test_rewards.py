@@ -30,8 +30,6 @@ from core.scoring.rewards import (
     embedded_scorers,
     evaluate,
     in_words,
-    missing,
-    unscored,
     with_total,
 )
 from tests.fakes.engine.brief import CLAIM, HARBOUR, POST, brief_of, metered, passage
@@ -124,13 +122,6 @@ def test_without_any_part_there_is_no_sum() -> None:
     assert with_total(Scores(total=9.0, judge=8.0, parts=3)) == Scores(total=None, judge=8.0, parts=0)
 
 
-def test_what_no_draft_has_is_named() -> None:
-    """One draft with a score is enough for the score to exist; without drafts nothing is missing."""
-    rows = [Scores(stance=0.5, non_toxicity=None), Scores(stance=None, non_toxicity=0.0)]
-    assert set(missing(rows)) == set(WEIGHTS) - {"stance", "non_toxicity"}
-    assert missing([]) == []
-
-
 async def test_evaluate_gives_each_text_its_own_scores() -> None:
     """Scores stay with their text, one is not made of another, and factuality is left to the receipts."""
     own = [_Own("stance", (0.25, 0.5, 0.75)), _Own("non_toxicity", (1.0, 0.75, 0.5))]
@@ -188,7 +179,8 @@ async def test_a_scorer_that_fails_is_named_and_the_others_stand() -> None:
     """Its score is unknown, not bad, and the moderator reads why."""
     rows, failed = await evaluate(brief_of(), TEXTS, [_Broken(), _Constant("stance", 0.5)])
     assert [(row.non_toxicity, row.stance) for row in rows] == [(None, 0.5)] * 3
-    assert failed == ["rewards: some drafts have no score for non-toxicity (the model failed: MemoryError)"]
+    said = "rewards: some drafts have no score for non-toxicity (the model failed: MemoryError)"
+    assert failed == {"non_toxicity": said}
 
 
 async def test_inferred_stance_takes_the_post_as_topic_and_the_reply_as_sentence() -> None:
@@ -245,28 +237,7 @@ async def test_an_unknown_language_has_no_score_of_the_reader(language: str | No
     """The readers would give a number for any text; outside English it means nothing."""
     brief = brief_of(passage(), language=language)
     scorers = embedded_scorers(READERS)
-    assert await evaluate(brief, TEXTS, scorers) == ([Scores()] * 3, [])
-
-
-def test_each_score_that_is_missing_has_its_reason() -> None:
-    """A moderator who sees no number knows whether nobody asked, nobody could, or something broke."""
-    assert unscored(all_at(1.0, **dict.fromkeys(NUMBERS, 1.0)), brief_of(), READERS, asks_judge=True) == {}
-    said = unscored(Scores(), brief_of(claim=""), READERS, asks_judge=True)
-    assert set(said) == set(NUMBERS)
-    assert said["stance"] == said["fit"] == "it was not scored"
-    assert said["faithfulness_claim"] == "there is no claim"
-    assert said["faithfulness_evidence"] == "there is no evidence"
-    assert said["judge"] == "it was not compared"
-    assert unscored(Scores(), brief_of(), READERS, asks_judge=False)["judge"] == "the profile asks no judge"
-
-
-def test_in_a_language_that_no_reader_knows_that_is_the_reason() -> None:
-    """Whoever moderates in Basque must not think that something broke."""
-    said = unscored(Scores(), brief_of(passage(), language="eu"), READERS, asks_judge=False)
-    for name in ("stance", "non_toxicity", "fit", "faithfulness_post"):
-        assert said[name] == "the reader of drafts does not know the language"
-    for name in ("faithfulness_claim", "faithfulness_evidence"):
-        assert said[name] == "the embedding model does not know the language"
+    assert await evaluate(brief, TEXTS, scorers) == ([Scores()] * 3, {})
 
 
 async def test_argument_quality_is_the_share_of_yes() -> None:

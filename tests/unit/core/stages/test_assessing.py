@@ -285,6 +285,18 @@ async def test_who_waits_does_not_wait_for_a_small_models_taste(is_larger: bool,
     assert ("argument_quality" in assessor.draft(1, entrant).unscored) is not bool(asked)
 
 
+@pytest.mark.parametrize(
+    ("down", "spent", "why"),
+    [(["quality"], 0, "the language model did not answer"), ([], 40, "the profile allows no more calls of the model")],
+)
+async def test_an_answer_that_did_not_come_is_the_reason(down: list[str], spent: int, why: str) -> None:
+    """A moderator can tell a model that is down from a profile that is too small."""
+    assessor = _assessor(model=FakeModel(down=down))
+    assessor.model.budget.model_calls = spent
+    entrant = (await _entrants(assessor, _candidate(OWN[0])))[0]
+    assert assessor.draft(1, entrant).unscored["argument_quality"] == why
+
+
 async def test_a_prepared_draft_stands_in_until_a_larger_model_has_written() -> None:
     """What a large model wrote for this very post comes first; the one that ships rarely writes better than people."""
     texts = (_candidate(OWN[0], is_prepared=True), _candidate(OWN[1]))

@@ -12,7 +12,7 @@ from core.llm.profiles import QUICK, Profile
 from core.models import Intent, Receipt, Scores, Verdict
 from core.ports import Message
 from core.stages.candidates import Candidate
-from core.stages.judge import LEADING, best_of_each_intent, judge, ranked, seeded
+from core.stages.judge import LEADING, best_of_each_intent, judge, ranked, seeded, why_first
 from core.stages.judge_formats import Judge
 from tests.fakes.engine.brief import PATIENT, brief_of, metered
 from tests.fakes.engine.model import Choice, FakeModel, Shares
@@ -270,3 +270,45 @@ def test_a_reply_that_takes_a_stand_leads() -> None:
     doubted = replace(draws, doubt="would fit under any post")
     assert _texts(ranked([doubted, informs, asks], leading=LEADING))[0] == "informs"
     assert _texts(ranked([doubted, asks], leading=LEADING))[0] == "asks"
+
+
+@pytest.mark.parametrize(
+    ("drafts", "why"),
+    [
+        ([_candidate("a", 9.0, judge=2.0), _candidate("b", 7.0, judge=8.0)], ": the judge prefers it."),
+        ([replace(_candidate("a", 9.0), doubt="Look twice."), _candidate("b", 7.0)], ": nobody doubts it."),
+        (
+            [_candidate("a", 9.0, Intent.QUESTIONING), _candidate("b", 7.0, Intent.DENOUNCING)],
+            ": a reply of its kind serves best as the first.",
+        ),
+        (
+            [replace(_candidate("a", 9.0), stands_in=True), _candidate("b", 7.0)],
+            ": it was written for this post.",
+        ),
+        (
+            [
+                replace(_candidate("a", 9.0), doubt="Look twice.", doubts=("Look thrice.",)),
+                replace(_candidate("b", 7.0), doubt="Look twice."),
+            ],
+            ": there is less doubt about it.",
+        ),
+        (
+            [_candidate("a", 9.0, receipts=(Receipt("x", "far", Verdict.SUPPORTED, 0.9),)), _candidate("b", 7.0)],
+            ", whose evidence may be beside the point.",
+        ),
+    ],
+)
+def test_a_first_draft_with_a_lower_score_says_why_it_leads(drafts: list[Candidate], why: str) -> None:
+    """A moderator who sees a higher number below it would take the order for a fault."""
+    far = frozenset({"far"})
+    found = ranked(drafts, far=far, leading=LEADING)
+    assert _texts(found) == ["b", "a"]
+    assert why_first(found, 2, far=far) == f"It stands above one with a higher score{why}"
+    assert why_first(found, 1, far=far) is None
+
+
+def test_the_draft_with_the_highest_score_needs_no_reason_to_lead() -> None:
+    """Nor does one that is as good as another, and without drafts there is nothing to say."""
+    assert why_first(ranked([_candidate("a", 9.0), _candidate("b", 7.0)]), 2) is None
+    assert why_first(ranked([_candidate("a"), _candidate("b")]), 2) is None
+    assert why_first([], 2) is None

@@ -14,20 +14,26 @@ from typing import Any
 import pytest
 
 from bot.cli.drafting.warm import asking
-from bot.cli.drafting.warm.asking import NoneWarmError, standing, suggest
-from bot.cli.drafting.warm.place import key_of, own_folder, socket_of
-from bot.cli.drafting.warm.process import WarmModels
+from bot.cli.drafting.warm.asking import NoneWarmError, search, standing, suggest
+from bot.cli.drafting.warm.place import Alive, Ask, Done, key_of, own_folder, put, socket_of, take
+from bot.cli.drafting.warm.process import OnKnowledge, WarmModels
+from bot.cli.kb.searching import search_by_models
 from bot.compose.settings import KbSettings, LlmSettings, Settings
-from core.errors import ModelUnavailable
+from core.errors import IndexUnavailable, ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.profiles import QUICK
 from core.models import FlaggedPost, PostRef, Progress, Suggestion
+from core.ports import EvidenceQuery, Found
 from core.request import Request
+from tests.fakes.engine.brief import passage
+from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.suggestions import suggestion_for
 
 GUARD_SECONDS = 20  # only bounds a hang
 POST = FlaggedPost(PostRef("terminal", "", "", ""), "They all lie.", author="", flagged_by="t", flagged_how="t")
 REQUEST = Request(POST, QUICK)
+QUERY = EvidenceQuery(("harbour",), "harbour")
+FOUND = Found((passage(),))
 
 
 @dataclass
@@ -86,15 +92,31 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 @asynccontextmanager
 async def kept(
-    settings: Settings, engine: FakeEngine, idle_seconds: float = 600, fault: Exception | None = None
+    settings: Settings,
+    engine: FakeEngine,
+    idle_seconds: float = 600,
+    fault: Exception | None = None,
+    *,
+    evidence: FakeEvidence | None = None,
+    is_loading: bool = False,
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """The process, as a task of this one; ended at the end."""
+    """The process, as a task of this one; ended at the end.
+
+    Args:
+        fault: what the language model's loading ends with.
+        evidence: the knowledge base, which is there before; ``None`` if nothing is.
+        is_loading: the language model is never ready.
+    """
 
     @asynccontextmanager
-    async def opening(tell: Callable[[str, int, int], None]) -> AsyncIterator[Any]:
+    async def opening(tell: Callable[[str, int, int], None], know: OnKnowledge) -> AsyncIterator[Any]:
+        if evidence:
+            await know(evidence)
         tell("weights", 1, 2)
         if fault:
             raise fault
+        if is_loading:
+            await asyncio.Event().wait()
         yield engine
 
     models = WarmModels(key_of(settings), idle_seconds, opening)
@@ -128,6 +150,77 @@ async def test_it_answers_again_and_again_as_the_engine_does(settings: Settings,
     assert told is not None
     assert (told.process, told.drafted, told.fits, told.is_loaded) == (os.getpid(), 3, True, True)
     assert not starts
+
+
+async def test_a_search_does_not_wait_for_the_language_model(settings: Settings, starts: list[Path]) -> None:
+    """It takes half a minute to load, and a search needs none of it; nothing was drafted."""
+    evidence = FakeEvidence(FOUND.passages)
+    async with kept(settings, FakeEngine(), evidence=evidence, is_loading=True):
+        assert await search_by_models(settings, None, QUERY, is_warm=True) == FOUND
+        told = await standing(settings)
+    assert evidence.asked == [QUERY]
+    assert told is not None
+    assert (told.drafted, told.is_loaded) == (0, False)
+    assert not starts
+
+
+@pytest.mark.parametrize("fault", [None, ModelUnavailable("No weights.", remedy="Get some.")])
+async def test_a_search_is_answered_before_the_language_model_is_loaded(
+    settings: Settings, fault: ModelUnavailable | None
+) -> None:
+    """While it loads, the process can do nothing else; if it cannot be loaded, the knowledge base is there even so."""
+    ready, evidence, asked_before = asyncio.Event(), FakeEvidence(FOUND.passages), list[int]()
+
+    @asynccontextmanager
+    async def opening(tell: Callable[[str, int, int], None], know: OnKnowledge) -> AsyncIterator[Any]:
+        tell("prompts", 0, 1)
+        await ready.wait()
+        await know(evidence)
+        asked_before.append(len(evidence.asked))
+        if fault:
+            raise fault
+        yield FakeEngine()
+
+    models, path = WarmModels(key_of(settings), 600, opening), socket_of(own_folder())
+    task = asyncio.create_task(models.serve(path))
+    while await standing(settings) is None:  # noqa: ASYNC110 - its socket is the only sign
+        await asyncio.sleep(0)
+    reader, writer = await asyncio.open_unix_connection(path)
+    put(writer, Ask(key_of(settings), QUERY))
+    said = await take(reader)
+    ready.set()
+    while isinstance(said, Alive):
+        said = await asyncio.wait_for(take(reader), GUARD_SECONDS)
+    assert said == Done(FOUND)
+    assert asked_before == [1]
+    writer.close()
+    models.stop()
+    await asyncio.wait_for(task, GUARD_SECONDS)
+
+
+async def test_a_fault_of_the_knowledge_base_reaches_the_person(settings: Settings) -> None:
+    """Another process would meet it, too."""
+    async with kept(settings, FakeEngine(), evidence=FakeEvidence(is_down=True), is_loading=True):
+        with pytest.raises(IndexUnavailable, match="The fake index is down"):
+            await search(settings, None, QUERY, on_start=lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("is_warm", "minutes", "started", "said"),
+    [(False, 5, 0, ""), (True, 0, 0, ""), (True, 5, 1, "The knowledge base is searched without them.")],
+    ids=["not wanted", "switched off", "cannot be started"],
+)
+async def test_a_search_may_be_this_process_alone(
+    settings: Settings, starts: list[Path], capsys: pytest.CaptureFixture[str], is_warm: bool, minutes: float,
+    started: int, said: str,
+) -> None:  # fmt: skip
+    """It loads the embedding model itself; here there is none, which shows that it tried."""
+    kb = settings.kb.model_copy(update={"embedding_model": str(own_folder() / "none")})
+    alone = settings.model_copy(update={"llm": LlmSettings(warm_minutes=minutes), "kb": kb})
+    with pytest.raises(IndexUnavailable, match="embedding model"):
+        await search_by_models(alone, None, QUERY, is_warm=is_warm)
+    assert starts == [socket_of(own_folder())] * started
+    assert said in capsys.readouterr().err
 
 
 async def test_other_settings_get_no_answer_and_end_it(settings: Settings, starts: list[Path]) -> None:

@@ -10,8 +10,8 @@ import pytest
 from core.cards.bank import Card
 from core.llm.profiles import QUICK
 from core.models import Evidence, Intent, Receipt, Scores, Verdict
+from core.stages.arguing.evidence import NEAR
 from core.stages.candidates import Candidate
-from core.stages.evidence import NEAR
 from core.stages.search.drafting import compose, tidy, weakest, write, write_at_once
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, HARBOUR, POST, brief_of, metered, passage

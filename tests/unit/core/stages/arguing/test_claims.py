@@ -11,7 +11,7 @@ from core.llm.profiles import QUICK
 from core.models import Claim
 from core.ports import Message
 from core.scoring.readers.readers import Readers
-from core.stages.claims import fault_of, propose_claims, vote
+from core.stages.arguing.claims import fault_of, propose_claims, vote
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import metered, post_of
 from tests.fakes.engine.model import FakeModel

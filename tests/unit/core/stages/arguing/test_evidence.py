@@ -8,7 +8,7 @@ import pytest
 
 from core.llm.profiles import QUICK
 from core.models import TargetGroup
-from core.stages.evidence import KEPT, NEAR, QUERIES, Sources, far_from, find_evidence, summarise, write_queries
+from core.stages.arguing.evidence import KEPT, NEAR, QUERIES, Sources, far_from, find_evidence, summarise, write_queries
 from tests.fakes.engine.brief import CLAIM, PATIENT, POST, metered, passage, post_of, reading_of
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel
