@@ -217,9 +217,9 @@ def in_words(fault: DraftFault | None) -> str:
         return sentence("does not oppose the post")
     return {
         DraftFault.CONCEDES: sentence("softens or concedes"),
-        DraftFault.PRESUPPOSES: sentence("presupposes the claim"),
+        DraftFault.PRESUPPOSES: sentence("presupposes what the post says"),
         DraftFault.MIRRORS: sentence("sets one group above another"),
-        DraftFault.STEREOTYPES: sentence("stereotypes or patronises the people attacked"),
+        DraftFault.STEREOTYPES: sentence("treats the people attacked as all alike, or patronises them"),
         DraftFault.INSULTS: sentence("insults the author"),
         DraftFault.CALLS_FOR_HARM: sentence("calls for harm or exclusion"),
         DraftFault.OFF_SUBJECT: sentence("is about another group or subject"),

@@ -15,6 +15,7 @@ import typer
 
 from bot.cli import command
 from bot.cli.main import LATER, app
+from bot.cli.terminal.notes import CODES
 from bot.compose.settings import LlmSettings
 from tools.pages import card, commands, sample
 
@@ -173,3 +174,12 @@ def test_settings_of_the_page_on_servers_are_valid() -> None:
     llm = LlmSettings(**tomllib.loads(text)["llm"])
     assert llm.backend == "server"
     assert f"--served-model-name {llm.model} " in (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8")
+
+
+def test_notes_on_the_page_of_replies_are_in_the_words_of_today() -> None:
+    """Somebody who compares the page with a run of their own finds the same sentences."""
+    known = "|".join(re.sub(r"\\{\w+\\}", ".+", re.escape(template)) for template in CODES)
+    page = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")
+    notes = re.findall(r"^   - (.+)$", page, re.MULTILINE)
+    assert notes
+    assert [note for note in notes if not re.fullmatch(known, note)] == []

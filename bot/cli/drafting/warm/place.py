@@ -13,6 +13,7 @@ import pickle
 import stat
 import struct
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -105,7 +106,9 @@ def own_folder() -> Path:
     Raises:
         OSError: it cannot be made, is another user's, or can be entered by others.
     """
-    folder = platformdirs.user_runtime_path("antiphon")
+    with warnings.catch_warnings():  # without a login session there is no XDG_RUNTIME_DIR; the temporary folder will do
+        warnings.filterwarnings("ignore", "XDG_RUNTIME_DIR is not set")
+        folder = platformdirs.user_runtime_path("antiphon")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:

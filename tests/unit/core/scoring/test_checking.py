@@ -31,7 +31,7 @@ def read(unfit: float, *, opposes: float = 0.99, **faults: float) -> Read:
     [
         (read(0.1), Level.FINE, ()),
         (read(0.5, concedes=0.5), Level.WARNED, ("perhaps softens or concedes",)),
-        (read(0.7, presupposes=0.8), Level.REFUSED, ("may not be shown: presupposes the claim",)),
+        (read(0.7, presupposes=0.8), Level.REFUSED, ("may not be shown: presupposes what the post says",)),
         (read(0.9, opposes=0.1), Level.REFUSED, ("may not be shown: does not oppose the post",)),
         (read(0.1, generic=0.9), Level.WARNED, ("would fit any hateful post",)),
         (None, Level.FINE, ()),

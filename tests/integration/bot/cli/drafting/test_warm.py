@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -315,3 +317,12 @@ def test_the_key_changes_with_what_drafts_depend_on(settings: Settings, tmp_path
     keys.append(key_of(settings))
     assert len(set(keys)) == len(keys)
     assert not any("other" in key for key in keys)
+
+
+def test_nothing_is_said_without_a_login_session(tmp_path: Path) -> None:
+    """As root and in a service nobody sets the runtime folder: the temporary one will do, without a warning."""
+    call = "from bot.cli.drafting.warm.place import own_folder; print(own_folder())"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run([sys.executable, "-c", call], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.strip().endswith("antiphon")
+    assert run.stderr == ""
