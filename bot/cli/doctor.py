@@ -26,9 +26,10 @@ from bot.compose.settings_sources import IS_CLONE, SHIPPED, own_file
 from bot.runtime.findings import Finding, finding_of
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
-from bot.store.schema import PlatformState
+from bot.store.schema import PlatformState, UpdateState
 from bot.store.upkeep.backup import check_private
 from bot.store.views.platforms import SeenPlatform, seen
+from bot.store.work import inbox
 from core.errors import AntiphonError
 from core.ports import EvidenceQuery, Generation, LanguageModel, Message
 from core.scoring.readers.readers import Readers
@@ -167,25 +168,42 @@ async def examine_platforms(settings: Settings) -> list[Finding]:
     """The state of each platform in the processes that serve it, and what is wrong with those that are configured."""
     try:
         configured = [platform.name for platform in configured_platforms(settings)]
-        standings = await _standings(settings)
+        standings, aside = await _standings(settings)
     except AntiphonError as err:
         return [Finding("platforms", False, err.message, err.remedy)]
-    found = [_standing(each) for each in standings]
+    found = [_standing(each) for each in standings] + aside
     idle = [name for name in configured if name not in {each.platform for each in standings}]
     if idle:
         found.append(Finding("platforms", True, f"{', '.join(idle)} configured; antiphon serve does not run"))
     return found or [Finding("platforms", True, "none is configured; antiphon run shows a sample community")]
 
 
-async def _standings(settings: Settings) -> list[SeenPlatform]:
+async def _standings(settings: Settings) -> tuple[list[SeenPlatform], list[Finding]]:
+    """How the platforms stand, and what is to be said of updates that nobody could deal with."""
     place = settings.database_place
     if isinstance(place, Path) and not place.exists():
-        return []
+        return [], []
     database = await Database.open(place, secret=load_secret(settings.secret_file))
     try:
-        return await database.run("look at platforms", seen)
+        aside = await database.run("count updates put aside", inbox.put_aside)
+        return await database.run("look at platforms", seen), [_aside(*each) for each in aside.items()]
     finally:
         await database.close()
+
+
+def _aside(of: tuple[str, UpdateState], count: int) -> Finding:
+    """Updates that nobody could deal with, of one platform and for one reason."""
+    platform, state = of
+    days = inbox.KEPT.days
+    if state is UpdateState.UNKNOWN:
+        told = f"{count} of kinds that this version does not know, in the last {days} days"
+        return Finding(f"updates of {platform}", True, told)
+    return Finding(
+        f"updates of {platform}",
+        False,
+        f"{count} could not be handled in the last {days} days.",
+        "Look for them in the log of antiphon serve, and report what it says.",
+    )
 
 
 def _standing(seen: SeenPlatform) -> Finding:

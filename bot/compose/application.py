@@ -40,6 +40,7 @@ from bot.store.engine.secret import load_secret
 from bot.store.people import communities, people
 from bot.store.schema import Change
 from bot.store.upkeep.backup import backup
+from bot.store.work.inbox import StoredInbox
 from bot.upkeep.runner import Chores
 from bot.upkeep.schedule import Schedule
 from core.engine import Engine, OnProgress
@@ -194,7 +195,8 @@ async def open_application(
         voices = {each.name: voice_of(settings, each.max_characters) for each in served}
         drafting = DraftingRequest(database, engine, profile, voice_of(settings, _SHORTEST_POST), voices)
         casework, governance = build_casework(desk, outbox), CommunityGovernance(database, desk.live_roles)
-        services = Services(casework, governance, PostDetector(engine.readers.posts, settings.community.language))
+        detector = PostDetector(engine.readers.posts, settings.community.language)
+        services = Services(casework, governance, detector, partial(StoredInbox, database, owner=name))
         standings = Standings(database, platforms.max_characters, name, on_standing)
         waiting = patience or Patience(Backoff(name, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
         yield Application(

@@ -54,7 +54,7 @@ def all_chores(
         Chore("folded cases", FoldedCases(database, undo_seconds=desk.undo_seconds).do, _MINUTE),
         Chore("retention", retention.do, _DAY),
         Chore("audit digest", Digest(database).do, EVERY),
-        Chore("pruning", Pruning(database).do, _DAY),
+        Chore("pruning", Pruning(database, words_kept=timedelta(days=desk.retention_days)).do, _DAY),
         Chore(ERASURE, Erasure(database).do, must_end=True),
         Chore(SCRUB, Scrubbing(database).do, must_end=True),
     ]

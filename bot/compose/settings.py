@@ -35,7 +35,9 @@ from core.stages.judge_formats import JudgeFormat
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-SECRETS: Final = frozenset({"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token"})
+SECRETS: Final = frozenset(
+    {"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token", "telegram.token"}
+)
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper", "one-call"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]
@@ -175,6 +177,22 @@ class DiscordSettings(_Section):
     command_server: Annotated[str, Field(pattern=r"^([0-9]{15,20})?$")] = ""
 
 
+class TelegramSettings(_Section):
+    """The bot account on Telegram; without a token Telegram is not served."""
+
+    token: SecretStr = SecretStr("")
+    api_url: Annotated[str, Field(pattern=r"^https?://\S*[^/\s]$")] = "https://api.telegram.org"
+    updates: Literal["polling", "webhook"] = "polling"
+    webhook_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    listen: Annotated[str, Field(pattern=r"^\S+:[0-9]{1,5}$")] = "127.0.0.1:8081"
+
+    @model_validator(mode="after")
+    def _webhook_has_address(self) -> Self:
+        if self.updates == "webhook" and not self.webhook_url:
+            raise ValueError("Set telegram.webhook_url, the https address that Telegram sends updates to")
+        return self
+
+
 class CommunitySettings(_Section):
     """How replies speak where a community has set nothing of its own."""
 
@@ -204,6 +222,7 @@ class Settings(_Section):
     scorers: ScorerSettings = ScorerSettings()
     desk: DeskSettings = DeskSettings()
     discord: DiscordSettings = DiscordSettings()
+    telegram: TelegramSettings = TelegramSettings()
     community: CommunitySettings = CommunitySettings()
     profiles: ProfilesSettings = ProfilesSettings()
     origin: str = "built-in defaults"

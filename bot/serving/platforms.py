@@ -15,18 +15,24 @@ from functools import partial
 from core.errors import BadSettings, PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.moderation.desk_ports import Casework, Governance
-from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource
+from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource, UpdateInbox
 from core.moderation.roles import Role
 from core.ports import HateDetector
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a platform needs of Antiphon to answer the people there."""
+    """What a platform needs of Antiphon to answer the people there.
+
+    Attributes:
+        inbox: what keeps the updates of an account, given as ``PostRef.platform`` and the account's id there, until
+            they are dealt with.
+    """
 
     casework: Casework
     governance: Governance
     detector: HateDetector
+    inbox: Callable[[str, str], UpdateInbox]
 
 
 async def never() -> None:

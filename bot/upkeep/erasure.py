@@ -36,7 +36,7 @@ from bot.store.schema import (
 )
 from bot.store.upkeep.erasing import FORGOTTEN, cases_quoting, erase_case, erase_turns, forget_place
 from bot.store.upkeep.scrub import scrub
-from bot.store.work import jobs
+from bot.store.work import inbox, jobs
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import Done
 from core.moderation.approval import CLOSED, CaseState
@@ -98,17 +98,20 @@ class Erasure:
                 the schedule.
         """
 
-        async def begin(session: Session) -> tuple[str | None, int, int]:
+        async def begin(session: Session) -> tuple[str | None, int, int, int]:
             actor = "terminal"
             if by is not None:
                 actor = await require_on_community(session, community_id, by, OnCommunity.ERASE)
+            updates = await inbox.forget_person(session, platform, user)
             person = await known_pseudonym(session, platform, user)
             if person is None:
-                return None, 0, 0
-            return person, *await _shred(session, person, actor)
+                return None, updates, 0, 0
+            return person, updates, *await _shred(session, person, actor)
 
-        person, notes, memberships = await self._database.run("shred a person's key", begin)
+        person, updates, notes, memberships = await self._database.run("shred a person's key", begin)
         if person is None:
+            if updates:
+                await scrub(self._database)
             return Erased(is_known=False)
         count = await self._finish(person)
         if not count.waiting:

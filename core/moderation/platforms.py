@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import datetime
+from typing import Any, Protocol
 
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
@@ -182,4 +183,76 @@ class Notifier(Protocol):
             PlatformUnavailable: they were certainly not told.
             AmbiguousSend: they may have been told.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivedUpdate:
+    """An update as a platform sent it.
+
+    Attributes:
+        number: the platform's own number of it.
+        payload: as it was sent; it may hold words of posts.
+        lane: updates of one lane are handled in their order.
+        is_urgent: it is handled before those that are not; somebody waits for an answer.
+    """
+
+    number: int
+    payload: dict[str, Any]
+    lane: str = ""
+    is_urgent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingUpdate:
+    """An update that waits to be handled; it was committed at ``received_at``, and handed out at ``handed_out_at``."""
+
+    update: ArrivedUpdate
+    received_at: datetime
+    handed_out_at: datetime
+
+
+class UpdateInbox(Protocol):
+    """The updates of one account on one platform, kept until they are dealt with.
+
+    A platform may be told that it need not send an update again once ``keep`` has returned. A number that was kept in
+    the last six days is not kept twice. Every call raises ``StoreUnavailable`` while the database does not answer.
+    """
+
+    async def keep(self, updates: Sequence[ArrivedUpdate], next_offset: int | None = None) -> None:
+        """Commit updates and the number to ask for next, all or nothing.
+
+        Args:
+            next_offset: the number after the last of them; ``None`` leaves it, where the platform sends by itself.
+        """
+        ...
+
+    async def next_offset(self) -> int | None:
+        """The number to ask for next; ``None`` to ask for all that was not confirmed.
+
+        It is forgotten after six quiet days: after seven a platform may number its updates anew.
+        """
+        ...
+
+    async def waiting(self) -> Sequence[WaitingUpdate]:
+        """The updates to handle now: urgent ones first, else in the order in which they came, and not all at once.
+
+        Empty while another process hands them out.
+        """
+        ...
+
+    async def done(self, number: int) -> None:
+        """Record that an update was dealt with: its words are erased, its number is kept."""
+        ...
+
+    async def put_aside(self, number: int, *, is_known: bool) -> None:
+        """Keep an update that nobody could deal with, for six days at most, and hand it out no more.
+
+        Args:
+            is_known: whether its kind is known, and handling it failed.
+        """
+        ...
+
+    async def release(self) -> None:
+        """Let another process hand out what waits."""
         ...

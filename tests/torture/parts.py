@@ -22,7 +22,7 @@ from bot.store.engine.database import Database
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.postgres import new_database
-from tests.torture.ends import crashes, discord_sends, kills
+from tests.torture.ends import crashes, discord_sends, kills, telegram_intake
 from tests.torture.ends.child import Place
 from tests.torture.histories.machine import run_histories
 from tests.torture.world.ground import Ground
@@ -139,6 +139,27 @@ async def _killed(place: Place, where: Path | URL, cycles: int, seed: int) -> Fi
     }
 
 
+def killed_intake(server: URL | None, seed: int) -> Figures:
+    """Processes that take in Telegram's updates, killed."""
+    return asyncio.run(_killed_intake(server, seed))
+
+
+async def _killed_intake(server: URL | None, seed: int) -> Figures:
+    telegram_intake.prepare()
+    async with AsyncExitStack() as kept:
+        folder = Path(kept.enter_context(tempfile.TemporaryDirectory()))
+        place = folder if server is None else await kept.enter_async_context(new_database(server, is_empty=True))
+        found = await telegram_intake.killed_at(place, folder, number("CYCLES", 200), seed)
+    return {
+        "runs": found.kills,
+        "kills": found.kills,
+        "flags": found.posts,
+        "duplicates": found.doubled,
+        "lost": found.lost,
+        "broken": "" if not (found.lost or found.doubled or found.unsettled or found.worded) else repr(found),
+    }
+
+
 def ambiguous_sends(server: URL | None, seed: int) -> Figures:
     """Replies to Discord over a bad line, through the outbox."""
     return asyncio.run(_ambiguous_sends(server, seed))
@@ -174,6 +195,7 @@ PARTS: Final[Sequence[tuple[str, Callable[[URL | None, int], Figures]]]] = (
     ("crash points", crash_points),
     ("kills", killed),
     ("Discord", ambiguous_sends),
+    ("Telegram's updates", killed_intake),
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -52,7 +52,7 @@ class Heard:
         update: as the library reads it.
         raw: as Telegram sent it, with what the library does not know yet.
         received_at: when it was committed.
-        is_late: it was written more than ten minutes before it was received, as after an outage.
+        is_late: it was written more than ten minutes before it was handed out, as after an outage.
     """
 
     update: Update
@@ -63,6 +63,16 @@ class Heard:
 
 Listener: TypeAlias = Callable[[Heard], Awaitable[bool]]
 """Hears an update of one kind; ``True`` if it dealt with it, so that the listeners after it do not hear it."""
+
+
+class _Bot(ExtBot[int]):
+    """The library's bot, which also gives out updates as Telegram sent them, with what the library cannot read."""
+
+    async def raw_updates(self, offset: int | None, kinds: Sequence[str], seconds: int) -> list[dict[str, Any]]:
+        """Ask for updates; raises ``TelegramError``."""
+        asked = {"offset": offset, "timeout": seconds, "allowed_updates": list(kinds)}
+        found: list[dict[str, Any]] = await self._post("getUpdates", asked)
+        return found
 
 
 class TelegramClient:
@@ -105,7 +115,7 @@ class TelegramClient:
             connect_timeout=_CONNECT_SECONDS,
             read_timeout=options.poll_seconds + _POLL_EXTRA_SECONDS,
         )
-        self.bot: ExtBot[int] = ExtBot(
+        self.bot = _Bot(
             options.token,
             base_url=f"{options.api_url}/bot",
             request=calls,
@@ -139,6 +149,24 @@ class TelegramClient:
     def listen(self, kind: str, listener: Listener) -> None:
         """Hear the updates of a kind, such as ``message`` or ``callback_query``, after those that listen already."""
         self._listeners[kind].append(listener)
+
+    def heard_kinds(self) -> frozenset[str]:
+        """The kinds of update that somebody listens to."""
+        return frozenset(kind for kind, listeners in self._listeners.items() if listeners)
+
+    async def raw_updates(self, offset: int | None, kinds: Sequence[str]) -> list[dict[str, Any]]:
+        """The updates from a number on, as Telegram sent them; asking confirms those before.
+
+        Waits up to ``TelegramOptions.poll_seconds`` for the first one.
+
+        Args:
+            offset: the number of the first update; ``None`` for all that were not confirmed.
+            kinds: which kinds of update Telegram is to send from now on.
+
+        Raises:
+            TelegramError: Telegram, or the way to it, is at fault; nothing was confirmed.
+        """
+        return await self.bot.raw_updates(offset, kinds, self.options.poll_seconds)
 
     async def hear(self, heard: Heard) -> bool:
         """Hand an update to its listeners in their order, until one of them deals with it; whether one did."""

@@ -34,7 +34,18 @@ from bot.store.schema.people import (
     WatchDayRow,
 )
 from bot.store.schema.sending import ApprovalRow, FirstApprovalRow, OutboxRow, OutboxState, OutcomeRow
-from bot.store.schema.work import DigestRow, JobRow, JobState, LeadershipRow, PlatformRow, PlatformState, TurnRow
+from bot.store.schema.work import (
+    DigestRow,
+    JobRow,
+    JobState,
+    LeadershipRow,
+    OffsetRow,
+    PlatformRow,
+    PlatformState,
+    TurnRow,
+    UpdateRow,
+    UpdateState,
+)
 
 __all__ = [
     "ApprovalRow",
@@ -57,6 +68,7 @@ __all__ = [
     "MembershipRow",
     "NoteRow",
     "NoticeRow",
+    "OffsetRow",
     "Original",
     "OutboxRow",
     "OutboxState",
@@ -72,6 +84,8 @@ __all__ = [
     "ReviewCardRow",
     "SuggestionRow",
     "TurnRow",
+    "UpdateRow",
+    "UpdateState",
     "UtcDateTime",
     "WatchDayRow",
 ]

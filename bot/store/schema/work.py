@@ -1,4 +1,4 @@
-"""Work that waits or is done under a lease, and which process may hand it out."""
+"""Work that waits or is done under a lease, updates of platforms that wait, and which process may hand them out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Index
+from sqlalchemy import BigInteger, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.store.schema.base import Base, stored
@@ -104,6 +104,49 @@ class PlatformRow(Base):
     remedy: Mapped[dict[str, Any]]
     again_at: Mapped[datetime | None]
     until: Mapped[datetime]
+
+
+class UpdateState(StrEnum):
+    """What became of an update: ``UNKNOWN`` is one of a kind that this version does not know."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class UpdateRow(Base):
+    """An update of a platform, as an account of ours there received it.
+
+    ``payload`` is JSON as the platform sent it, with words of posts; it is erased once the update was dealt with.
+    Updates of one ``lane`` are handled in their order; ``is_urgent`` ones before all others.
+    """
+
+    __tablename__ = "updates"
+    __table_args__ = (
+        Index("updates_waiting", "platform", "account", "state", "is_urgent", "received_at", "number"),
+        Index("updates_by_age", "received_at"),
+    )
+
+    platform: Mapped[str] = mapped_column(primary_key=True)
+    account: Mapped[str] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    state: Mapped[UpdateState] = mapped_column(stored(UpdateState, "update_state"))
+    lane: Mapped[str]
+    is_urgent: Mapped[bool]
+    payload: Mapped[str | None]
+    received_at: Mapped[datetime]
+
+
+class OffsetRow(Base):
+    """The number of the update that an account asks a platform for next, and when it was stored."""
+
+    __tablename__ = "offsets"
+
+    platform: Mapped[str] = mapped_column(primary_key=True)
+    account: Mapped[str] = mapped_column(primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger)
+    stored_at: Mapped[datetime]
 
 
 class DigestRow(Base):

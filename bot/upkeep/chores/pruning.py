@@ -1,4 +1,7 @@
-"""Pruning: finished jobs are kept for some days, for people to look at; counts and flags as long as they count."""
+"""Pruning: finished jobs are kept for some days, for people to look at; counts and flags as long as they count.
+
+So are the numbers of updates; the words of those that nobody could deal with are erased.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +13,39 @@ from sqlalchemy import delete, select
 from bot.store.cases import finds, member_flags
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow, JobState
+from bot.store.work import inbox
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import BATCH, Done, in_batches
+from bot.upkeep.chores.scrubbing import ask_to_scrub
 
 KEPT: Final = timedelta(days=7)
 _OVER: Final = (JobState.DONE, JobState.CANCELLED, JobState.DEAD)
 
 
 class Pruning:
-    """Deletes old jobs, old counts of what the filter looked at, and flags that made no case."""
+    """Deletes old jobs, old counts of what the filter looked at, flags that made no case, and old updates.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        words_kept: how long the words of an update that nobody could deal with are kept at most.
+    """
+
+    def __init__(self, database: Database, *, words_kept: timedelta = inbox.KEPT) -> None:
         self._database = database
+        self._words_kept = words_kept
 
-    async def do(self, _: Job) -> Done:
+    async def do(self, job: Job) -> Done:
         """Delete jobs that have been over for longer than ``KEPT``, and counts that no figure uses any longer."""
         jobs = await in_batches(self._database, "prune jobs", _prune)
         await in_batches(self._database, "prune counts", lambda session: finds.forget_old_days(session, BATCH))
         await self._database.run("prune flags", member_flags.forget_old)
+
+        async def updates(session: Session) -> int:
+            deleted, erased = await inbox.forget_old(session, self._words_kept, BATCH)
+            if erased:
+                await ask_to_scrub(session, job.key)
+            return max(deleted, erased)
+
+        await in_batches(self._database, "prune updates", updates)
         return Done(f"{jobs} jobs deleted")
 
 

@@ -96,7 +96,7 @@ async def test_what_communities_set_survives_the_upgrade_that_drops_their_scores
     before = await _all_rows(engine)
     await migrate.upgrade(engine)
     after = await _all_rows(engine)
-    new = ("watch_days", "own_cards", "notices", "flaggers", "member_flags")
+    new = ("watch_days", "own_cards", "notices", "flaggers", "member_flags", "updates", "offsets")
     assert [after.pop(name) for name in new] == [[]] * len(new)
     after["communities"].sort(key=lambda row: row["id"])
     kept = {row["id"]: row.pop("policy") for row in after["communities"]}

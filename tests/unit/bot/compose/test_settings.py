@@ -241,3 +241,26 @@ def test_paths_and_profiles(load, tmp_path: Path):
     assert (settings.profile_named().name, settings.profile_named("paper").name) == ("quick", "paper")
     with pytest.raises(BadInput, match="no profile 'fast'"):
         settings.profile_named("fast")
+
+
+def test_a_webhook_needs_its_address(load):
+    """Telegram must be told where to send updates, and is not told to send them nowhere."""
+    with pytest.raises(BadSettings) as caught:
+        load('[telegram]\nupdates = "webhook"')
+    assert "telegram.webhook_url" in caught.value.remedy
+    assert load('[telegram]\nupdates = "webhook"\nwebhook_url = "https://a.example/t"').telegram.updates == "webhook"
+
+
+@pytest.mark.parametrize(
+    "line", ['updates = "push"', 'listen = "8081"', 'listen = "host:port"', 'api_url = "http://x/"']
+)
+def test_what_cannot_be_of_telegram_is_refused(load, line: str):
+    """At the start, not when the first update should come."""
+    with pytest.raises(BadSettings, match=f"telegram.{line.split()[0]}"):
+        load(f"[telegram]\n{line}")
+
+
+def test_a_token_of_telegram_in_a_file_is_refused(load):
+    """Files are copied and committed."""
+    with pytest.raises(BadSettings, match="holds the secret telegram.token"):
+        load('[telegram]\ntoken = "1:x"')

@@ -1,0 +1,168 @@
+"""Handing updates to who listens, from the inbox, until each is dealt with.
+
+Owns their order: in a chat one after the other, several chats at once, and what somebody waits for in a line of its
+own. An update that could not be handled is kept, and none is handed out twice while it is in hand. Must never log what
+anybody wrote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from adapters.common.words.errors import log_failure
+from adapters.telegram.connection.client import TelegramClient, kind_of
+from adapters.telegram.connection.updates import heard, wanted_kinds
+from core.errors import StoreUnavailable
+from core.moderation.platforms import UpdateInbox, WaitingUpdate
+
+_LOG = logging.getLogger(__name__)
+LOOK_SECONDS: Final = 3.0
+"""How often the inbox is looked at where nothing new was told of."""
+_CLOSING_SECONDS: Final = 5.0
+_LONGEST_PAUSE_SECONDS: Final = 30.0
+
+
+class Handling:
+    """Hands out the updates of one account.
+
+    Args:
+        at_once: how many chats are served at the same time; what is urgent has as many places of its own.
+        sleep: waits so many seconds, where the database does not answer.
+        wait: waits for an event, but not longer than the given number of seconds.
+    """
+
+    def __init__(
+        self,
+        client: TelegramClient,
+        inbox: UpdateInbox,
+        *,
+        at_once: int = 8,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        wait: Callable[[asyncio.Event, float], Awaitable[None]] | None = None,
+    ) -> None:
+        self._client, self._inbox = client, inbox
+        self._sleep, self._wait = sleep, wait or _wait
+        self._turns = {True: asyncio.Semaphore(at_once), False: asyncio.Semaphore(at_once)}
+        self._lanes: dict[str, deque[WaitingUpdate]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._in_hand: set[int] = set()
+        self._finished: set[int] = set()
+        self._found = 0
+        self._woken = asyncio.Event()
+        self.unknown = Counter[str]()
+        """How many updates came of kinds that this version does not know, by kind."""
+
+    def wake(self) -> None:
+        """Say that there is something new in the inbox."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Hand out what waits, until cancelled."""
+        while True:
+            self._woken.clear()
+            await self._look()
+            await self._wait(self._woken, LOOK_SECONDS)
+
+    async def close(self) -> None:
+        """End what is in hand; what is not finished in some seconds waits in the inbox for the next start."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_CLOSING_SECONDS)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._inbox.release()
+
+    async def _look(self) -> None:
+        self._finished.clear()
+        try:
+            waiting = await self._inbox.waiting()
+        except StoreUnavailable as err:
+            _LOG.warning("The updates of Telegram that wait cannot be read: %s", err.message)
+            return
+        self._found = len(waiting)
+        for each in waiting:
+            if each.update.number not in self._in_hand | self._finished:  # it may have ended during the look
+                self._put(each)
+
+    def _put(self, each: WaitingUpdate) -> None:
+        self._in_hand.add(each.update.number)
+        lane = self._lanes.get(each.update.lane)
+        if lane is not None:
+            lane.append(each)
+            return
+        self._lanes[each.update.lane] = deque([each])
+        task = asyncio.create_task(self._work(each.update.lane, each.update.is_urgent))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _work(self, name: str, is_urgent: bool) -> None:
+        lane = self._lanes[name]
+        while lane:
+            async with self._turns[is_urgent]:
+                each = lane.popleft()
+                await self._finish(each)
+        del self._lanes[name]
+        if len(self._in_hand) < self._found // 2:
+            self._found = 0
+            self.wake()  # more may wait than were handed out at once
+
+    async def _finish(self, each: WaitingUpdate) -> None:
+        try:
+            await self._handle(each)
+        except Exception as err:  # how it ended was not recorded: it stays in hand, and waits for the next start
+            log_failure("an update's record", err)
+            return
+        self._in_hand.discard(each.update.number)
+        self._finished.add(each.update.number)
+
+    async def _handle(self, each: WaitingUpdate) -> None:
+        """Hand out one update, again and again while the database does not answer, and record how it ended."""
+        number, kind = each.update.number, kind_of(each.update.payload)
+        if kind not in wanted_kinds(self._client):
+            self._count(kind)
+            await self._surely(lambda: self._inbox.put_aside(number, is_known=False))
+            return
+        try:
+            await self._surely(lambda: self._hear(each))
+        except Exception as err:
+            log_failure(f"an update of the kind {kind}", err)
+            await self._surely(lambda: self._inbox.put_aside(number, is_known=True))
+            return
+        await self._surely(lambda: self._inbox.done(number))
+
+    async def _hear(self, each: WaitingUpdate) -> None:
+        await self._client.hear(heard(each, self._client))
+
+    async def _surely(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Do it as soon as the database answers."""
+        pause = 1.0
+        while True:
+            try:
+                return await act()
+            except StoreUnavailable as err:
+                _LOG.warning("An update of Telegram waits: %s", err.message)
+            await self._sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+    def _count(self, kind: str) -> None:
+        """Log the first, second, fourth and so on: a flood must not flood the log."""
+        self.unknown[kind] += 1
+        if self.unknown[kind] & (self.unknown[kind] - 1) == 0:
+            _LOG.warning(
+                "Telegram sent %d updates of the kind %r, which this version does not know; they are kept for some "
+                "days.",
+                self.unknown[kind],
+                kind,
+            )
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,104 @@
+"""What is known of an update before anybody hears it: its kind, its place in line, and how old it is.
+
+Pure. Reads what Telegram sent, not what the library makes of it, so that it can be said of every update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Protocol
+
+from telegram import Update
+
+from adapters.telegram.connection.client import Heard, TelegramClient, kind_of
+from core.moderation.platforms import ArrivedUpdate, WaitingUpdate
+
+KINDS: Final = (
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "callback_query",
+    "message_reaction",
+    "my_chat_member",
+)
+"""The kinds that are asked for in any case; Telegram sends no ``message_reaction`` that was not asked for by name."""
+LATE: Final = timedelta(minutes=10)
+_WRITTEN: Final = ("edit_date", "date")
+
+Wake = Callable[[], None]
+"""Says that new updates were kept."""
+
+
+class Arriving(Protocol):
+    """A way by which updates come: each is committed before Telegram is told that it arrived."""
+
+    async def open(self) -> None:
+        """Make Telegram send updates this way; raises ``AntiphonError``."""
+        ...
+
+    async def run(self) -> None:
+        """Keep what comes, until cancelled; raises ``AntiphonError`` once nothing comes this way any more."""
+        ...
+
+    async def close(self) -> None:
+        """Take nothing any more."""
+        ...
+
+
+def wanted_kinds(client: TelegramClient) -> tuple[str, ...]:
+    """The kinds of update to ask Telegram for."""
+    return tuple(sorted({*KINDS, *client.heard_kinds()}))
+
+
+def arrived(raw: dict[str, Any]) -> ArrivedUpdate:
+    """An update for the inbox.
+
+    Raises:
+        KeyError: it has no number.
+    """
+    return ArrivedUpdate(int(raw["update_id"]), raw, _lane(raw), _is_urgent(raw))
+
+
+def all_arrived(raws: Iterable[dict[str, Any]]) -> tuple[list[ArrivedUpdate], int]:
+    """Updates for the inbox, and the number after the last of them."""
+    kept = [arrived(raw) for raw in raws]
+    return kept, max(each.number for each in kept) + 1
+
+
+def heard(waiting: WaitingUpdate, client: TelegramClient) -> Heard:
+    """An update as listeners hear it."""
+    raw = waiting.update.payload
+    written = written_at(raw)
+    is_late = written is not None and waiting.handed_out_at - written > LATE
+    return Heard(Update.de_json(raw, client.bot), raw, waiting.received_at, is_late)
+
+
+def written_at(raw: dict[str, Any]) -> datetime | None:
+    """When somebody wrote, edited or reacted; ``None`` for a press of a button, of which Telegram does not say it."""
+    content = _content(raw)
+    seconds = next((content[name] for name in _WRITTEN if isinstance(content.get(name), int)), None)
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _is_urgent(raw: dict[str, Any]) -> bool:
+    """Whether somebody waits: for the answer to a press, or to an ephemeral command, which must come within 15 s."""
+    return kind_of(raw) == "callback_query" or _content(raw).get("message_id") == 0
+
+
+def _lane(raw: dict[str, Any]) -> str:
+    """The chat that an update belongs to; presses there and what is written there do not wait for each other."""
+    content = _content(raw)
+    message = content.get("message")
+    holder = message if isinstance(message, dict) else content
+    for name in ("chat", "from", "user"):
+        place = holder.get(name)
+        if isinstance(place, dict) and "id" in place:
+            return f"{place['id']}{'!' if _is_urgent(raw) else ''}"
+    return ""
+
+
+def _content(raw: dict[str, Any]) -> dict[str, Any]:
+    content = raw.get(kind_of(raw))
+    return content if isinstance(content, dict) else {}

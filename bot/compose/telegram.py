@@ -1,0 +1,94 @@
+"""Puts the Telegram platform together: settings in, a platform that can be served out.
+
+Decides nothing about a case.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from adapters.telegram.connection.client import TelegramClient, TelegramOptions
+from adapters.telegram.connection.handling import Handling
+from adapters.telegram.connection.polling import Polling
+from adapters.telegram.connection.refs import NAME
+from adapters.telegram.connection.updates import Arriving
+from adapters.telegram.connection.webhook import Webhook, WebhookOptions
+from adapters.telegram.speech.exact_text import MAX_CHARACTERS
+from bot.compose.settings import Settings, TelegramSettings
+from bot.serving.platforms import Connection, ServedPlatform, Services
+from bot.serving.supervision import cancelled, first_of
+from core.moderation.desk_ports import Casework, Governance
+from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource, UpdateInbox
+
+MakeClient = Callable[[TelegramOptions, Casework, Governance], TelegramClient]
+
+
+@dataclass(frozen=True, slots=True)
+class TelegramParts:
+    """What works over a connected client; see ``Connection``."""
+
+    platform: ChatPlatform
+    roles: RoleSource | None = None
+    surface: ReviewSurface | None = None
+    notifier: Notifier | None = None
+
+
+Install = Callable[[TelegramClient, Services], AbstractAsyncContextManager[TelegramParts]]
+"""Adds the parts to a client that is logged in, before it hears anything, and ends them after it heard the last."""
+
+
+def telegram_platform(settings: Settings, install: Install, make_client: MakeClient = TelegramClient) -> ServedPlatform:
+    """Every group that the bot is in, as one platform."""
+    connect = partial(_connected, settings.telegram, install, make_client)
+    return ServedPlatform(NAME, MAX_CHARACTERS, connect, has_roles=True)
+
+
+@asynccontextmanager
+async def _connected(
+    wanted: TelegramSettings, install: Install, make_client: MakeClient, services: Services
+) -> AsyncIterator[Connection]:
+    """A client of its own, which hears updates until the block is over.
+
+    Raises:
+        BadSettings: Telegram refuses the token or the webhook.
+        PlatformUnavailable: Telegram cannot be reached, or sends updates elsewhere.
+    """
+    options = TelegramOptions(wanted.token.get_secret_value(), wanted.api_url)
+    client = make_client(options, services.casework, services.governance)
+    inbox = services.inbox(NAME, client.own_id())
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(client.close)
+        await client.open()
+        parts = await stack.enter_async_context(install(client, services))
+        handling = Handling(client, inbox)
+        stack.push_async_callback(handling.close)
+        arriving = _arriving(wanted, client, inbox, handling.wake)
+        stack.push_async_callback(arriving.close)
+        await arriving.open()
+        running = asyncio.create_task(first_of(arriving.run(), handling.run()))
+        stack.push_async_callback(cancelled, [running])
+        end = partial(_end, running)
+        yield Connection(parts.platform, parts.roles, parts.surface, parts.notifier, end, _invitation(client))
+
+
+async def _end(running: asyncio.Task[None]) -> None:
+    """Wait until updates come no more; raises why."""
+    await asyncio.wait({running})
+    running.result()
+
+
+def _arriving(
+    wanted: TelegramSettings, client: TelegramClient, inbox: UpdateInbox, wake: Callable[[], None]
+) -> Arriving:
+    if wanted.updates == "polling":
+        return Polling(client, inbox, wake)
+    host, _, port = wanted.listen.rpartition(":")
+    return Webhook(client, inbox, wake, WebhookOptions(wanted.webhook_url, host.strip("[]"), int(port)))
+
+
+def _invitation(client: TelegramClient) -> str:
+    return f"To add it to a group, open https://t.me/{client.bot.username}?startgroup=1"
