@@ -16,6 +16,7 @@
     |       +-- PlatformBusy      it refused for now, and may be asked again later
     |       +-- CardRefused       it refused to change one card for now; others can be shown
     |       +-- TextHidden        the post exists, but the platform does not show us its words
+    |       +-- NeverShownAgain   the platform shows nobody like us a post a second time
     +-- DocumentRefused           one document cannot be used: missing, too large, damaged, or a trap
     +-- BadAnswer                 the model answered, but not in a form that can be used
     +-- Conflict                  somebody else was faster: the case has another version
@@ -124,6 +125,13 @@ class TextHidden(PlatformUnavailable):
     def __init__(self, message: str, *, remedy: str = "", revision: str) -> None:
         super().__init__(message, remedy=remedy)
         self.revision = revision
+
+
+class NeverShownAgain(PlatformUnavailable):
+    """The platform shows no bot a post a second time.
+
+    What it told of edits and deletions since the post was flagged is all that can be known of it.
+    """
 
 
 class DocumentRefused(AntiphonError):

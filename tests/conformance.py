@@ -34,6 +34,15 @@ class PlatformHarness(ABC):
     changed_by_the_platform: frozenset[str] = frozenset()
     """The keys of those ``EXACT_TEXTS`` that the platform's servers change, so that the adapter must refuse them."""
 
+    async def text_of(self, ref: PostRef) -> str | None:
+        """What stands there; as other people see it, where the platform shows no bot a post a second time."""
+        return await self.platform.read(ref)
+
+    async def found(self, reply: ApprovedReply) -> PostRef | None:
+        """Where our reply stands; as other people see it, where the platform has no history for a bot."""
+        posted = await self.platform.find_reply(reply)
+        return None if posted is None else posted.ref
+
     @abstractmethod
     async def create_post(self, author: str, text: str) -> PostRef:
         """Somebody writes a post."""
@@ -117,19 +126,19 @@ class PlatformConformance:
         """The outbox compares both by hash: a difference in form would block every reply."""
         ref = await harness.create_post("slate_roof", text)
         flagged = await harness.flag(ref, "mill_pond")
-        assert await harness.platform.read(ref) == flagged.text
+        assert await harness.text_of(ref) == flagged.text
 
     async def test_read_follows_edits(self, harness: PlatformHarness) -> None:
         """A reply to words that are no longer there must not be sent."""
         ref = await harness.create_post("slate_roof", "before")
         await harness.edit(ref, "after")
-        assert await harness.platform.read(ref) == "after"
+        assert await harness.text_of(ref) == "after"
 
     async def test_read_follows_deletions(self, harness: PlatformHarness) -> None:
         """A reply to nothing must not be sent."""
         ref = await harness.create_post("slate_roof", "before")
         await harness.delete(ref)
-        assert await harness.platform.read(ref) is None
+        assert await harness.text_of(ref) is None
 
     @pytest.mark.parametrize("name", EXACT_TEXTS)
     async def test_posts_exactly_the_approved_bytes(self, harness: PlatformHarness, name: str) -> None:
@@ -145,7 +154,7 @@ class PlatformConformance:
         posted = await harness.platform.post(reply_to(ref, text))
         assert [shown.encode() for shown in await harness.replies_to(ref)] == [text.encode()]
         assert await harness.replies_to(other) == []
-        assert await harness.platform.read(posted.ref) == text
+        assert await harness.text_of(posted.ref) == text
         assert posted.ref == replace(ref, message=posted.ref.message)
         assert posted.posted_at.tzinfo is not None
 
@@ -192,16 +201,16 @@ class PlatformConformance:
         await harness.platform.retract(posted.ref)
         await harness.platform.retract(posted.ref)
         assert await harness.replies_to(ref) == ["We all live here."]
-        assert await harness.platform.read(posted.ref) is None
-        assert await harness.platform.find_reply(reply_to(ref, "Most of us came from somewhere.", "approval-2")) is None
-        assert await harness.platform.read(kept.ref) == "We all live here."
+        assert await harness.text_of(posted.ref) is None
+        assert await harness.found(reply_to(ref, "Most of us came from somewhere.", "approval-2")) is None
+        assert await harness.text_of(kept.ref) == "We all live here."
 
     async def test_what_others_wrote_is_not_retracted(self, harness: PlatformHarness) -> None:
         """Antiphon takes back its own words only, whatever a wrong id says."""
         ref = await harness.create_post("slate_roof", "They do not belong here.")
         with pytest.raises(PlatformUnavailable):
             await harness.platform.retract(ref)
-        assert await harness.platform.read(ref) == "They do not belong here."
+        assert await harness.text_of(ref) == "They do not belong here."
 
     async def test_a_busy_platform_retracts_nothing_and_says_so(self, harness: PlatformHarness) -> None:
         """The reply certainly stands, until the retraction is tried again."""
@@ -210,7 +219,7 @@ class PlatformConformance:
         await harness.be_busy(7.0)
         with pytest.raises(PlatformBusy):
             await harness.platform.retract(posted.ref)
-        assert await harness.platform.read(posted.ref) == "We all live here."
+        assert await harness.text_of(posted.ref) == "We all live here."
         await harness.pass_time(7.0)
         await harness.platform.retract(posted.ref)
         assert await harness.replies_to(ref) == []
@@ -225,7 +234,7 @@ class PlatformConformance:
         await harness.lose_next_removal(arrives=arrives)
         with pytest.raises(AmbiguousSend):
             await harness.platform.retract(posted.ref)
-        assert await harness.platform.read(posted.ref) == (None if arrives else "We all live here.")
+        assert await harness.text_of(posted.ref) == (None if arrives else "We all live here.")
         await harness.platform.retract(posted.ref)
         assert await harness.replies_to(ref) == []
 
@@ -258,7 +267,7 @@ class PlatformConformance:
         reply = reply_to(ref, "We all live here.")
         with pytest.raises(PlatformUnavailable):
             await harness.platform.post(reply)
-        assert await harness.platform.find_reply(reply) is None
+        assert await harness.found(reply) is None
 
     async def test_finds_ours_after_a_lost_answer(self, harness: PlatformHarness) -> None:
         """An ambiguous send that arrived is known as posted, and is not posted again."""
@@ -267,9 +276,9 @@ class PlatformConformance:
         await harness.lose_next_answer(arrives=True)
         with pytest.raises(AmbiguousSend):
             await harness.platform.post(reply)
-        found = await harness.platform.find_reply(reply)
+        found = await harness.found(reply)
         assert found is not None
-        assert await harness.platform.read(found.ref) == reply.text
+        assert await harness.text_of(found) == reply.text
         assert await harness.replies_to(ref) == [reply.text]
 
     async def test_finds_nothing_that_was_not_posted(self, harness: PlatformHarness) -> None:
@@ -280,7 +289,7 @@ class PlatformConformance:
         await harness.lose_next_answer(arrives=False)
         with pytest.raises(AmbiguousSend):
             await harness.platform.post(reply)
-        assert await harness.platform.find_reply(reply) is None
+        assert await harness.found(reply) is None
         assert await harness.replies_to(ref) == []
 
     async def test_closing_twice_does_no_harm(self, harness: PlatformHarness) -> None:

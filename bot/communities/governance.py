@@ -56,6 +56,11 @@ class CommunityGovernance:
         found = await self._database.run("read a policy", lambda session: communities.find(session, identity))
         return CommunityPolicy() if found is None else policy_of(found)
 
+    async def communities(self, platform: str) -> tuple[str, ...]:
+        """The communities of a platform that were met before."""
+        found = await self._database.run("list communities", communities.all_communities)
+        return tuple(one.name for one in found if one.platform == platform)
+
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
         """What moderators said lately of the posts that the filter found there."""
         identity = communities.community_id(platform, community)

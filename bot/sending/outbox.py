@@ -23,7 +23,15 @@ from bot.sending.send_transactions import Ledger
 from bot.sending.unknown import UnknownSends
 from bot.store.cases.sending import Entry
 from bot.store.engine.database import Database
-from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable, TextHidden
+from bot.store.schema import Original
+from core.errors import (
+    AntiphonError,
+    NeverShownAgain,
+    PlatformBusy,
+    PlatformUnavailable,
+    StoreUnavailable,
+    TextHidden,
+)
 from core.i18n.sentences import Sentence, joined, sentence
 from core.moderation.approval import text_hash
 from core.moderation.closing import RetractReason
@@ -37,6 +45,8 @@ Platforms = Callable[[str], bool]
 """Which platforms, by name."""
 _LOG = logging.getLogger(__name__)
 _CHANGED: Final = sentence("The post that the reply answers was changed after it was flagged.")
+_GONE: Final = sentence("The post that the reply answers is gone.")
+_HEARD: Final = {Original.EDITED: _CHANGED, Original.DELETED: _GONE}
 _NOT_FOUND: Final = sentence("The reply was not found; look on the platform, and say whether it is there.")
 
 
@@ -208,8 +218,10 @@ class Outbox:
             if not seen.case.post.revision:
                 raise
             return None if hidden.revision == seen.case.post.revision else _CHANGED
+        except NeverShownAgain:
+            return _HEARD.get(await self._ledger.heard(seen))
         if original is None:
-            return sentence("The post that the reply answers is gone.")
+            return _GONE
         return None if text_hash(original) == seen.approval.target_sha256 else _CHANGED
 
     async def _post(self, lease: SendLease, started: float) -> Delivery | None:

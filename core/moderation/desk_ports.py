@@ -167,6 +167,10 @@ class Governance(Protocol):
         """How the community wants Antiphon to behave; the defaults where it was never set. Anybody may know."""
         ...
 
+    async def communities(self, platform: str) -> tuple[str, ...]:
+        """The communities of a platform that Antiphon knows, by the platform's own ids. Not for people to see."""
+        ...
+
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
         """What moderators said lately of the posts that the filter found there. Anybody may know."""
         ...

@@ -39,6 +39,8 @@ class ChatPlatform(Protocol):
 
         Raises:
             TextHidden: the post exists, but we may not see its words; ``revision`` tells whether it was edited.
+            NeverShownAgain: the platform has no way to ask, ever. Such an adapter must give every edit and deletion
+                that it hears of to ``Casework.original_changed``, and its ``post`` must fail where the post is gone.
             PlatformUnavailable: the platform cannot be asked.
         """
         ...

@@ -118,7 +118,7 @@ def postgresql() -> Iterator[URL]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def server(request: pytest.FixtureRequest) -> URL | None:
+def database_server(request: pytest.FixtureRequest) -> URL | None:
     """``None`` for a SQLite file, then a real PostgreSQL server: a test that uses a database runs on both."""
     return request.getfixturevalue("postgresql") if request.param == "postgresql" else None
 
@@ -138,12 +138,12 @@ def settled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def place(
-    request: pytest.FixtureRequest, server: URL | None, settled_file: Path, tmp_path: Path
+    request: pytest.FixtureRequest, database_server: URL | None, settled_file: Path, tmp_path: Path
 ) -> AsyncIterator[Path | URL]:
     """Where the test's database is: one without tables, but where the test wants ``database``, too."""
     is_settled = "database" in request.fixturenames
-    if server is not None:
-        async with new_database(server, is_settled=is_settled) as address:
+    if database_server is not None:
+        async with new_database(database_server, is_settled=is_settled) as address:
             yield address
         return
     file = tmp_path / "antiphon.sqlite"

@@ -75,6 +75,11 @@ def is_unchanged(error: BaseException | None) -> bool:
     return isinstance(error, BadRequest) and "message is not modified" in description_of(error)
 
 
+def cannot_be_edited(error: BaseException | None) -> bool:
+    """Whether Telegram says that a message stands and is not ours to change."""
+    return isinstance(error, BadRequest) and "message can't be edited" in description_of(error)
+
+
 def never_left(error: BaseException) -> bool:
     """Whether the request certainly did not leave this machine."""
     return isinstance(error, NetworkError) and isinstance(error.__cause__, _NEVER_LEFT)

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, or_, select
 
 from bot.store.cases.cases import Case, load
 from bot.store.engine.database import Session
-from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, OutboxState
+from bot.store.schema import ApprovalRow, CaseRow, Original, OutboxRow, OutboxState
 from core.errors import NotAllowed
 from core.i18n.sentences import sentence
 from core.models import PostRef
@@ -58,6 +58,11 @@ async def entry_of(session: Session, approval_id: str, *, lock: bool = False) ->
     query = select(OutboxRow).filter_by(approval_id=approval_id).execution_options(populate_existing=True)
     row = (await session.scalars(query.with_for_update() if lock else query)).one()
     return Entry(row, approval, await load(session, approval.case_id))
+
+
+async def original(session: Session, case_id: str) -> Original:
+    """What the platform has said about a case's post since it was flagged."""
+    return (await session.get_one(CaseRow, case_id, populate_existing=True)).original
 
 
 async def due(session: Session) -> dict[str, str]:

@@ -55,12 +55,12 @@ class FaultyCommunity(SampleCommunity):
         return super().resend_seconds if self.resend is None else self.resend
 
     async def read(self, ref: PostRef) -> str | None:
-        if self.read_fault is not None:
-            raise self.read_fault
-        found = await super().read(ref)
+        found = None if self.read_fault is not None else await super().read(ref)
         if self.while_reading is not None:
             meddle, self.while_reading = self.while_reading, None
             await meddle()
+        if self.read_fault is not None:
+            raise self.read_fault
         return found
 
     async def post(self, reply: ApprovedReply) -> Posted:

@@ -65,6 +65,11 @@ class FakeGovernance:
             await asyncio.sleep(self.slow_seconds)
         return self.policies.get(community, CommunityPolicy())
 
+    async def communities(self, platform: str) -> tuple[str, ...]:
+        """Those with a policy."""
+        self._reach()
+        return tuple(self.policies)
+
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
         """What the test set, in every community."""
         self._reach()

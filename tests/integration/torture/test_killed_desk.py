@@ -16,13 +16,15 @@ from tests.torture.ends.kills import Killed, look, prepare, run
 
 
 @pytest.mark.parametrize("cycles", [6])
-async def test_kills_lose_nothing_and_post_nothing_twice(server: URL | None, tmp_path: Path, cycles: int) -> None:
+async def test_kills_lose_nothing_and_post_nothing_twice(
+    database_server: URL | None, tmp_path: Path, cycles: int
+) -> None:
     """Real processes over one database and one platform, killed at random moments, on both databases."""
     prepare()
-    if server is None:
+    if database_server is None:
         found = await _killed(Place(tmp_path), tmp_path / "world", cycles)
     else:
-        async with new_database(server) as address:
+        async with new_database(database_server) as address:
             text = address.render_as_string(hide_password=False)
             found = await _killed(Place(tmp_path, text), address, cycles)
     assert found.broken == {}

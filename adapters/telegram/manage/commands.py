@@ -1,0 +1,159 @@
+"""The commands of managers: answered in their private chat; in a group they only lead there.
+
+Owns their names, and which group a command is about. Nothing is said in a group but ephemerally.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Final
+
+import telegram
+from telegram import MessageEntity
+from telegram.constants import ChatType
+
+from adapters.common.manage import setup, targets
+from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.error_meanings import FAULTS
+from adapters.telegram.connection.refs import NAME, channel_of, topic_of
+from adapters.telegram.manage.groups import GroupManager, manager_of
+from adapters.telegram.manage.help import help_text
+from adapters.telegram.manage.ids import press_data
+from adapters.telegram.manage.panel_actions import PanelActions
+from adapters.telegram.manage.private_chat import PrivateChat
+from adapters.telegram.manage.rendering import PanelMessage, buttons
+from adapters.telegram.manage.reports import REPORTS, Reports
+from adapters.telegram.speech.languages import reader_language
+from adapters.telegram.speech.markup import reader_of
+from adapters.telegram.speech.private_answers import TelegramAnswer, is_ephemeral, whispered
+from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.i18n.catalogs import gettext
+from core.moderation.roles import OnCommunity, may_on_community
+
+PANELS: Final = frozenset({setup.PANEL, targets.PANEL})
+_COMMANDS: Final = PANELS | REPORTS | {"help", "start"}
+_FORM: Final = re.compile(r"/(?P<name>[a-z]+)(?:@(?P<bot>\w+))?(?:\s+(?P<words>.*))?", re.IGNORECASE | re.DOTALL)
+_PAYLOAD: Final = re.compile(r"(?P<what>setup|review)_(?P<community>-[0-9]{1,19})")
+_GROUPS: Final = (ChatType.GROUP, ChatType.SUPERGROUP)
+_MOST_ASKED: Final = 30
+"""How many groups Telegram is asked about for one command."""
+
+
+class ManagerCommands:
+    """Hears the commands."""
+
+    def __init__(self, client: TelegramClient, panels: PanelActions, reports: Reports) -> None:
+        self._client = client
+        self._panels = panels
+        self._reports = reports
+
+    async def hear(self, heard: Heard) -> bool:
+        """Answer one of our commands; any other message is left alone."""
+        message = heard.update.message
+        if message is None or (found := _command(message, self._client.bot.username)) is None:
+            return False
+        name, words = found
+        if message.chat.type == ChatType.PRIVATE and message.from_user is not None:
+            await self._in_private(message.from_user, name, words)
+        elif message.chat.type in _GROUPS:
+            await self._in_group(heard, message, name, words)
+        return True
+
+    async def _in_private(self, user: telegram.User, name: str, words: str) -> None:
+        chat = PrivateChat(self._client, user)
+        try:
+            payload = _PAYLOAD.fullmatch(words) if name == "start" else None
+            if payload is not None:
+                await self._show(chat, setup.PANEL, payload["community"])
+            elif name in ("help", "start"):
+                await chat.put(PanelMessage(help_text(reader_of(chat.locale))))
+            else:
+                await self._pick(chat, name)
+        except Exception as err:
+            await chat.refuse(err)
+
+    async def _in_group(self, heard: Heard, message: telegram.Message, name: str, words: str) -> None:
+        """Take the command out of the group's sight, and lead to the private chat, or show the panel there."""
+        user = None if message.sender_chat is not None else message.from_user
+        payload = _PAYLOAD.fullmatch(words) if name == "start" else None
+        if payload is None and not is_ephemeral(message):
+            await self._delete(message)
+        if user is None or user.is_bot:
+            return
+        if payload is not None and payload["what"] == "review":
+            await self._review(PrivateChat(self._client, user), message, payload["community"])
+        elif name != "start":
+            await self._lead(heard, message, user)
+
+    async def _review(self, chat: PrivateChat, message: telegram.Message, community: str) -> None:
+        """Somebody followed the link that makes the group that they chose the place of a community's cards."""
+        try:
+            manager = await manager_of(self._client, chat.user, community)
+            await self._panels.choose_review(chat, manager, channel_of(message.chat.id, topic_of(message)))
+        except Exception as err:
+            await chat.refuse(err)
+
+    async def _lead(self, heard: Heard, message: telegram.Message, user: telegram.User) -> None:
+        locale = reader_language(user.language_code, None)
+        command = whispered(message, heard.raw["message"])
+        answer = TelegramAnswer(self._client, user.id, locale, message.date, command=command)
+        url = f"https://t.me/{self._client.bot.username}?start=setup_{message.chat.id}"
+        link = answer.reader.markup.link(gettext("the private chat with Antiphon", locale), url)
+        await answer.give(gettext("This is done in {chat}.", locale, chat=link))
+
+    async def _delete(self, message: telegram.Message) -> None:
+        try:
+            await self._client.bot.delete_message(message.chat.id, message.message_id)
+        except FAULTS:
+            return  # Antiphon may not; the command tells nothing that the group must not see
+
+    async def _pick(self, chat: PrivateChat, name: str) -> None:
+        """Do what was asked in the only group that the person manages, or let them pick one."""
+        found = await self._managed(chat)
+        if len(found) == 1:
+            await self._show(chat, name, found[0].community)
+            return
+        locale = chat.locale
+        if not found:
+            raise NotAllowed(
+                gettext("Antiphon knows no group that you manage.", locale),
+                remedy=gettext("Add it to your group, and write /setup there.", locale),
+            )
+        rows = [(one.chat.title or one.community, press_data(one.community, name, "again")) for one in found]
+        await chat.put(PanelMessage(gettext("Which group?", locale), buttons(rows)))
+
+    async def _show(self, chat: PrivateChat, name: str, community: str) -> None:
+        manager = await manager_of(self._client, chat.user, community)
+        if name in REPORTS:
+            await self._reports.show(chat, manager, name)
+        else:
+            await self._panels.show(chat, manager, name)
+
+    async def _managed(self, chat: PrivateChat) -> list[GroupManager]:
+        """The groups in which Telegram says now that the person manages, or has a role by the community's choice."""
+        known = (await self._client.desk.governance.communities(NAME))[-_MOST_ASKED:]
+        asked = await asyncio.gather(*(self._if_manages(chat.user, community) for community in known))
+        return [manager for manager in asked if manager is not None]
+
+    async def _if_manages(self, user: telegram.User, community: str) -> GroupManager | None:
+        try:
+            manager = await manager_of(self._client, user, community)
+            if manager.is_owner:
+                return manager
+            roles = await self._client.desk.governance.roles_of(NAME, community, manager.person)
+        except StoreUnavailable:
+            raise
+        except AntiphonError:
+            return None
+        return manager if may_on_community(roles, OnCommunity.READ_STATISTICS) else None
+
+
+def _command(message: telegram.Message, own_name: str) -> tuple[str, str] | None:
+    """A command's name and the words behind it; ``None`` where it is not one of ours."""
+    is_command = any(entity.type == MessageEntity.BOT_COMMAND and entity.offset == 0 for entity in message.entities)
+    found = _FORM.fullmatch(message.text or "") if is_command else None
+    if found is None or (found["bot"] or own_name).lower() != own_name.lower():
+        return None
+    name = found["name"].lower()
+    return (name, (found["words"] or "").strip()) if name in _COMMANDS else None

@@ -1,0 +1,190 @@
+"""Who a manager is on Telegram, and what only Telegram knows about a group: its administrators and our rights there.
+
+Owns these questions. Every right is asked again at each use: being shown a command proves nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from telegram import ChatFullInfo, ChatMember, ChatMemberAdministrator, User
+from telegram.constants import ReactionEmoji
+
+from adapters.common.manage.managers import Manager
+from adapters.telegram.connection.client import TelegramClient
+from adapters.telegram.connection.error_meanings import FAULTS, of_question
+from adapters.telegram.connection.refs import NAME
+from adapters.telegram.review.places import ReviewPlaces, place_of
+from adapters.telegram.roles import administers, may_speak
+from adapters.telegram.speech.languages import reader_language
+from adapters.telegram.speech.markup import reader_of
+from core.errors import BadInput, NotAllowed, PlatformUnavailable
+from core.i18n.catalogs import gettext, translated
+from core.moderation.community.policy import CommunityPolicy
+from core.moderation.roles import Person, Role
+
+IN_REVIEW: Final = "review"
+"""The only "role" that can be called on Telegram: all who are in the review chat."""
+_EMOJIS: Final = frozenset(str(emoji.value) for emoji in ReactionEmoji)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupManager(Manager):
+    """A manager, and the group in which they are one."""
+
+    chat: ChatFullInfo
+
+
+async def manager_of(client: TelegramClient, user: User, community: str) -> GroupManager:
+    """The person who uses a command or a button, before their rights are checked.
+
+    Raises:
+        NotAllowed: they are not in the group, or Telegram hides who they are.
+        PlatformUnavailable: Telegram cannot be asked, or Antiphon is not in the group.
+        StoreUnavailable: the database does not answer.
+    """
+    try:
+        chat = await client.bot.get_chat(int(community))
+        member = await client.bot.get_chat_member(int(community), user.id)
+    except FAULTS as err:
+        raise of_question(err) from err
+    language = (await client.desk.governance.policy(NAME, community)).language
+    reader = reader_of(reader_language(user.language_code, language))
+    if user.is_bot or not may_speak(member):
+        raise NotAllowed(
+            gettext("You are not in this group.", reader.locale),
+            remedy=gettext("Ask one of its administrators.", reader.locale),
+        )
+    person = Person(NAME, str(user.id), user.full_name)
+    return GroupManager(community, person, administers(member), reader, chat)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Implements ``adapters.common.manage.managers.CommunityFacts``, by what Telegram said a moment ago.
+
+    Attributes:
+        own: what the bot is in the group.
+        administrators: names by id, of the group.
+        troubles: why a place cannot be used for review; without those that can.
+        reads_all: whether the bot's privacy mode is off.
+    """
+
+    chat: ChatFullInfo
+    own: ChatMember
+    administrators: dict[str, str]
+    places: dict[str, str]
+    troubles: dict[str, PlatformUnavailable]
+    reads_all: bool
+
+    def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
+        """What the bot lacks in the group and in the review chat, in sentences; none if all is well."""
+        said = []
+        if not may_speak(self.own):
+            said.append(gettext("The bot may not write in the group.", locale))
+        trouble = self.troubles.get(policy.review_channel)
+        if trouble is not None:
+            said.append(f"{translated(trouble.message, locale)} {translated(trouble.remedy, locale)}")
+        return said
+
+    def unread(self, locale: str) -> str:
+        """What does not work without the right to read along, and who can change it."""
+        if self.reads_all or isinstance(self.own, ChatMemberAdministrator):
+            return ""
+        return gettext(
+            "The watched group and the flag reaction do nothing yet: the bot sees only commands. Make it an "
+            "administrator of the group.",
+            locale,
+        )
+
+    def check_review_channel(self, channel: str, policy: CommunityPolicy, locale: str) -> None:
+        """Refuse a place that others than moderators can read, or where the bot is not.
+
+        Raises:
+            BadInput: what is wrong with it, and how it is mended.
+        """
+        trouble = self.troubles.get(channel)
+        if trouble is not None:
+            raise BadInput(trouble.message, remedy=trouble.remedy)
+
+    def check_watched_channels(self, channels: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
+        """Refuse what is not of this group.
+
+        Raises:
+            BadInput: another chat is among them.
+        """
+        if any(channel.partition("/")[0] != str(self.chat.id) for channel in channels):
+            raise BadInput(
+                gettext("This is not a place in the group.", locale),
+                remedy=gettext("Choose the group itself.", locale),
+            )
+
+    def check_everybody(self, role: str, policy: CommunityPolicy, locale: str) -> None:
+        """Refuse all: groups of Telegram have no roles.
+
+        Raises:
+            BadInput: always.
+        """
+        raise BadInput(gettext("Groups of Telegram have no roles.", locale), remedy=gettext("Leave it empty.", locale))
+
+    def check_roles(self, role: Role, chosen: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
+        """Let a manager choose any person: each is chosen by name, so that nobody can choose everybody."""
+
+    def check_called(self, role: str, policy: CommunityPolicy, locale: str) -> None:
+        """Refuse all but those who are in the review chat.
+
+        Raises:
+            BadInput: it is somebody else.
+        """
+        if role != IN_REVIEW:
+            raise BadInput(
+                gettext("Only the people in the review chat can be called.", locale),
+                remedy=gettext("Choose them, or nobody.", locale),
+            )
+
+    def check_reaction(self, emoji: str, locale: str) -> None:
+        """Refuse an emoji that Telegram does not offer as a reaction.
+
+        Raises:
+            BadInput: it is not one of them.
+        """
+        if emoji not in _EMOJIS:
+            raise BadInput(
+                gettext("Nobody can react with this on Telegram.", locale),
+                remedy=gettext("Choose one of the emoji that Telegram offers under a message, such as 👎.", locale),
+            )
+
+    def reaction_hint(self, locale: str) -> str:
+        """How an emoji is typed."""
+        return gettext("One of the emoji that Telegram offers under a message.", locale)
+
+
+async def group_of(client: TelegramClient, manager: GroupManager, *places: str) -> Group:
+    """What Telegram says of a group, and of places that its cards may be shown in ("" for none).
+
+    Raises:
+        PlatformUnavailable: Telegram cannot be asked.
+    """
+    try:
+        own = await client.bot.get_chat_member(manager.chat.id, int(client.own_id()))
+        found = await client.bot.get_chat_administrators(manager.chat.id)
+    except FAULTS as err:
+        raise of_question(err) from err
+    names = {str(one.user.id): one.user.full_name for one in found if not one.user.is_bot}
+    titles, troubles = dict[str, str](), dict[str, PlatformUnavailable]()
+    for channel in filter(None, places):
+        try:
+            await ReviewPlaces(client).require_closed(manager.community, channel)
+            titles[channel] = await _title(client, channel)
+        except PlatformUnavailable as err:
+            troubles[channel] = err
+    return Group(manager.chat, own, names, titles, troubles, bool(client.bot.can_read_all_group_messages))
+
+
+async def _title(client: TelegramClient, channel: str) -> str:
+    try:
+        chat = await client.bot.get_chat(place_of(channel).chat)
+    except FAULTS as err:
+        raise of_question(err) from err
+    return chat.title or chat.full_name or channel

@@ -1,0 +1,128 @@
+"""The reports and switches of a group, in a manager's private chat: status, figures, pause, export, decisions.
+
+Owns what each asks of the governance. Every one asks for the person's rights itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from adapters.common.manage.managers import require
+from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
+from adapters.telegram.connection.client import TelegramClient
+from adapters.telegram.connection.refs import NAME
+from adapters.telegram.manage.groups import GroupManager, group_of
+from adapters.telegram.manage.ids import press_data
+from adapters.telegram.manage.private_chat import PrivateChat
+from adapters.telegram.manage.rendering import PanelMessage, buttons
+from adapters.telegram.speech.exact_text import MAX_CHARACTERS
+from core.errors import BadInput
+from core.i18n.catalogs import gettext
+from core.moderation.roles import OnCommunity
+from core.ports import HateDetector
+
+REPORTS: Final = frozenset({"status", "stats", "pause", "resume", "export", "lately"})
+_DAYS: Final = ("7", "28")
+_SUFFIXES: Final = {"csv": "CSV", "jsonl": "JSON Lines"}
+_MOST_BYTES: Final = 50_000_000
+"""The largest file that Telegram takes from a bot."""
+
+
+class Reports:
+    """What each command does.
+
+    Args:
+        left_out: how many posts capture could not look at since the start.
+        detector: the filter of watched groups; ``None`` where there is none.
+    """
+
+    def __init__(self, client: TelegramClient, left_out: Callable[[], int], detector: HateDetector | None) -> None:
+        self._client = client
+        self._left_out = left_out
+        self._detector = detector
+
+    async def show(self, chat: PrivateChat, manager: GroupManager, name: str, field: str = "") -> None:
+        """Do what a command, or a button below its answer, asks for.
+
+        Raises:
+            NotAllowed: they may not.
+        """
+        made = {
+            "status": self._status,
+            "stats": self._statistics,
+            "pause": self._pause,
+            "resume": self._resume,
+            "export": self._export,
+            "lately": self._lately,
+        }
+        await chat.put(await made[name](chat, manager, field))
+
+    async def _status(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
+        await require(self._client.desk, manager, OnCommunity.READ_STATISTICS)
+        governance = self._client.desk.governance
+        found = await governance.status(NAME, manager.community, manager.person)
+        policy = await governance.policy(NAME, manager.community)
+        group = await group_of(self._client, manager, policy.review_channel)
+        watched = self._detector if policy.watched_channels else None
+        unread = group.unread(manager.locale) if policy.watched_channels or policy.reaction else ""
+        watch = Watch(unread, self._left_out(), frozenset() if watched is None else watched.languages)
+        return PanelMessage(status_text(found, watch, group.lacking(policy, manager.locale), manager.reader))
+
+    async def _statistics(self, _chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
+        days = int(field if field in _DAYS else _DAYS[0])
+        since = timedelta(days=days)
+        found = await self._client.desk.governance.statistics(NAME, manager.community, manager.person, since)
+        others = [
+            (gettext("The last {days} days", manager.locale, days=one), press_data(manager.community, "stats", one))
+            for one in _DAYS
+            if one != str(days)
+        ]
+        return PanelMessage(statistics_text(found, days, manager.reader), buttons(others))
+
+    async def _pause(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
+        is_new = await self._client.desk.governance.pause(NAME, manager.community, manager.person)
+        if is_new:
+            said = gettext("Paused: nothing is posted in this group until somebody resumes.", manager.locale)
+        else:
+            said = gettext("Posting was paused already.", manager.locale)
+        label = gettext("Resume", manager.locale)
+        return PanelMessage(said, buttons([(label, press_data(manager.community, "resume", "again"))]))
+
+    async def _resume(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
+        is_new = await self._client.desk.governance.resume(NAME, manager.community, manager.person)
+        if is_new:
+            return PanelMessage(gettext("Posting goes on: what moderators approve is sent.", manager.locale))
+        return PanelMessage(gettext("Posting was not paused here.", manager.locale))
+
+    async def _lately(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
+        found = await self._client.desk.governance.lately(NAME, manager.community, manager.person)
+        return PanelMessage(lately_text(found, manager.reader, MAX_CHARACTERS))
+
+    async def _export(self, chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
+        locale = manager.locale
+        await require(self._client.desk, manager, OnCommunity.EXPORT)
+        offered = [(words, press_data(manager.community, "export", one)) for one, words in _SUFFIXES.items()]
+        if field in _SUFFIXES:
+            rows, data = await self._exported(manager, field)
+            if len(data) > _MOST_BYTES:
+                raise BadInput(
+                    gettext("The file is larger than Telegram takes.", locale),
+                    remedy=gettext("Ask the person who runs Antiphon for it: antiphon export.", locale),
+                )
+            said = gettext("{rows} cases, with a pseudonym in place of every name.", locale, rows=rows)
+            await chat.send(data, f"antiphon-cases.{field}", said)
+        return PanelMessage(gettext("The cases as a file, without names", locale), buttons(offered))
+
+    async def _exported(self, manager: GroupManager, suffix: str) -> tuple[int, bytes]:
+        folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="antiphon-export-")
+        try:
+            file = Path(folder.name) / f"cases.{suffix}"
+            rows = await self._client.desk.governance.export(NAME, manager.community, manager.person, file)
+            return rows, await asyncio.to_thread(file.read_bytes)
+        finally:
+            await asyncio.to_thread(folder.cleanup)

@@ -1,0 +1,79 @@
+"""Telling Telegram of our commands, only where what it shows is not what is wanted.
+
+Owns the lists: for each kind of chat, and each of our languages. What was told last is asked of Telegram itself.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from telegram import BotCommand, BotCommandScope
+
+from adapters.telegram.connection.client import TelegramClient
+from adapters.telegram.connection.error_meanings import FAULTS
+from core.errors import PlatformUnavailable
+from core.i18n.catalogs import LANGUAGES, gettext
+
+_LOG = logging.getLogger(__name__)
+_DEFAULT: Final = "en"
+"""The language of the list without a language, which all others see."""
+_PRIVATE: Final = ("setup", "targets", "status", "pause", "resume", "stats", "export", "lately", "help")
+_LISTS: Final = {
+    BotCommandScope.ALL_GROUP_CHATS: ("counter",),
+    BotCommandScope.ALL_CHAT_ADMINISTRATORS: ("counter", "setup", "targets", "status", "pause", "resume", "help"),
+    BotCommandScope.ALL_PRIVATE_CHATS: _PRIVATE,
+}
+
+
+def commands_for(scope: BotCommandScope, language: str) -> list[BotCommand]:
+    """A list as Telegram takes it; in groups all commands are seen by their sender alone."""
+    more = None if scope.type == BotCommandScope.ALL_PRIVATE_CHATS else {"is_ephemeral": True}
+    words = _words(language)
+    return [BotCommand(name, words[name], api_kwargs=more) for name in _LISTS[scope.type]]
+
+
+async def tell_commands(client: TelegramClient) -> int:
+    """Set the lists that are not as they should be; call it after the login. Returns how many were set.
+
+    Raises:
+        PlatformUnavailable: Telegram refused them, or cannot be reached.
+    """
+    told = 0
+    try:
+        for kind in _LISTS:
+            for language in LANGUAGES:
+                told += await _tell(client, BotCommandScope(kind), language)
+    except FAULTS as err:
+        raise PlatformUnavailable(
+            f"Telegram did not take the commands ({type(err).__name__}).",
+            remedy="Start Antiphon again later; until then the commands stay as they were.",
+        ) from err
+    if told:
+        _LOG.info("Telegram was told of the commands.")
+    return told
+
+
+async def _tell(client: TelegramClient, scope: BotCommandScope, language: str) -> bool:
+    code = None if language == _DEFAULT else language
+    wanted = commands_for(scope, language)
+    standing = await client.bot.get_my_commands(scope, code)
+    if [one.to_dict() for one in standing] == [one.to_dict() for one in wanted]:
+        return False
+    await client.bot.set_my_commands(wanted, scope, code)
+    return True
+
+
+def _words(language: str) -> dict[str, str]:
+    return {
+        "counter": gettext("As an answer to a post: draft a reply to it", language),
+        "setup": gettext("Moderators' chat, roles, what is watched, posting", language),
+        "targets": gettext("Groups, keywords, kinds of reply, tone, evidence", language),
+        "status": gettext("Queue, model, time to expect, missing rights", language),
+        "pause": gettext("Stop all posting in a group at once", language),
+        "resume": gettext("Allow posting again", language),
+        "stats": gettext("What happened lately", language),
+        "export": gettext("The cases as a file, without names", language),
+        "lately": gettext("Who decided what lately", language),
+        "help": gettext("What Antiphon does, and how", language),
+    }

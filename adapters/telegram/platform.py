@@ -1,0 +1,205 @@
+"""Telegram as a place to talk: our replies, posted once and taken away again.
+
+Owns the requests that put our words under a post and remove them. Implements
+``core.moderation.platforms.ChatPlatform``. Must never repeat a send: Telegram knows no keys, and shows no bot what
+stands in a chat, so nobody but a person can tell how a send without an answer ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final, NoReturn, TypeVar
+
+import telegram
+from telegram import LinkPreviewOptions, MessageEntity, ReplyParameters
+
+from adapters.telegram.connection.client import TelegramClient
+from adapters.telegram.connection.error_meanings import (
+    FAULTS,
+    cannot_be_edited,
+    is_message_gone,
+    is_unchanged,
+    of_question,
+    of_send,
+)
+from adapters.telegram.connection.refs import NAME, MessageNumbers, numbers_of
+from adapters.telegram.speech.exact_text import MAX_CHARACTERS, check_text
+from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable
+from core.i18n.sentences import sentence
+from core.models import Posted, PostRef
+from core.moderation.approval import ApprovedReply
+
+_T = TypeVar("_T")
+_MENTION: Final = re.compile(r"(?<!\w)@[A-Za-z0-9_]{2,}")
+"""What Telegram takes for an account's name wherever it stands, and calls that account to."""
+_MENTIONS: Final = frozenset({MessageEntity.MENTION, MessageEntity.TEXT_MENTION})
+
+
+class TelegramPlatform:
+    """The groups that one bot account is in.
+
+    Args:
+        client: shared with the other parts, and closed by the part that runs it.
+        timeout_seconds: how long one call may take, with its wait for a turn; a retraction makes two. Both must fit
+            into the time that the outbox gives a call, so that it hears what came of it.
+    """
+
+    def __init__(self, client: TelegramClient, *, timeout_seconds: float = 14.0) -> None:
+        self._client = client
+        self._timeout_seconds = timeout_seconds
+
+    @property
+    def name(self) -> str:
+        """``telegram``."""
+        return NAME
+
+    @property
+    def max_characters(self) -> int:
+        """The longest reply that it takes."""
+        return MAX_CHARACTERS
+
+    @property
+    def resend_seconds(self) -> float:
+        """0: Telegram knows no keys."""
+        return 0.0
+
+    async def read(self, ref: PostRef) -> str | None:
+        """Telegram has no way to ask.
+
+        Raises:
+            NeverShownAgain: always. Edits come as updates; of deletions Telegram tells a bot nothing, and refuses the
+                reply.
+            PlatformUnavailable: it is not a message on Telegram.
+        """
+        numbers_of(ref)
+        raise NeverShownAgain(
+            sentence("Telegram shows no bot a message a second time."), remedy=sentence("Look at it on Telegram.")
+        )
+
+    async def post(self, reply: ApprovedReply) -> Posted:
+        """Post exactly ``reply.text`` under the post that it answers, with one request.
+
+        Raises:
+            PlatformBusy: Telegram asks to wait, or was not reached: nothing was posted.
+            PlatformUnavailable: Telegram refused it, as where the post is gone, or would not show exactly this text.
+            AmbiguousSend: it may be there, or is there in other words.
+        """
+        place = numbers_of(reply.in_reply_to)
+        check_text(reply.text)
+        _check_mute(reply.text)
+        original = ReplyParameters(place.message, allow_sending_without_reply=False)
+        message = await self._change(
+            lambda: self._client.bot.send_message(
+                place.chat,
+                reply.text,
+                parse_mode=None,
+                link_preview_options=LinkPreviewOptions(is_disabled=True),
+                message_thread_id=place.topic,
+                reply_parameters=original,
+            )
+        )
+        _check_shown(message, reply, place)
+        return Posted(replace(reply.in_reply_to, message=str(message.message_id)), message.date)
+
+    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+        """Telegram has no history that a bot may read.
+
+        Raises:
+            PlatformUnavailable: always.
+        """
+        raise PlatformUnavailable(
+            sentence("Telegram shows no bot what stands in a chat."),
+            remedy=sentence("Look for the reply on Telegram, and say whether it is there."),
+        )
+
+    async def retract(self, ref: PostRef) -> None:
+        """Delete our own reply; one that is already gone is not an error.
+
+        An administrator's account may delete anybody's message, so Telegram is asked first whether this one is ours:
+        taking away buttons that it does not have changes nothing, and is allowed for one's own messages only.
+
+        Raises:
+            PlatformBusy: it is certainly still there; try again later.
+            PlatformUnavailable: it is still there: it is not ours, or older than 48 hours, or Telegram refused.
+            AmbiguousSend: it may still be there.
+        """
+        place = numbers_of(ref)
+        if not await self._is_ours(place):
+            return
+        try:
+            await self._change(lambda: self._client.bot.delete_message(place.chat, place.message))
+        except PlatformUnavailable as err:
+            if not is_message_gone(err.__cause__):
+                raise
+
+    async def close(self) -> None:
+        """Do nothing: the part that runs the client closes it."""
+
+    async def _is_ours(self, place: MessageNumbers) -> bool:
+        """Whether a message is there and ours; ``False`` if it is gone.
+
+        Raises:
+            PlatformBusy: Telegram could not be asked now.
+            PlatformUnavailable: it is somebody else's, or Telegram refused.
+        """
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                await self._client.bot.edit_message_reply_markup(place.chat, place.message, reply_markup=None)
+        except FAULTS as err:
+            if is_unchanged(err):
+                return True
+            if is_message_gone(err):
+                return False
+            _tell_why(err)
+        return True
+
+    async def _change(self, call: Callable[[], Awaitable[_T]]) -> _T:
+        """Make one request that changes something, and say what came of it where it failed."""
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return await call()
+        except FAULTS as err:
+            raise of_send(err) from err
+
+
+def _tell_why(err: BaseException) -> NoReturn:
+    """Why it could not be found out whether a message is ours: the message certainly stands."""
+    if cannot_be_edited(err):
+        raise PlatformUnavailable(
+            sentence("This message is not Antiphon's."), remedy=sentence("Delete it as a moderator.")
+        ) from err
+    if isinstance(of_send(err), AmbiguousSend):
+        found = of_question(err)
+        raise PlatformBusy(found.message, remedy=found.remedy) from err
+    raise of_send(err) from err
+
+
+def _check_mute(text: str) -> None:
+    """Refuse, with ``PlatformUnavailable``, a text that calls somebody: no way to write a name keeps it mute.
+
+    A name behind a letter, as in an address of e-mail, calls nobody.
+    """
+    if _MENTION.search(text):
+        raise PlatformUnavailable(
+            sentence("The reply has a name behind an @: Telegram would call that account."),
+            remedy=sentence("Take the @ out, and approve it again."),
+        )
+
+
+def _check_shown(message: telegram.Message, reply: ApprovedReply, place: MessageNumbers) -> None:
+    """Whether what stands on Telegram is what was approved, where it belongs.
+
+    Raises:
+        AmbiguousSend: it is not.
+    """
+    answered = message.reply_to_message
+    is_there = message.chat.id == place.chat and answered is not None and answered.message_id == place.message
+    calls = any(entity.type in _MENTIONS for entity in message.entities)
+    if message.text != reply.text or message.message_id <= 0 or not is_there or calls:
+        raise AmbiguousSend(
+            sentence("Telegram shows the reply otherwise than it was approved."),
+            remedy=sentence("Look at the reply on Telegram."),
+        )

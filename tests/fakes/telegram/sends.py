@@ -1,0 +1,160 @@
+"""Sends to Telegram over a bad line: the real outbox on a real database, and a count of what stands in the end.
+
+Owns what happens to each request. The first send of every reply ends by each kind of fault in turn; every sender is a
+process that was just started.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from adapters.telegram.platform import TelegramPlatform
+from adapters.telegram.roles import TelegramRoles
+from bot.sending.outbox import Outbox, SendLimits
+from bot.store.cases.cases import Case
+from bot.store.cases.cases import load as load_case
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities, people
+from bot.store.schema import Change
+from core.models import FlaggedPost
+from core.moderation.approval import CaseState
+from core.moderation.roles import Person, Role
+from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, approved_now
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.telegram.server.faults import BotApiFault
+from tests.fakes.telegram.wire import TelegramWire
+
+KINDS: Final = ("lose reply", "drop", "5xx", "5xx after", "timeout", "not JSON", "429", "no connection", "none")
+"""What becomes of the first send of a reply; of the last three it is certain."""
+CERTAIN: Final = frozenset({"429", "no connection", "none"})
+BATCH: Final = 8
+_WORDS: Final = "They do not belong here."
+
+
+@dataclass
+class TelegramFigures:
+    """What was done, and what stands.
+
+    Attributes:
+        requests: requests to post on the wire.
+        repeated: requests to post a reply whose earlier one may have arrived.
+        duplicates: replies that stand beside the first one.
+        lost: cases that came to no end, count as posted and are not, or stand in other words.
+    """
+
+    sends: int = 0
+    requests: int = 0
+    repeated: int = 0
+    posted: int = 0
+    asked: int = 0
+    duplicates: int = 0
+    lost: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+
+
+class _Line:
+    """What becomes of each request to post; the first one under each post by the kinds in turn."""
+
+    def __init__(self, kinds: list[str]) -> None:
+        self._waiting = kinds
+        self._firsts: dict[int, str] = {}
+        self.struck = Counter[str]()
+        self.requests = self.repeated = 0
+
+    def __call__(self, method: str, asked: dict[str, Any]) -> BotApiFault | None:
+        if method != "sendMessage":
+            return None
+        self.requests += 1
+        post = asked["reply_parameters"]["message_id"]
+        if post in self._firsts:
+            self.repeated += self._firsts[post] not in CERTAIN
+            return None
+        kind = self._firsts[post] = self._waiting.pop()
+        self.struck[kind] += 1
+        return None if kind == "none" else BotApiFault(method, kind)
+
+
+async def send_over_a_bad_line(database: Database, clock: FakeClock, wire: TelegramWire, sends: int) -> TelegramFigures:
+    """Approve this many replies, send them all, and count what is there once nothing waits."""
+    figures = TelegramFigures()
+    kinds = [kind for kind in KINDS if kind != "no connection"]
+    for start in range(0, sends, BATCH):
+        turn = [kinds[number % len(kinds)] for number in range(start, min(start + BATCH, sends))]
+        await _batch(database, clock, wire, turn, figures, is_refused=(start // BATCH) % 3 == 2)
+    return figures
+
+
+async def _batch(
+    database: Database,
+    clock: FakeClock,
+    wire: TelegramWire,
+    kinds: list[str],
+    figures: TelegramFigures,
+    *,
+    is_refused: bool,
+) -> None:
+    wire.group = wire.town.add_group(owner=wire.owner)
+    approved = await _approve(database, wire, len(kinds), clock)
+    wire.server.faults.chance = line = _Line(kinds)
+    if is_refused:
+        wire.server.refuse()
+        await _work(database, wire)
+        await wire.server.accept()
+        figures.kinds["no connection"] += len(kinds)
+        clock.advance(60)
+    for _ in range(4):
+        await _work(database, wire)
+        wire.minutes_pass(5)
+        clock.advance(LEASE_SECONDS)
+    for case in approved:
+        await _count(database, wire, case, figures)
+    figures.requests += line.requests
+    figures.repeated += line.repeated
+    figures.kinds += line.struck
+
+
+async def _approve(database: Database, wire: TelegramWire, count: int, clock: FakeClock) -> list[Case]:
+    """Posts of as many authors, with approved replies that are due, in a community that posts."""
+    moderator = Person("telegram", str(wire.owner), "owner")
+    refs = [wire.written(_WORDS) for _ in range(count)]
+
+    async def work(session: Session) -> list[Case]:
+        community = await communities.ensure(session, "telegram", str(wire.group))
+        await people.grant(session, community.id, moderator, {Role.MODERATOR}, by="test")
+        await communities.change(session, community.id, actor="test", reason="posting on", what=Change.POSTING)
+        who = await people.pseudonym(session, moderator.platform, moderator.user)
+        rules = (await communities.load(session, community.id)).rules_version
+        posts = [
+            FlaggedPost(ref, _WORDS, f"author {ref.community} {ref.message}", "mill_pond", "command") for ref in refs
+        ]
+        return [await approved_now(session, post, who, rules, clock.now) for post in posts]
+
+    return await database.run("approve all", work)
+
+
+async def _work(database: Database, wire: TelegramWire) -> None:
+    """One turn of an outbox in a process that remembers nothing."""
+    outbox = Outbox(
+        database,
+        {"telegram": TelegramPlatform(wire.client, timeout_seconds=0.5)},
+        role_sources={"telegram": TelegramRoles(wire.client)},
+        limits=SendLimits(10**6, 10**6),
+        max_attempts=30,
+        ticks=lambda: 0.0,
+    )
+    await outbox.send_due()
+    await outbox.recover()
+
+
+async def _count(database: Database, wire: TelegramWire, case: Case, figures: TelegramFigures) -> None:
+    now = await database.run("look", lambda session: load_case(session, case.id))
+    standing = wire.standing(case.post.ref)
+    is_right = all(text.encode() == REPLY.encode() for text in standing)
+    figures.sends += 1
+    figures.posted += now.state is CaseState.POSTED
+    figures.asked += now.state is CaseState.NEEDS_PERSON
+    figures.duplicates += max(len(standing) - 1, 0)
+    has_end = now.state is CaseState.NEEDS_PERSON or (now.state is CaseState.POSTED and bool(standing))
+    figures.lost += not (has_end and is_right)

@@ -1,0 +1,28 @@
+"""A group with an owner, an administrator and a member, and the bot with its panels."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.telegram import manage
+from core.moderation.community.policy import CommunityPolicy
+from core.moderation.roles import Role
+from tests.fakes.ports.governance import FakeGovernance
+from tests.fakes.telegram.panels import PanelTown
+from tests.fakes.telegram.server.server import TelegramServer
+from tests.fakes.telegram.wire import telegram_wire
+
+
+@pytest.fixture
+async def town(server: TelegramServer) -> AsyncIterator[PanelTown]:
+    """The people, and what they see in their private chats."""
+    governance = FakeGovernance()
+    async with telegram_wire(server, governance) as wire:
+        manage.install(wire.client)
+        made = PanelTown(wire, governance)
+        governance.policies[str(made.group)] = CommunityPolicy()
+        governance.grant(made.owner, Role.ADMIN, Role.MANAGER)
+        governance.grant(made.moderator, Role.MODERATOR)
+        yield made

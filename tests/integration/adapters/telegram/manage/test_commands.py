@@ -1,0 +1,115 @@
+"""The reports and switches of a group, and the lists of commands that Telegram's apps show."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from adapters.telegram import manage
+from core.errors import PlatformUnavailable
+from core.i18n.catalogs import LANGUAGES
+from tests.fakes.ports.governance import STATUS
+from tests.fakes.telegram.panels import PanelTown, labels_of
+
+
+async def test_status_says_how_things_are(town: PanelTown) -> None:
+    """To those who may read it: a moderator may."""
+    town.governance.standing = replace(STATUS, oldest_in_review=None)
+    await town.command(town.moderator, "status")
+    assert "Shadow mode" in town.text(town.moderator)
+    assert "In review: 3." in town.text(town.moderator)
+
+
+async def test_posting_is_stopped_and_goes_on(town: PanelTown) -> None:
+    """A moderator may stop it; going on is for managers."""
+    await town.command(town.moderator, "pause")
+    assert town.text(town.moderator).startswith("Paused")
+    await town.press(town.moderator, "Resume")
+    assert "may not" in town.text(town.moderator)
+    assert town.governance.done == [("pause", "")]
+    await town.command(town.owner, "resume")
+    assert town.governance.done[-1] == ("resume", "")
+    await town.command(town.owner, "resume")
+    assert town.text(town.owner) == "Posting was not paused here."
+
+
+async def test_figures_of_a_week_or_of_four(town: PanelTown) -> None:
+    """The button below asks for the other span."""
+    await town.command(town.owner, "stats")
+    assert "Flagged: 14." in town.text(town.owner)
+    await town.press(town.owner, "The last 28 days")
+    assert "Flagged: 56." in town.text(town.owner)
+    assert labels_of(town.seen(town.owner)) == ["The last 7 days"]
+
+
+@pytest.mark.parametrize(("button", "name"), [("CSV", "antiphon-cases.csv"), ("JSON Lines", "antiphon-cases.jsonl")])
+async def test_cases_are_handed_over_as_a_file(town: PanelTown, button: str, name: str) -> None:
+    """Into the private chat of those who may have them."""
+    await town.command(town.owner, "export")
+    await town.press(town.owner, button)
+    found = [each for each in town.town.of_bot(town.owner) if "document" in each]
+    assert [each["document"]["file_name"] for each in found] == [name]
+    data = town.server.state.files[found[0]["document"]["file_id"]].decode()
+    assert "declined" in data
+    if name.endswith("jsonl"):
+        assert [json.loads(line)["case"] for line in data.splitlines()] == ["a1", "b2"]
+    await town.command(town.moderator, "export")
+    assert "may not" in town.text(town.moderator)
+
+
+async def test_lately_and_help_answer(town: PanelTown) -> None:
+    """Help is for everybody."""
+    await town.command(town.owner, "lately")
+    assert "Nobody has decided anything yet." in town.text(town.owner)
+    for words in ("help", "start"):
+        await town.command(town.member, words)
+        assert "/counter" in town.text(town.member)
+
+
+async def test_a_database_that_does_not_answer_is_said(town: PanelTown) -> None:
+    """The person knows that nothing was done, and what to do."""
+    town.governance.is_down = True
+    await town.command(town.owner, "pause")
+    assert "The database does not answer." in town.text(town.owner)
+
+
+async def test_no_command_is_answered_in_a_group(town: PanelTown) -> None:
+    """Nor where the bot may not delete it, nor where nobody knows who gave it."""
+    open_group = town.town.add_group("Square", owner=town.owner)
+    for name in ("setup", "status", "pause", "export", "help", "targets"):
+        await town.command(town.owner, name, open_group)
+        town.town.say(town.owner, open_group, f"/{name}@antiphon_bot", as_chat=open_group)
+        await town.wire.hear()
+    assert town.town.of_bot(open_group) == []
+    assert town.governance.done == []
+
+
+async def test_another_bots_command_is_nothing_to_us(town: PanelTown) -> None:
+    """Neither answered nor deleted."""
+    town.town.say(town.owner, town.group, "/setup@other_bot")
+    await town.wire.hear()
+    assert len(town.town.public(town.group)) == 1
+    assert town.town.of_bot(town.owner) == []
+
+
+async def test_the_lists_of_commands_are_told_once(town: PanelTown) -> None:
+    """For each kind of chat and each language; what stands is not told again, what was changed is."""
+    count = await manage.tell_commands(town.wire.client)
+    assert count == 3 * len(LANGUAGES)
+    assert await manage.tell_commands(town.wire.client) == 0
+    lists = town.server.state.commands
+    group = lists['{"type": "all_group_chats"}', "es"]
+    assert [(one["command"], one["is_ephemeral"]) for one in group] == [("counter", True)]
+    assert "is_ephemeral" not in lists['{"type": "all_private_chats"}', ""][0]
+    lists['{"type": "all_private_chats"}', "it"] = []
+    assert await manage.tell_commands(town.wire.client) == 1
+
+
+async def test_lists_that_telegram_does_not_take_stop_nothing_else(town: PanelTown) -> None:
+    """The caller hears of it, and tries again at the next start."""
+    town.server.fault("setMyCommands", "5xx")
+    with pytest.raises(PlatformUnavailable):
+        await manage.tell_commands(town.wire.client)
+    assert await manage.tell_commands(town.wire.client) == 3 * len(LANGUAGES)

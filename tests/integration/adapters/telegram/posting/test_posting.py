@@ -1,0 +1,207 @@
+"""Replies that are posted over the wire: what each request says, and what Telegram's answers to it come to."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.telegram.connection.limiter import IN_A_GROUP_PER_MINUTE
+from adapters.telegram.platform import TelegramPlatform
+from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable
+from core.models import PostRef
+from tests.conformance import reply_to
+from tests.fakes.telegram.server.server import TelegramServer
+from tests.fakes.telegram.server.state import BOT_ID
+from tests.fakes.telegram.wire import TelegramWire
+
+WORDS = "We all live here."
+
+
+# What a request says
+
+
+async def test_a_reply_has_no_markup_no_preview_and_no_second_place(wire: TelegramWire) -> None:
+    """The request itself says so; without the post it answers, Telegram refuses it."""
+    ref = wire.written()
+    await wire.platform.post(reply_to(ref, "See <b>this</b>: https://fra.europa.eu/en"))
+    (asked,) = wire.server.asked("sendMessage")
+    assert asked.pop("reply_parameters") == {
+        "message_id": int(ref.message),
+        "allow_sending_without_reply": False,
+    }
+    assert asked.pop("link_preview_options") == {"is_disabled": True}
+    assert asked == {"chat_id": wire.group, "text": "See <b>this</b>: https://fra.europa.eu/en"}
+
+
+async def test_a_reply_in_a_topic_stands_in_it(wire: TelegramWire) -> None:
+    """The topic is named, so that Telegram can refuse where it is gone or closed."""
+    wire.group = wire.town.add_group("Forum", forum=True)
+    topic = wire.town.add_topic(wire.group)
+    ref = wire.written(topic=topic)
+    posted = await wire.platform.post(reply_to(ref, WORDS))
+    assert posted.ref.channel == f"{wire.group}/{topic}"
+    assert wire.server.asked("sendMessage")[0]["message_thread_id"] == topic
+    assert wire.replies(ref)[0]["message_thread_id"] == topic
+    wire.town.close_topic(wire.group, topic)
+    with pytest.raises(PlatformUnavailable):
+        await wire.platform.post(reply_to(ref, WORDS, "approval-2"))
+    assert wire.standing(ref) == [WORDS]
+
+
+@pytest.mark.parametrize("text", [" spaced", "spaced\n", "one\r\ntwo", "Read \u202ethis", "\U0001f680" * 2049])
+async def test_what_telegram_would_change_is_refused_before(wire: TelegramWire, text: str) -> None:
+    """What stands there must be what was approved, to the byte; an emoji counts twice."""
+    ref = wire.written()
+    with pytest.raises(PlatformUnavailable) as caught:
+        await wire.platform.post(reply_to(ref, text))
+    assert caught.value.remedy
+    assert wire.server.asked("sendMessage") == []
+
+
+@pytest.mark.parametrize("text", ["@everyone, listen.", "As @slate_roof says.", "(@admin)", "Hello\n@Ada_1"])
+async def test_a_name_that_telegram_would_call_is_refused_before(wire: TelegramWire, text: str) -> None:
+    """Telegram has no way to write a name that calls nobody; only a person's words could, and nobody mentions."""
+    ref = wire.written()
+    with pytest.raises(PlatformUnavailable) as caught:
+        await wire.platform.post(reply_to(ref, text))
+    assert "@" in caught.value.remedy
+    assert wire.server.asked("sendMessage") == []
+
+
+async def test_a_sign_that_calls_nobody_is_posted(wire: TelegramWire) -> None:
+    """An address of e-mail, and an @ between blanks."""
+    ref = wire.written()
+    await wire.platform.post(reply_to(ref, "Write to help@example.org @ any time."))
+    assert wire.standing(ref) == ["Write to help@example.org @ any time."]
+
+
+# What an answer comes to
+
+
+async def test_an_edited_post_cannot_be_read_and_is_not_said_to_stand(wire: TelegramWire) -> None:
+    """Nobody can ask Telegram; no request goes out that pretends to."""
+    ref = wire.written()
+    asked = len(wire.server.requests)
+    with pytest.raises(NeverShownAgain):
+        await wire.platform.read(ref)
+    with pytest.raises(PlatformUnavailable) as caught:
+        await wire.platform.find_reply(reply_to(ref, WORDS))
+    assert caught.value.remedy
+    assert len(wire.server.requests) == asked
+
+
+@pytest.mark.parametrize("kind", ["5xx", "5xx after", "drop", "lose reply", "not JSON"])
+async def test_no_clear_answer_is_ambiguous_and_not_repeated(wire: TelegramWire, kind: str) -> None:
+    """The reply may stand there; exactly one request went out."""
+    ref = wire.written()
+    wire.server.fault("sendMessage", kind)
+    with pytest.raises(AmbiguousSend) as caught:
+        await wire.platform.post(reply_to(ref, WORDS))
+    assert caught.value.remedy
+    assert len(wire.server.asked("sendMessage")) == 1
+
+
+async def test_a_send_that_never_ends_is_ambiguous(wire: TelegramWire) -> None:
+    """A call has its time; it arrived here, and nobody can tell."""
+    platform = TelegramPlatform(wire.client, timeout_seconds=0.2)
+    ref = wire.written()
+    wire.server.fault("sendMessage", "timeout")
+    with pytest.raises(AmbiguousSend):
+        await platform.post(reply_to(ref, WORDS))
+    assert wire.standing(ref) == [WORDS]
+    assert len(wire.server.asked("sendMessage")) == 1
+
+
+async def test_where_nobody_answers_nothing_was_posted(wire: TelegramWire) -> None:
+    """Without a connection no byte went out: it may be tried again, and is posted once then."""
+    ref = wire.written()
+    wire.server.refuse()
+    with pytest.raises(PlatformBusy):
+        await wire.platform.post(reply_to(ref, WORDS))
+    await wire.server.accept()
+    await wire.platform.post(reply_to(ref, WORDS))
+    assert wire.standing(ref) == [WORDS]
+    assert len(wire.server.asked("sendMessage")) == 1
+
+
+async def test_a_full_minute_is_waited_for_by_the_outbox(wire: TelegramWire) -> None:
+    """More than a group takes: refused here, unsent, with the time to wait; other groups are served."""
+    refs = [wire.written() for _ in range(IN_A_GROUP_PER_MINUTE + 1)]
+    for number, ref in enumerate(refs[:-1]):
+        await wire.platform.post(reply_to(ref, WORDS, f"a{number}"))
+    with pytest.raises(PlatformBusy) as caught:
+        await wire.platform.post(reply_to(refs[-1], WORDS, "last"))
+    assert caught.value.retry_after_seconds == 60
+    assert len(wire.server.asked("sendMessage")) == IN_A_GROUP_PER_MINUTE
+    wire.group = wire.town.add_group("Elsewhere")
+    await wire.platform.post(reply_to(wire.written(), WORDS, "elsewhere"))
+
+
+async def test_the_chat_that_was_left_takes_no_reply(wire: TelegramWire) -> None:
+    """A refusal is certain, and says what to do."""
+    ref = wire.written()
+    wire.town.set_member(wire.group, BOT_ID, "kicked", by=wire.owner)
+    with pytest.raises(PlatformUnavailable) as caught:
+        await wire.platform.post(reply_to(ref, WORDS))
+    assert not isinstance(caught.value, PlatformBusy)
+    assert caught.value.remedy
+
+
+async def test_a_group_that_became_a_supergroup_takes_no_reply(wire: TelegramWire) -> None:
+    """Its earlier messages have no number in the new one, so nothing is posted anywhere."""
+    wire.group = wire.town.add_group("Small", kind="group")
+    ref = wire.written()
+    now = wire.town.migrate(wire.group)
+    with pytest.raises(PlatformUnavailable) as caught:
+        await wire.platform.post(reply_to(ref, WORDS))
+    assert "supergroup" in caught.value.message
+    assert wire.town.of_bot(now) == []
+
+
+@pytest.mark.parametrize("ref", [PostRef("telegram", "-1001", "-1001", "0"), PostRef("discord", "1", "1", "1")])
+async def test_what_names_no_message_is_never_answered(wire: TelegramWire, ref: PostRef) -> None:
+    """An ephemeral message has the number 0; a reply to it could only be a public message under nothing."""
+    for call in (wire.platform.post(reply_to(ref, WORDS)), wire.platform.retract(ref)):
+        with pytest.raises(PlatformUnavailable):
+            await call
+    assert wire.server.asked("sendMessage") == []
+
+
+# Taking back
+
+
+async def test_a_reply_can_be_taken_back_for_two_days(wire: TelegramWire) -> None:
+    """Later Telegram lets no bot delete its own message; that is certain, and a person can."""
+    ref = wire.written()
+    posted = await wire.platform.post(reply_to(ref, WORDS))
+    wire.town.wait(48 * 3600)
+    with pytest.raises(PlatformUnavailable) as caught:
+        await wire.platform.retract(posted.ref)
+    assert not isinstance(caught.value, PlatformBusy)
+    assert caught.value.remedy == "Delete it by hand."
+    assert wire.standing(ref) == [WORDS]
+
+
+async def test_an_administrator_takes_back_its_own_words_only(server: TelegramServer, wire: TelegramWire) -> None:
+    """It could delete anybody's message; Telegram is asked first whose it is."""
+    wire.group = wire.town.add_group("Guarded", bot="administrator")
+    ref = wire.written()
+    posted = await wire.platform.post(reply_to(ref, WORDS))
+    with pytest.raises(PlatformUnavailable):
+        await wire.platform.retract(ref)
+    assert wire.message(ref) is not None
+    assert server.asked("deleteMessage") == []
+    await wire.platform.retract(posted.ref)
+    assert wire.standing(ref) == []
+
+
+@pytest.mark.parametrize("kind", ["5xx", "drop"])
+async def test_who_cannot_ask_whose_it_is_deletes_nothing(wire: TelegramWire, kind: str) -> None:
+    """The question changes nothing, so the reply certainly stands and is taken back later."""
+    ref = wire.written()
+    posted = await wire.platform.post(reply_to(ref, WORDS))
+    wire.server.fault("editMessageReplyMarkup", kind)
+    with pytest.raises(PlatformBusy):
+        await wire.platform.retract(posted.ref)
+    assert wire.server.asked("deleteMessage") == []
+    await wire.platform.retract(posted.ref)
+    assert wire.standing(ref) == []

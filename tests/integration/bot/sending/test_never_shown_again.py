@@ -1,0 +1,71 @@
+"""Posts that the platform shows nobody a second time: answered unless an edit or a deletion was heard of."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.review.post_status import note_original
+from core.errors import NeverShownAgain
+from core.models import PostRef
+from core.moderation.approval import CaseState
+from tests.fakes.desk.decisions import approve, drafted
+from tests.fakes.desk.sending import SendingScene
+
+EDITED = "Other words."
+
+
+async def _drafted(scene: SendingScene) -> tuple[PostRef, str]:
+    """A post before a moderator, on a platform that shows it nobody again; with its words."""
+    case = await drafted(scene.desk, scene.queue, scene.community.flag("103", "mill_pond"))
+    scene.community.read_fault = NeverShownAgain("The platform shows no post a second time.")
+    scene.case_id = case.id
+    return case.post.ref, case.post.text
+
+
+async def _hear(scene: SendingScene, ref: PostRef, text: str | None) -> None:
+    await scene.database.run("hear of it", lambda session: note_original(session, ref, text))
+
+
+async def _approve(scene: SendingScene) -> None:
+    await approve(scene.desk, await scene.desk.queries.case(scene.case_id))
+    scene.clock.advance(15)
+
+
+async def test_a_post_of_which_nothing_was_heard_is_answered(scene: SendingScene) -> None:
+    """What the platform told of edits is all that can be known; it told of none."""
+    await _drafted(scene)
+    await _approve(scene)
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+
+
+@pytest.mark.parametrize(("heard", "words"), [(EDITED, "changed"), (None, "gone")])
+async def test_what_was_heard_before_the_approval_stops_the_send(
+    scene: SendingScene, heard: str | None, words: str
+) -> None:
+    """The card warned, and somebody approved all the same: it is not sent, as nowhere else (invariant I8)."""
+    ref, _ = await _drafted(scene)
+    await _hear(scene, ref, heard)
+    await _approve(scene)
+    (delivery,) = await scene.outbox.send_due()
+    assert delivery.state is CaseState.NEEDS_PERSON
+    assert words in await scene.reason()
+    assert scene.community.sends == 0
+
+
+async def test_an_edit_that_is_heard_while_the_send_begins_stops_it(scene: SendingScene) -> None:
+    """The approved case moves to a person, and the send that was under way gets no lease."""
+    ref, _ = await _drafted(scene)
+    await _approve(scene)
+    scene.community.while_reading = lambda: _hear(scene, ref, EDITED)
+    await scene.outbox.send_due()
+    assert await scene.state() is CaseState.NEEDS_PERSON
+    assert scene.community.sends == 0
+
+
+async def test_an_edit_that_was_taken_back_stops_nothing(scene: SendingScene) -> None:
+    """The post reads again as the moderator saw it."""
+    ref, text = await _drafted(scene)
+    await _hear(scene, ref, EDITED)
+    await _hear(scene, ref, text)
+    await _approve(scene)
+    assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]

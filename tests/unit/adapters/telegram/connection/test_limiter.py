@@ -1,0 +1,122 @@
+"""How fast Telegram is asked: by a clock that only the limiter's own sleep moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from telegram.error import RetryAfter
+
+from adapters.telegram.connection.limiter import IN_A_GROUP_PER_MINUTE, IN_ALL_PER_SECOND, TelegramLimiter
+from tests.fakes.machine.clock import Seconds
+
+GROUP, OTHER, PERSON = -1001, -1002, 42
+
+
+class _Line:
+    """A limiter before a Telegram that notes when it is asked for what."""
+
+    def __init__(self, longest_wait_seconds: float = 5.0) -> None:
+        self.clock = Seconds()
+        self.made: list[tuple[float, str, int]] = []
+        self.pauses: dict[int, RetryAfter] = {}
+        self.limiter = TelegramLimiter(
+            longest_wait_seconds=longest_wait_seconds, seconds_now=self.clock, sleep=self.clock.sleep
+        )
+
+    def ask(self, chat: int, endpoint: str = "sendMessage") -> Awaitable[Any]:
+        async def telegram() -> bool:
+            self.made.append((self.clock.now, endpoint, chat))
+            if chat in self.pauses:
+                raise self.pauses.pop(chat)
+            return True
+
+        return self.limiter.process_request(telegram, (), {}, endpoint, {"chat_id": chat}, None)
+
+
+async def test_a_group_gets_so_many_messages_a_minute() -> None:
+    """One more has to wait longer than anybody waits: it is refused unsent, with the time that is left."""
+    line = _Line()
+    for _ in range(IN_A_GROUP_PER_MINUTE):
+        await line.ask(GROUP)
+    with pytest.raises(RetryAfter) as caught:
+        await line.ask(GROUP)
+    assert caught.value.retry_after in (60, timedelta(seconds=60))
+    assert len(line.made) == IN_A_GROUP_PER_MINUTE
+    await line.ask(OTHER)
+    await line.ask(GROUP, "getChatMember")
+    line.clock.now += 60
+    await line.ask(GROUP)
+    assert line.clock.slept == []
+
+
+async def test_persons_have_no_limit_of_a_group() -> None:
+    """The figure is for groups; a private chat has none here."""
+    line = _Line()
+    for _ in range(IN_A_GROUP_PER_MINUTE + 5):
+        await line.ask(PERSON)
+    assert line.clock.slept == []
+
+
+async def test_a_short_wait_is_waited() -> None:
+    """The window moves on: the message goes when there is room, in the same call."""
+    line = _Line()
+    for _ in range(IN_A_GROUP_PER_MINUTE):
+        await line.ask(GROUP)
+    line.clock.now += 57
+    await line.ask(GROUP)
+    assert line.clock.slept == [pytest.approx(3)]
+    assert len(line.made) == IN_A_GROUP_PER_MINUTE + 1
+
+
+async def test_all_chats_together_get_so_many_requests_a_second() -> None:
+    """No second has more, and none is left out."""
+    line = _Line()
+    count = 3 * IN_ALL_PER_SECOND
+    await asyncio.gather(*(line.ask(-chat) for chat in range(1, count + 1)))
+    at = sorted(moment for moment, _, _ in line.made)
+    assert len(at) == count
+    assert all(at[n + IN_ALL_PER_SECOND] - at[n] >= 1 for n in range(count - IN_ALL_PER_SECOND))
+
+
+async def test_a_person_who_pressed_a_button_waits_for_nobody() -> None:
+    """Answers to presses, and what must not stay in sight, go before all that waits."""
+    line = _Line()
+    for _ in range(IN_ALL_PER_SECOND):
+        await line.ask(PERSON)
+    for endpoint in ("answerCallbackQuery", "deleteMessage"):
+        await line.ask(GROUP, endpoint)
+    assert line.clock.slept == []
+
+
+async def test_a_pause_holds_one_chat_for_as_long_as_telegram_said() -> None:
+    """Nothing that others do in the meantime ends it, and no other chat waits for it."""
+    line = _Line()
+    line.pauses[GROUP] = RetryAfter(40)
+    with pytest.raises(RetryAfter):
+        await line.ask(GROUP)
+    for _ in range(3):
+        await line.ask(OTHER)
+        line.clock.now += 1
+    for endpoint in ("sendMessage", "deleteMessage", "getChat"):
+        with pytest.raises(RetryAfter) as caught:
+            await line.ask(GROUP, endpoint)
+        assert caught.value.retry_after in (37, timedelta(seconds=37))
+    assert [chat for _, _, chat in line.made] == [GROUP, OTHER, OTHER, OTHER]
+    line.clock.now += 37
+    await line.ask(GROUP)
+    assert line.clock.slept == []
+
+
+async def test_a_request_is_made_once() -> None:
+    """What Telegram refuses for its number is told; nobody but the outbox decides when it is tried again."""
+    line = _Line()
+    line.pauses[GROUP] = RetryAfter(1)
+    with pytest.raises(RetryAfter):
+        await line.ask(GROUP)
+    assert len(line.made) == 1
+    await line.ask(GROUP)
+    assert line.clock.slept == [pytest.approx(1)]
