@@ -40,6 +40,15 @@ class PostChanges:
         """A post's author changed it; ``text`` is "" where the platform hides the words."""
         self._tell(ref, written_at, text, revision)
 
+    async def told(self, ref: PostRef, written_at: datetime, text: str, revision: str) -> None:
+        """As ``edited``, for a platform whose events wait until they are dealt with: the desk knows when it returns.
+
+        Raises:
+            Unavailable: the desk could not be told now.
+        """
+        if self._known.may_have_case(ref, written_at):
+            await self._desk.casework.original_changed(ref, text, revision=revision)
+
     def deleted(self, ref: PostRef, written_at: datetime) -> None:
         """A post is gone."""
         self._tell(ref, written_at, None, "")

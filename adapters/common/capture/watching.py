@@ -136,6 +136,29 @@ class Watching:
         """Flag the message that a person marked with the community's emoji, if they may flag."""
         self.lanes.submit(channel, partial(self._look_at_reaction, community, by, find))
 
+    async def take_reaction(self, community: str, by: Person, find: Find, how: str) -> bool:
+        """As ``reacted``, for a platform whose events wait until they are dealt with: the flag is committed on return.
+
+        Returns:
+            Whether the message was flagged.
+
+        Raises:
+            Unavailable: the platform or the database does not answer; nothing was flagged.
+        """
+        try:
+            await self._desk.governance.require(self._desk.platform, community, by, OnCase.FLAG)
+            sighting = await find()
+            if sighting is None or not self._is_readable(sighting):
+                return False
+            post = await sighting.post(Flag(by.user, how, Priority.FLAGGED))
+            with self._known.about_to_have(post.ref, sighting.written_at):
+                await self._desk.casework.flag(post)
+        except NotAllowed:
+            self.seen.refused += 1
+            return False
+        self.seen.found += 1
+        return True
+
     async def alerted(self, community: str, channel: str, how: str, find: Find) -> None:
         """Flag a message that the platform's own filter calls hateful, in a community that has moderators."""
         policy = await self._desk.policies.of(community)
@@ -190,15 +213,18 @@ class Watching:
 
     async def _found(self, sighting: Sighting, flag: Flag, score: float | None = None) -> None:
         """Flag a post, unless no person wrote it or it has no words; the next look does not wait for it."""
-        if not sighting.is_by_person:
-            return
-        if not sighting.text.strip():
-            self.seen.unreadable += 1
+        if not self._is_readable(sighting):
             return
         post = replace(await sighting.post(flag), score=score)
         self._known.add(post.ref, sighting.written_at)
         self.finds.submit(post.ref, partial(self._flag, post))
         self.seen.found += 1
+
+    def _is_readable(self, sighting: Sighting) -> bool:
+        """Whether a person wrote words; a message of theirs without any is counted."""
+        if sighting.is_by_person and not sighting.text.strip():
+            self.seen.unreadable += 1
+        return sighting.is_by_person and bool(sighting.text.strip())
 
     async def _flag(self, post: FlaggedPost) -> None:
         while True:

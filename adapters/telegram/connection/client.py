@@ -122,6 +122,8 @@ class TelegramClient:
             get_updates_request=polls,
             rate_limiter=limiter or TelegramLimiter(),
         )
+        self.keeps_whispers = True
+        """Whether ephemeral messages are tried: not any more once Telegram showed one to everybody."""
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
         _keep_words_out_of_logs()
 

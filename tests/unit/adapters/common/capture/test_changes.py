@@ -88,3 +88,13 @@ async def test_a_database_that_is_away_is_told_again(told: PostChanges, desk: Fl
     await settle()
     assert desk.changes[1:] == [(ref(1), "later")]
     assert told.lanes.failed == 1
+
+
+async def test_a_change_can_be_waited_for(told: PostChanges, desk: FlagDesk) -> None:
+    """Where the platform's events wait until they are dealt with, what cannot be told is raised."""
+    await told.told(ref(1), YOUNG, "milder", "r1")
+    await told.told(ref(3), YOUNG, "milder", "r1")
+    assert desk.changes == [(ref(1), "milder")]
+    desk.errors.append(StoreUnavailable("The database does not answer.", remedy="Wait."))
+    with pytest.raises(StoreUnavailable):
+        await told.told(ref(1), YOUNG, "harsher", "r2")

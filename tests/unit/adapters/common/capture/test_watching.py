@@ -268,3 +268,26 @@ def test_the_groups_that_are_looked_out_for_decide_what_the_filter_reads(
 ) -> None:
     """None for all; others are those that no word names."""
     assert is_about(text, groups) is is_looked_at
+
+
+async def test_a_reaction_can_be_waited_for(square: Square) -> None:
+    """The flag is committed when the call returns; what cannot be flagged is counted."""
+
+    async def find() -> Sighting | None:
+        return Remarked()
+
+    async def find_nothing() -> Sighting | None:
+        return None
+
+    async def find_a_picture() -> Sighting | None:
+        return Remarked(text=" ")
+
+    assert await square.watching.take_reaction("town", VOLUNTEER, find, "reaction")
+    assert [(post.text, post.flagged_how) for post in square.desk.flagged] == [(HATE, "reaction")]
+    for other in (find_nothing, find_a_picture):
+        assert not await square.watching.take_reaction("town", VOLUNTEER, other, "reaction")
+    assert not await square.watching.take_reaction("town", Person("plain", "6", "Bo"), find, "reaction")
+    assert (square.watching.seen.unreadable, square.watching.seen.refused) == (1, 1)
+    square.desk.errors.append(StoreUnavailable("The database does not answer.", remedy="Wait."))
+    with pytest.raises(StoreUnavailable):
+        await square.watching.take_reaction("town", VOLUNTEER, find, "reaction")

@@ -1,0 +1,5 @@
+"""How posts of Telegram reach the desk: asked for, forwarded, flagged, or found."""
+
+from adapters.telegram.capture.installing import Capture, install
+
+__all__ = ["Capture", "install"]

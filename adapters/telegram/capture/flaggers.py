@@ -1,0 +1,144 @@
+"""Who asks, and what comes of it: how a person's wish becomes a flag, whatever way it came.
+
+Owns whether somebody may flag in a group, and what they are told where something is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+
+import telegram
+
+from adapters.common.capture.asking import Asking
+from adapters.common.capture.flags import Flag, post_from_elsewhere
+from adapters.common.words.errors import explain, unforeseen
+from adapters.common.words.languages import language_for
+from adapters.telegram.capture.posts import AnyChat, check_capturable, check_group
+from adapters.telegram.capture.recent_messages import RecentMessages
+from adapters.telegram.capture.sightings import SeenMessage
+from adapters.telegram.connection.client import TelegramClient
+from adapters.telegram.connection.refs import NAME, channel_of
+from adapters.telegram.speech.private_answers import TelegramAnswer
+from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.i18n.catalogs import gettext
+from core.models import PostRef, Priority, Wish
+from core.moderation.community.policy import CommunityPolicy
+from core.moderation.roles import OnCase, Person
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A wish for drafts.
+
+    Attributes:
+        by: who has it; their ``user`` is "" for an administrator who hides behind the group's name.
+        how: the way it came, for the case.
+        answer: where they are answered.
+        locale: the language of their app, "" where it is not known.
+        wish: what the reply should be like.
+        is_late: Antiphon was away when they asked.
+    """
+
+    by: Person
+    how: str
+    answer: TelegramAnswer
+    locale: str = ""
+    wish: Wish = field(default_factory=Wish)
+    is_late: bool = False
+
+
+def person_of(user: telegram.User) -> Person:
+    """A person on Telegram."""
+    return Person(NAME, str(user.id), user.full_name)
+
+
+class Flaggers:
+    """Takes in what people ask about."""
+
+    def __init__(self, client: TelegramClient, asking: Asking, recent: RecentMessages) -> None:
+        self._client = client
+        self._asking = asking
+        self._recent = recent
+
+    async def about_message(self, asked: Asked, message: telegram.Message) -> None:
+        """Flag a message of a group.
+
+        Raises:
+            StoreUnavailable: the database does not answer; nothing was said, and it is to be asked again.
+        """
+        await self.answered(asked.answer, self._flag_message(asked, message))
+
+    async def about_words(self, asked: Asked, chat: AnyChat, text: str, number: str) -> None:
+        """Flag words that are no message of the group; raises as ``about_message``.
+
+        Args:
+            number: names the words, the same if the same update is handled again.
+        """
+        await self.answered(asked.answer, self._flag_words(asked, chat, text, number))
+
+    async def may_flag(self, chat: int, by: Person) -> bool:
+        """Whether somebody may ask for drafts in a group; raises as ``Governance.require``."""
+        try:
+            await self._client.desk.governance.require(NAME, str(chat), by, OnCase.FLAG)
+        except NotAllowed:
+            return False
+        return True
+
+    async def answered(self, answer: TelegramAnswer, work: Awaitable[None]) -> None:
+        """Do something, and tell who asked what went wrong with it; raises as ``about_message``."""
+        try:
+            await work
+        except StoreUnavailable:
+            raise
+        except AntiphonError as err:
+            await answer.tell(explain(err, answer.reader.locale, answer.limit))
+        except Exception:
+            await answer.tell(unforeseen(answer.reader.locale))
+            raise
+
+    async def _flag_message(self, asked: Asked, message: telegram.Message) -> None:
+        policy = await self._policy(asked, message.chat)
+        check_capturable(message, policy, self._client.own_id(), asked.answer.reader.locale)
+        is_member, gets_drafts = False, bool(asked.by.user)
+        if gets_drafts and not await self._is_allowed(message.chat, asked.by, policy):
+            is_member, gets_drafts = True, False
+        priority = Priority.ASKED if gets_drafts else Priority.FLAGGED
+        seen = SeenMessage(message, policy, self._recent)
+        post = await seen.post(Flag(asked.by.user, _how(asked), priority, asked.wish if gets_drafts else Wish()))
+        await self._asking.take_in(
+            post, message.date, asked.by, asked.answer, wants_drafts=gets_drafts, is_member=is_member
+        )
+
+    async def _is_allowed(self, chat: telegram.Chat, by: Person, policy: CommunityPolicy) -> bool:
+        """Whether somebody may have drafts; ``False`` where they may still flag.
+
+        Raises:
+            NotAllowed: they may do neither.
+        """
+        if policy.members_flag:
+            return await self.may_flag(chat.id, by)
+        await self._client.desk.governance.require(NAME, str(chat.id), by, OnCase.FLAG)
+        return True
+
+    async def _flag_words(self, asked: Asked, chat: AnyChat, text: str, number: str) -> None:
+        policy = await self._policy(asked, chat)
+        check_group(chat, policy, asked.answer.reader.locale)
+        await self._client.desk.governance.require(NAME, str(chat.id), asked.by, OnCase.FLAG)
+        ref = PostRef(NAME, str(chat.id), channel_of(chat.id), number)
+        post = post_from_elsewhere(ref, text, Flag(asked.by.user, _how(asked), Priority.ASKED, asked.wish))
+        await self._asking.take_in(post, asked.answer.asked_at, asked.by, asked.answer, wants_drafts=True)
+
+    async def _policy(self, asked: Asked, chat: AnyChat) -> CommunityPolicy:
+        """The policy of a group as it is now; the answer speaks the language that the person and it agree on."""
+        policy = await self._client.desk.governance.policy(NAME, str(chat.id))
+        asked.answer.speak(language_for(asked.locale, policy.language))
+        if asked.is_late:
+            asked.answer.preface = gettext(
+                "Antiphon was away when you asked, and takes it up now.", asked.answer.reader.locale
+            )
+        return policy
+
+
+def _how(asked: Asked) -> str:
+    return f"{asked.how}, late" if asked.is_late else asked.how

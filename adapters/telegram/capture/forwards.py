@@ -1,0 +1,156 @@
+"""Posts that somebody forwards to Antiphon in their private chat with it, and words that they type behind ``/counter``.
+
+Owns how a forwarded post is found again. Telegram says who wrote it and when, but not where: a message that was heard
+lately in a group is recognised, any other is taken as words from elsewhere, to which nothing can be posted. Must take
+nothing else from a private chat: what is neither forwarded nor behind the command is not looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import telegram
+from telegram import InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
+from telegram.constants import ChatType
+
+from adapters.common.words.languages import language_for
+from adapters.telegram.capture.commands import answer_to, command_words
+from adapters.telegram.capture.flaggers import Asked, Flaggers, person_of
+from adapters.telegram.capture.groups import KnownGroup, KnownGroups
+from adapters.telegram.capture.posts import words_of
+from adapters.telegram.capture.recent_messages import RecentMessages
+from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.error_meanings import FAULTS, of_question
+from adapters.telegram.speech.private_answers import TelegramAnswer
+from core.errors import BadInput, NotAllowed
+from core.i18n.catalogs import gettext
+
+CHOICE: Final = "from:"
+"""Begins the data of a button that names a group."""
+_MOST_BUTTONS: Final = 10
+_LABEL: Final = 60
+_FORWARDED, _ELSEWHERE = "forwarded", "words from elsewhere"
+
+
+class PrivatePosts:
+    """Hears what people send to their private chat with Antiphon."""
+
+    def __init__(self, client: TelegramClient, flaggers: Flaggers, groups: KnownGroups, recent: RecentMessages) -> None:
+        self._client = client
+        self._flaggers = flaggers
+        self._groups = groups
+        self._recent = recent
+
+    async def hear(self, heard: Heard) -> bool:
+        """Flag a forwarded post, or the words behind the command; raises as ``Flaggers.about_message``."""
+        message = heard.update.message
+        user = None if message is None else message.from_user
+        if message is None or user is None or message.chat.type != ChatType.PRIVATE:
+            return False
+        if self._typed(message) is None and message.forward_origin is None:
+            return False
+        answer = answer_to(self._client, heard, message)
+        asked = Asked(person_of(user), _ELSEWHERE, answer, user.language_code or "", is_late=heard.is_late)
+        await self._flaggers.answered(answer, self._take_in(asked, message))
+        return True
+
+    async def choose(self, heard: Heard) -> bool:
+        """Take the words of the message that a button stands below for the group that it names."""
+        query = heard.update.callback_query
+        if query is None or not (query.data or "").startswith(CHOICE):
+            return False
+        await self._stop_waiting(query)
+        shown = query.message
+        if not isinstance(shown, telegram.Message) or shown.chat.id != query.from_user.id:
+            return True
+        locale = query.from_user.language_code or ""
+        answer = TelegramAnswer(
+            self._client,
+            query.from_user.id,
+            language_for(locale, None),
+            heard.received_at,
+            shown=shown.message_id,
+        )
+        asked = Asked(person_of(query.from_user), _ELSEWHERE, answer, locale, is_late=heard.is_late)
+        await self._flaggers.answered(
+            answer, self._chosen(asked, (query.data or "").removeprefix(CHOICE), shown.reply_to_message)
+        )
+        return True
+
+    async def _take_in(self, asked: Asked, message: telegram.Message) -> None:
+        text = self._text(message, asked.answer.reader.locale)
+        for post in self._recent.forwarded(message):
+            if await self._flaggers.may_flag(post.chat.id, asked.by):
+                there = Asked(asked.by, _FORWARDED, asked.answer, asked.locale, is_late=asked.is_late)
+                return await self._flaggers.about_message(there, post)
+        groups = await self._groups.of(asked.by)
+        if not groups:
+            raise _nowhere(asked.answer.reader.locale)
+        if len(groups) > 1:
+            return await self._ask(asked, message, groups[:_MOST_BUTTONS])
+        return await self._as_words(asked, groups[0], message, text)
+
+    async def _chosen(self, asked: Asked, chat: str, message: telegram.Message | None) -> None:
+        title = await self._groups.title_of(int(chat)) if chat.removeprefix("-").isdecimal() else None
+        if message is None or title is None:
+            raise BadInput(
+                gettext("The message with these words is gone.", asked.answer.reader.locale),
+                remedy=gettext("Forward the post again.", asked.answer.reader.locale),
+            )
+        text = self._text(message, asked.answer.reader.locale)
+        await self._as_words(asked, KnownGroup(int(chat), title), message, text)
+
+    async def _as_words(self, asked: Asked, group: KnownGroup, message: telegram.Message, text: str) -> None:
+        """Flag words for a group; two presses, or an update that is handled again, name the same words."""
+        try:
+            chat = await self._client.bot.get_chat(group.id)
+        except FAULTS as err:
+            raise of_question(err) from err
+        number = f"words-{message.chat.id}-{message.message_id}"
+        await self._flaggers.about_words(asked, chat, text, number)
+
+    async def _ask(self, asked: Asked, message: telegram.Message, groups: list[KnownGroup]) -> None:
+        """Ask which group the words are for, below the message with the words; in the private chat alone."""
+        rows = [
+            [InlineKeyboardButton(group.title[:_LABEL] or str(group.id), callback_data=f"{CHOICE}{group.id}")]
+            for group in groups
+        ]
+        try:
+            await self._client.bot.send_message(
+                int(asked.by.user),
+                gettext("For which group should Antiphon draft a reply to this?", asked.answer.reader.locale),
+                reply_markup=InlineKeyboardMarkup(rows),
+                reply_parameters=ReplyParameters(message.message_id, allow_sending_without_reply=False),
+                link_preview_options=LinkPreviewOptions(is_disabled=True),
+            )
+        except FAULTS as err:
+            raise of_question(err) from err
+
+    def _typed(self, message: telegram.Message) -> str | None:
+        """The words behind the command, if somebody typed it: a forwarded command is words of somebody else."""
+        if message.forward_origin is not None:
+            return None
+        return command_words(message, self._client.bot.username)
+
+    def _text(self, message: telegram.Message, locale: str) -> str:
+        typed = self._typed(message)
+        text = words_of(message) if typed is None else typed
+        if text.strip():
+            return text
+        raise BadInput(
+            gettext("This message has no words that Antiphon can read.", locale),
+            remedy=gettext("Pictures, videos and voices are not read: type what they say behind /counter.", locale),
+        )
+
+    async def _stop_waiting(self, query: telegram.CallbackQuery) -> None:
+        try:
+            await self._client.bot.answer_callback_query(query.id)
+        except FAULTS:  # it was pressed too long ago: nobody waits any more
+            return
+
+
+def _nowhere(locale: str) -> NotAllowed:
+    return NotAllowed(
+        gettext("Antiphon knows no group in which you may flag.", locale),
+        remedy=gettext("Answer the post with /counter in its group, or ask a manager for the role volunteer.", locale),
+    )

@@ -1,0 +1,102 @@
+"""The latest messages of the groups where Antiphon may read them, in memory and for an hour.
+
+Telegram lets no bot fetch a message, so what a reaction or a forwarded post points at, and the conversation around a
+post, can only be found among what was heard. Owns that bounded memory. Must never write it anywhere.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+import telegram
+from telegram import MessageOriginChat, MessageOriginHiddenUser, MessageOriginUser
+
+from adapters.telegram.capture.posts import author_of, words_of
+from adapters.telegram.connection.refs import topic_of
+
+KEPT_SECONDS: Final = 3600.0
+MOST_KEPT: Final = 5000
+
+
+class RecentMessages:
+    """Messages by chat and number, the latest ``most`` of them.
+
+    Args:
+        seconds_now: seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        *,
+        most: int = MOST_KEPT,
+        kept_seconds: float = KEPT_SECONDS,
+        seconds_now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most = most
+        self._kept_seconds = kept_seconds
+        self._seconds_now = seconds_now
+        self._messages: OrderedDict[tuple[int, int], tuple[float, telegram.Message]] = OrderedDict()
+
+    def add(self, message: telegram.Message) -> None:
+        """Remember a message, or how it reads now; one without a number of its own is none that could be found."""
+        if message.message_id <= 0:
+            return
+        key = (message.chat.id, message.message_id)
+        since, _ = self._messages.get(key, (self._seconds_now(), None))
+        self._messages[key] = (since, message)
+        self._forget_old()
+
+    def find(self, chat: int, message: int) -> telegram.Message | None:
+        """A message, if it is remembered."""
+        self._forget_old()
+        _, found = self._messages.get((chat, message), (0.0, None))
+        return found
+
+    def before(self, message: telegram.Message, most: int) -> list[telegram.Message]:
+        """What was written before a message in its chat and topic, the latest first."""
+        self._forget_old()
+        found = [
+            earlier
+            for _, earlier in self._messages.values()
+            if earlier.chat.id == message.chat.id
+            and topic_of(earlier) == topic_of(message)
+            and earlier.message_id < message.message_id
+        ]
+        return sorted(found, key=lambda earlier: earlier.message_id, reverse=True)[:most]
+
+    def forwarded(self, message: telegram.Message) -> list[telegram.Message]:
+        """The messages that a forwarded one may be: Telegram says who wrote it when, and not where."""
+        self._forget_old()
+        origin = message.forward_origin
+        if origin is None:
+            return []
+        return [
+            earlier
+            for _, earlier in self._messages.values()
+            if earlier.date == origin.date
+            and words_of(earlier) == words_of(message)
+            and earlier.forward_origin is None
+            and _is_by(earlier, origin)
+        ]
+
+    def _forget_old(self) -> None:
+        now = self._seconds_now()
+        while self._messages:
+            since, _ = next(iter(self._messages.values()))
+            if len(self._messages) <= self._most and now - since <= self._kept_seconds:
+                return
+            self._messages.popitem(last=False)
+
+
+def _is_by(message: telegram.Message, origin: telegram.MessageOrigin) -> bool:
+    author = author_of(message)
+    if author is None:
+        return False
+    if isinstance(origin, MessageOriginUser):
+        return author.id == str(origin.sender_user.id)
+    if isinstance(origin, MessageOriginHiddenUser):
+        return author.name == origin.sender_user_name
+    return isinstance(origin, MessageOriginChat) and author.id == str(origin.sender_chat.id)

@@ -1,0 +1,78 @@
+"""Messages of Telegram as capture looks at them.
+
+Owns what is kept of a message that becomes a case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import telegram
+
+from adapters.common.capture.flags import Flag
+from adapters.telegram.capture.conversations import conversation_of
+from adapters.telegram.capture.posts import Author, author_of, is_private, words_of
+from adapters.telegram.capture.recent_messages import RecentMessages
+from adapters.telegram.connection.refs import ref_of, revision_of, topic_of
+from core.models import FlaggedPost, PostRef
+from core.moderation.community.policy import CommunityPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMessage:
+    """Implements ``adapters.common.capture.watching.Sighting``; ``policy`` is that of the message's group.
+
+    Raises:
+        ValueError: ``ref`` and ``post`` of an ephemeral message, which has no number to be named by.
+    """
+
+    message: telegram.Message
+    policy: CommunityPolicy
+    recent: RecentMessages
+
+    @property
+    def ref(self) -> PostRef:
+        """Where it is."""
+        return ref_of(self.message.chat.id, self.message.message_id, topic_of(self.message))
+
+    @property
+    def text(self) -> str:
+        """Its words, or those of its caption."""
+        return words_of(self.message)
+
+    @property
+    def written_at(self) -> datetime:
+        """When it was written."""
+        return self.message.date
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether somebody wrote it who can be told from others."""
+        return author_of(self.message) is not None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether nothing may be taken from where it is."""
+        return is_private(self.message.chat, self.policy)
+
+    async def post(self, flag: Flag) -> FlaggedPost:
+        """The message with the conversation around it; of a private place nothing but the message itself."""
+        author = author_of(self.message) or Author("", "")
+        if self.is_private:
+            how, soon = flag.how, flag.priority
+            return FlaggedPost(self.ref, self.text, author.id, flag.by, how, (), soon, is_private=True)
+        around = conversation_of(self.message, self.recent)
+        return FlaggedPost(
+            self.ref,
+            self.text,
+            author.id,
+            flag.by,
+            flag.how,
+            around.thread,
+            flag.priority,
+            root=around.root,
+            wish=flag.wish,
+            revision=revision_of(self.message),
+            author_name=author.name,
+        )

@@ -1,0 +1,136 @@
+"""What is heard in groups beside the commands: messages, their edits, and reactions.
+
+Owns which of these updates are looked at. Telegram tells of messages only where privacy mode is off or Antiphon is an
+administrator, and of reactions only where it is one. It never tells a bot that a message was deleted: whether a post
+still stands is known only when a reply to it is sent.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import telegram
+from telegram import ReactionTypeEmoji
+
+from adapters.common.capture.changes import PostChanges
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.watching import Watching
+from adapters.telegram.capture.flaggers import person_of
+from adapters.telegram.capture.posts import is_group, is_private, words_of
+from adapters.telegram.capture.recent_messages import RecentMessages
+from adapters.telegram.capture.sightings import SeenMessage
+from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.error_meanings import FAULTS
+from adapters.telegram.connection.refs import NAME, channel_of, revision_of
+from core.moderation.community.policy import CommunityPolicy
+
+_AS_PICTURE: Final = "\ufe0f"
+
+
+class WatchedEvents:
+    """Tells ``Watching`` and ``PostChanges`` what happens in groups."""
+
+    def __init__(
+        self,
+        client: TelegramClient,
+        watching: Watching,
+        changes: PostChanges,
+        known: KnownPosts,
+        recent: RecentMessages,
+    ) -> None:
+        self._client = client
+        self._watching = watching
+        self._changes = changes
+        self._known = known
+        self._recent = recent
+
+    def listen(self) -> None:
+        """Begin to hear."""
+        self._client.listen("message", self._written)
+        self._client.listen("edited_message", self._edited)
+        self._client.listen("message_reaction", self._reacted)
+
+    async def _written(self, heard: Heard) -> bool:
+        message = heard.update.message
+        if message is not None and message.message_id > 0 and is_group(message.chat):
+            await self._look(message)
+        return False
+
+    async def _edited(self, heard: Heard) -> bool:
+        """Tell the desk of a flagged post's new words; others are looked at as a new message's.
+
+        Raises:
+            StoreUnavailable: the desk could not be told, and must be: Telegram lets nobody read a post again.
+        """
+        message = heard.update.edited_message
+        if message is None or message.message_id <= 0 or not is_group(message.chat):
+            return False
+        seen = await self._seen(message)
+        await self._changes.told(seen.ref, seen.written_at, seen.text, revision_of(message))
+        earlier = self._recent.find(message.chat.id, message.message_id)
+        if earlier is None or words_of(earlier) != seen.text:
+            await self._look(message)
+        return False
+
+    async def _look(self, message: telegram.Message) -> None:
+        seen = await self._seen(message)
+        if is_private(message.chat, seen.policy):
+            return
+        if _remembers(seen.policy, message.chat):
+            self._recent.add(message)
+        await self._watching.written(seen, channel_of(message.chat.id))
+
+    async def _reacted(self, heard: Heard) -> bool:
+        """Flag the message that somebody marked with the group's emoji, and take the reaction off it.
+
+        Raises:
+            StoreUnavailable: the flag could not be kept; the update is to be handled again.
+        """
+        change = heard.update.message_reaction
+        if change is None or change.user is None or change.user.is_bot or not is_group(change.chat):
+            return False
+        policy = await self._client.desk.governance.policy(NAME, str(change.chat.id))
+        if is_private(change.chat, policy) or not _is_set(change, policy.reaction):
+            return False
+        find = partial(self._find, change.chat, change.message_id, policy)
+        how = "reaction, late" if heard.is_late else "reaction"
+        if await self._watching.take_reaction(str(change.chat.id), person_of(change.user), find, how):
+            await self._take_off(change.chat.id, change.message_id, change.user.id)
+        return True
+
+    async def _find(self, chat: telegram.Chat, message: int, policy: CommunityPolicy) -> SeenMessage | None:
+        found = self._recent.find(chat.id, message)
+        if found is None:
+            self._watching.seen.unreadable += 1
+            return None
+        return SeenMessage(found, policy, self._recent)
+
+    async def _take_off(self, chat: int, message: int, user: int) -> None:
+        """Remove a reaction, which shows who flags; without the right to delete messages it stays."""
+        try:
+            await self._client.bot.delete_message_reaction(chat, message, user_id=user)
+        except FAULTS:
+            return
+
+    async def _seen(self, message: telegram.Message) -> SeenMessage:
+        policy = await self._client.desk.policies.of(str(message.chat.id))
+        return SeenMessage(message, policy, self._recent)
+
+
+def _remembers(policy: CommunityPolicy, chat: telegram.Chat) -> bool:
+    """Whether a group wants that its messages are kept in memory for a while."""
+    return bool(policy.reaction) or channel_of(chat.id) in policy.watched_channels
+
+
+def _is_set(change: telegram.MessageReactionUpdated, wanted: str) -> bool:
+    """Whether somebody set the wanted emoji now; groups' own emoji and paid reactions flag nothing."""
+    return wanted != "" and _has(change.new_reaction, wanted) and not _has(change.old_reaction, wanted)
+
+
+def _has(reactions: tuple[telegram.ReactionType, ...], wanted: str) -> bool:
+    plain = wanted.replace(_AS_PICTURE, "")
+    return any(
+        isinstance(reaction, ReactionTypeEmoji) and reaction.emoji.replace(_AS_PICTURE, "") == plain
+        for reaction in reactions
+    )
