@@ -47,6 +47,11 @@ _MEANT: Final[tuple[tuple[str, Sentence, Sentence], ...]] = (
         sentence("The post was edited: it no longer has the quoted words."),
         sentence("Read it again."),
     ),
+    (
+        "quote_text_invalid",
+        sentence("The post was edited: it no longer has the quoted words."),
+        sentence("Read it again."),
+    ),
     ("chat not found", sentence("Telegram does not know this chat."), sentence("Add Antiphon to the group again.")),
     ("message thread not found", sentence("The topic is gone."), sentence("Close the case.")),
     ("topic_closed", sentence("The topic is closed."), sentence("Open the topic again, or reply by hand.")),

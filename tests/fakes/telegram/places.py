@@ -103,6 +103,15 @@ class Places:
         elif place.status(BOT_ID) == "administrator":
             self.state.updates.add("chat_member", change)
 
+    def join(self, chat: int, user: int) -> JSON:
+        """Somebody comes into a group, which a service message tells; that message."""
+        self.set_member(chat, user)
+        place = self.state.chats[chat]
+        user_shown = self.state.users[user]
+        told = self.state.keep(place, {"from": user_shown, "new_chat_members": [user_shown]})
+        self.state.updates.add("message", told)
+        return told
+
     def block(self, user: int) -> None:
         """Let somebody block the bot."""
         self.state.blocked.add(user)

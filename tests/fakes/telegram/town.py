@@ -84,7 +84,10 @@ class TelegramTown(Places):
         return kept
 
     def start(self, user: int, payload: str = "") -> JSON:
-        """Somebody opens their private chat with the bot, maybe by a link."""
+        """Somebody opens their private chat with the bot, maybe by a link; who blocked the bot lets it write again."""
+        if user in self.state.blocked:
+            self.state.blocked.remove(user)
+            self.set_member(user, BOT_ID, by=user)
         return self.say(user, None, f"/start {payload}")
 
     def press(self, user: int, message: JSON, data: str | None = None, *, label: str = "", stale: bool = False) -> str:
@@ -93,14 +96,14 @@ class TelegramTown(Places):
         Args:
             stale: they still see an earlier state of the message, so the button need not be there any more.
         """
-        place = self.state.chat(message["chat"]["id"])
-        buttons = [button for row in message.get("reply_markup", {}).get("inline_keyboard", []) for button in row]
+        place, kept = self.state.chat(message["chat"]["id"]), self._kept(user, message)
+        markup = (message if stale else kept or message).get("reply_markup", {})
+        buttons = [button for row in markup.get("inline_keyboard", []) for button in row]
         found = [each for each in buttons if each.get("callback_data") == data or (label and label in each["text"])]
         if not stale and not found:
             raise LookupError(f"the buttons are {buttons}")
         query = f"{user}{next(self._queries):010}"
-        kept = message["message_id"] == 0 or message["message_id"] in place.messages
-        shown = message if kept else {"chat": place.shown, "message_id": message["message_id"], "date": 0}
+        shown = kept or {"chat": place.shown, "message_id": message["message_id"], "date": 0}
         pressed = {
             "id": query,
             "from": self.state.users[user],
@@ -131,6 +134,7 @@ class TelegramTown(Places):
 
     def edit(self, message: JSON, text: str) -> JSON:
         """The author of a message changes it."""
+        message = self._kept(message["from"]["id"], message) or message
         message.pop("entities", None)
         message.update(parsed(text, None) | {"edit_date": self.state.seconds()})
         self._tell("edited_message", self.state.chat(message["chat"]["id"]), message)
@@ -188,6 +192,13 @@ class TelegramTown(Places):
     def whispers_to(self, user: int, chat: int) -> list[JSON]:
         """What the bot wrote for one person in a group, oldest first."""
         return [each for each in self.seen_by(user, chat) if each["message_id"] == 0 and each["from"]["id"] == BOT_ID]
+
+    def _kept(self, user: int, message: JSON) -> JSON | None:
+        """A message as it stands now, whoever holds a copy of it; ``None`` if it is gone."""
+        place = self.state.chats[message["chat"]["id"]]
+        if message["message_id"] == 0:
+            return place.whispers.get((user, message["ephemeral_message_id"]))
+        return place.messages.get(message["message_id"])
 
     def _sender(self, user: int, place: KnownChat, as_chat: int | None) -> JSON:
         if as_chat is None:

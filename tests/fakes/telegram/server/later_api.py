@@ -19,10 +19,6 @@ from pydantic.fields import FieldInfo
 LATER_METHODS: Final = ("editEphemeralMessageText", "editEphemeralMessageReplyMarkup", "deleteEphemeralMessage")
 """Methods that are newer than the description."""
 
-_GROWN: Final = (
-    "BotCommand", "Chat", "ChatFullInfo", "InlineKeyboardButton", "InlineKeyboardMarkup", "Message", "ReplyParameters",
-    "Update", "User",
-)  # fmt: skip
 _KINDS: Final[dict[Any, dict[str, Any]]] = {
     int: {"type": "integer"},
     str: {"type": "string"},
@@ -37,8 +33,10 @@ def grown(document: dict[str, Any]) -> dict[str, Any]:
     made = _Additions({name: dict(schema) for name, schema in document["$defs"].items()})
     methods = {name: made.with_later_fields(schema, _method(name)) for name, schema in document["methods"].items()}
     methods |= {name: made.schema_of(_method(name)) for name in LATER_METHODS}
-    for name in _GROWN:
-        made.types[name] = made.with_later_fields(made.types[name], getattr(aiogram.types, name))
+    for name, schema in document["$defs"].items():
+        model = getattr(aiogram.types, name, None)
+        if "properties" in schema and isinstance(model, type) and issubclass(model, TelegramObject):
+            made.types[name] = made.with_later_fields(schema, model)
     return document | {"methods": methods, "$defs": made.types}
 
 
@@ -56,9 +54,10 @@ class _Additions:
     def with_later_fields(self, schema: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
         """A schema with the fields that only aiogram knows; what is optional by now is not required."""
         own = self.schema_of(model)
+        is_later = set(own["properties"]) - set(schema["properties"])
         return schema | {
             "properties": own["properties"] | schema["properties"],
-            "required": [name for name in schema["required"] if name in own["required"]],
+            "required": [name for name in own["required"] if name in is_later or name in schema["required"]],
         }
 
     def schema_of(self, model: type[BaseModel]) -> dict[str, Any]:
@@ -68,7 +67,7 @@ class _Additions:
         return {
             "type": "object",
             "properties": {name: self._schema(field.annotation) for name, field in current.items()},
-            "required": [name for name, field in current.items() if field.is_required()],
+            "required": [name for name, field in current.items() if _is_needed(field)],
             "additionalProperties": False,
         }
 
@@ -93,6 +92,11 @@ class _Additions:
             self.types[kind.__name__] = {}  # named before it is made: types hold themselves
             self.types[kind.__name__] = self.schema_of(kind)
         return {"$ref": _PREFIX + kind.__name__}
+
+
+def _is_needed(field: FieldInfo) -> bool:
+    """What has a constant for its default is always sent, such as the type of a reaction."""
+    return field.is_required() or isinstance(field.default, int | str)
 
 
 def _is_deprecated(field: FieldInfo) -> bool:

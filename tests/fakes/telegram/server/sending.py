@@ -13,6 +13,7 @@ from tests.fakes.telegram.server.refusals import refused
 from tests.fakes.telegram.server.state import BOT_ID, JSON, KnownChat, TelegramState, quoted
 from tests.fakes.telegram.server.texts import MAX_CAPTION, cut, parsed, units
 
+_MINUTE: Final = 60
 _OLDEST_TO_DELETE: Final = 48 * 3600
 _CONTENT: Final = ("text", "entities", "caption", "caption_entities", "document")
 
@@ -45,6 +46,7 @@ def send_document(state: TelegramState, asked: JSON) -> JSON:
 
 
 def _send(state: TelegramState, chat: KnownChat, asked: JSON, content: JSON) -> JSON:
+    _slow_down(state, chat)
     reply = asked.get("reply_parameters") or {}
     message = {"from": state.users[BOT_ID]} | content
     markup = asked.get("reply_markup") or {}
@@ -59,12 +61,24 @@ def _send(state: TelegramState, chat: KnownChat, asked: JSON, content: JSON) -> 
     return kept
 
 
+def _slow_down(state: TelegramState, chat: KnownChat) -> None:
+    """Refuse what is too much for a group, and say when there is room again."""
+    if state.group_limit is None or not chat.is_group:
+        return
+    own = [state.age(each) for each in chat.messages.values() if each.get("from", {}).get("id") == BOT_ID]
+    recent = [age for age in own if age < _MINUTE]
+    if len(recent) >= state.group_limit:
+        wait = _MINUTE - recent[-state.group_limit]
+        raise refused(429, f"retry after {wait}", retry_after=wait)
+
+
 def _replying(state: TelegramState, chat: KnownChat, reply: JSON, topic: int | None) -> JSON:
     """What a message has because of the message that it answers, and of the topic that it stands in."""
     if topic is not None and topic not in chat.topics:
         raise refused(400, "message thread not found")
-    answered = chat.messages.get(reply.get("message_id", 0))
-    if reply and answered is None and not reply.get("allow_sending_without_reply"):
+    elsewhere = str(reply.get("chat_id", chat.id)) != str(chat.id)
+    answered = None if elsewhere else chat.messages.get(reply.get("message_id", 0))
+    if reply and answered is None and (elsewhere or not reply.get("allow_sending_without_reply")):
         raise refused(400, "message to be replied not found")
     if answered is not None and answered.get("is_topic_message"):
         topic = topic if topic is not None else answered["message_thread_id"]
@@ -107,7 +121,7 @@ def open_chat(state: TelegramState, number: int | str) -> KnownChat:
     if chat.kind == "private":
         if chat.id in state.blocked:
             raise refused(403, "bot was blocked by the user")
-        if not chat.messages:
+        if not chat.opened:
             raise refused(403, "bot can't initiate conversation with a user")
         return chat
     status = chat.status(BOT_ID)

@@ -156,15 +156,17 @@ class TelegramServer:
             if fault is not None and not fault.arrives:
                 return await self._strike(request, fault)
             result = await self._carry_out(request.match_info["token"], method, asked)
+            if fault is not None:
+                return await self._strike(request, fault)
         except Refused as err:
             return web.json_response(err.body, status=err.code)
-        return (
-            web.json_response({"ok": True, "result": result}) if fault is None else await self._strike(request, fault)
-        )
+        return web.json_response({"ok": True, "result": result})
 
     async def _carry_out(self, token: str, method: str, asked: JSON) -> Any:
         if token != self.token:
             raise refused(401)
+        if method in EPHEMERAL and not self.state.offers_ephemeral:
+            raise refused(404)
         faults = published().faults_of_request(method, asked)
         if faults:
             self.errors += faults

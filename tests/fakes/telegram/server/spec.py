@@ -19,6 +19,7 @@ from tools.telegram_spec import REDUCED
 
 MAX_CALLBACK_BYTES: Final = 64
 _STYLES: Final = (None, "danger", "success", "primary")
+_ATTACHED: Final = "attach://"
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
 
@@ -53,19 +54,28 @@ class BotApiSpec:
             return {**request.query, **json.loads(await request.read() or b"{}")}
         known = self._methods.get(method.lower(), {}).get("properties", {})
         form = {**request.query, **await request.post()}
-        return {name: _read(value, known.get(name, {"type": "string"})) for name, value in form.items()}
+        read = {name: _read(value, known.get(name, {"type": "string"})) for name, value in form.items()}
+        for name, value in list(read.items()):
+            if isinstance(value, str) and value.startswith(_ATTACHED):
+                read[name] = read.pop(value.removeprefix(_ATTACHED))
+        return read
 
     def _faults(self, what: str, schema: dict[str, Any], instance: object) -> list[str]:
         if what not in self._validators:
             self._validators[what] = Draft202012Validator({**schema, "$defs": self._types})
         errors = [best_match([error]) for error in self._validators[what].iter_errors(instance)]
-        return [f"{what}: /{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}" for error in errors]
+        return [f"{what}: /{'/'.join(map(str, error.absolute_path))}: {_short(error.message)}" for error in errors]
 
 
 @cache
 def published() -> BotApiSpec:
     """The description, read once."""
     return BotApiSpec()
+
+
+def _short(message: str) -> str:
+    """A message without the middle of a long value."""
+    return message if len(message) <= 200 else f"{message[:100]} ... {message[-100:]}"
 
 
 def _read(value: object, schema: dict[str, Any]) -> Any:

@@ -24,7 +24,7 @@ TELEGRAM_ITSELF: Final = 777000
 EVERY_RIGHT: Final = (
     "can_manage_chat", "can_delete_messages", "can_manage_video_chats", "can_restrict_members", "can_promote_members",
     "can_change_info", "can_invite_users", "can_post_stories", "can_edit_stories", "can_delete_stories",
-    "can_pin_messages",
+    "can_pin_messages", "can_send_welcome_messages",
 )  # fmt: skip
 
 
@@ -41,6 +41,7 @@ class KnownChat:
         moved_to: the supergroup that the group became.
         linked: the channel that the group discusses, or the other way round.
         hides_members: only administrators may ask about members.
+        opened: somebody wrote there; before that no bot may write into a private chat.
     """
 
     shown: JSON
@@ -52,6 +53,7 @@ class KnownChat:
     moved_to: int | None = None
     linked: int | None = None
     hides_members: bool = False
+    opened: bool = False
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     whisper_numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -86,6 +88,8 @@ class TelegramState:
         privacy: the bot's privacy mode, on as @BotFather leaves it.
         offers_ephemeral: whether the server knows Bot API 10.2 and 10.3; without it the fields are not understood,
             which a real server of an older version answers by doing without them.
+        group_limit: how many messages a minute a group takes of the bot before it is asked to wait; ``None`` for any
+            number.
         blocked: users who blocked the bot.
         queries: the callback queries: who pressed, what, and when.
         answers: what the bot answered to each callback query.
@@ -103,6 +107,7 @@ class TelegramState:
         self.users: dict[int, JSON] = {}
         self.chats: dict[int, KnownChat] = {}
         self.privacy, self.offers_ephemeral = True, True
+        self.group_limit: int | None = None
         self.blocked: set[int] = set()
         self.queries: dict[str, JSON] = {}
         self.answers: dict[str, JSON] = {}
@@ -151,6 +156,7 @@ class TelegramState:
     def keep(self, chat: KnownChat, message: JSON) -> JSON:
         """Give a message its number and keep it where everybody reads it."""
         number = next(chat.numbers)
+        chat.opened = True
         chat.messages[number] = {"message_id": number, "date": self.seconds(), "chat": chat.shown} | message
         return chat.messages[number]
 
