@@ -25,7 +25,7 @@ def proposal_screen(proposal: ProposedReply, reader: Reader, room: int) -> Scree
     block = reader.markup.exact(proposal.text)
     lines = [Segment("lines", 1 + number, forms) for number, forms in enumerate(_lines(proposal, reader))]
     intro = Segment("intro", 0, (_intro(proposal, reader, is_block=block is not None),))
-    texts = fit([intro, *lines], room - len(block or ""), reader.markup.units)
+    texts = fit([intro, *lines], room - reader.markup.units(block or ""), reader.markup.units)
     exact = TextFile("reply.txt", proposal.text) if block is None else block
     below = [texts["lines"]] if "lines" in texts else []
     confirm = _confirm(proposal, reader.locale)

@@ -66,13 +66,16 @@ class TelegramMarkup:
         """
         found: list[str] = []
         size = digits = 0
+        may_go_on = False
         for character in _visible(text):
             digits = digits + 1 if character.isdigit() else 0
-            ends = character in _SIGNS or (digits > 0 and digits % _DIGITS_IN_A_ROW == 0)
+            is_fifth = digits > 1 and digits % _DIGITS_IN_A_ROW == 1
+            ends = is_fifth or (may_go_on and not character.isspace())
             size += exact_text.units(character) + ends
             if limit is not None and size >= limit:
-                return "".join(found).rstrip(f"{BREAK} \n") + "…"
-            found.append(_ESCAPED.get(character, character) + (BREAK if ends else ""))
+                return "".join(found).rstrip() + "…"
+            found.append((BREAK if ends else "") + _ESCAPED.get(character, character))
+            may_go_on = character in _SIGNS
         return "".join(found)
 
     def covered(self, text: str, limit: int | None = None) -> str:

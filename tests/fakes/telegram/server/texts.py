@@ -19,6 +19,7 @@ _KINDS: Final = {
     "b": "bold", "strong": "bold", "i": "italic", "em": "italic", "u": "underline", "ins": "underline",
     "s": "strikethrough", "strike": "strikethrough", "del": "strikethrough", "tg-spoiler": "spoiler", "code": "code",
     "pre": "pre", "a": "text_link", "blockquote": "blockquote", "span": "spoiler", "tg-emoji": "custom_emoji",
+    "tg-time": "date_time",
 }  # fmt: skip
 _NAMED: Final = ("lt", "gt", "amp", "quot")
 _FOUND: Final = (
@@ -117,6 +118,8 @@ class _Reader(HTMLParser):
             extra = {"url": given.get("href") or ""}
         elif tag == "tg-emoji":
             extra = {"custom_emoji_id": given.get("emoji-id") or ""}
+        elif tag == "tg-time":
+            extra = {"unix_time": int(given.get("unix") or 0), "date_time_format": given.get("format") or ""}
         elif tag == "blockquote" and "expandable" in given:
             extra = {"type": "expandable_blockquote"}
         elif tag == "code" and self.opened and self.opened[-1][0] == "pre" and given.get("class"):

@@ -38,6 +38,8 @@ from tests.fakes.discord.wire import connected_wire
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.notifier import FakeNotifier
+from tests.fakes.telegram.server.server import TelegramServer
+from tests.fakes.telegram.wire import telegram_wire
 
 _OF_NAMES: Final = "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰ"
 """Letters that no text of these tests has, so that a name in a text is a leak."""
@@ -124,6 +126,22 @@ async def _discord() -> AsyncIterator[_Town]:
         assert not [path for _, path, _ in wire.server.requests if "reactions" in path], "Antiphon reacts to nothing."
 
 
+@asynccontextmanager
+async def _telegram() -> AsyncIterator[_Town]:
+    server = TelegramServer()
+    async with server.running(), telegram_wire(server) as wire:
+
+        def told() -> list[Any]:
+            return [*server.requests, *(message["text"] for message in wire.town.of_bot(wire.group))]
+
+        yield _Town(wire.platform, str(wire.group), FakeClock(), lambda _author, text: wire.written(text), told)
+        methods = {request.method for request in server.requests}
+        assert methods <= {"getMe", "sendMessage", "deleteMessage", "editMessageReplyMarkup"}, (
+            "Antiphon says nothing else in a group."
+        )
+    assert server.errors == []
+
+
 class _Desk:
     """A desk for one town, in which one story after the other is played."""
 
@@ -161,9 +179,8 @@ class _Desk:
         is_seconded, is_closed, is_retracted = number % 2 == 1, number % 4 == 0, number % 4 == 1
         said = " ".join([*story.words, chr(ord("a") + number % 26) * 5])
         author = f"author_{number}"
-        ref = self.town.write(author, f"Something unkind: {said} {said[::-1]}")
-        text = await self.town.platform.read(ref)
-        assert text is not None
+        text = f"Something unkind: {said} {said[::-1]}"
+        ref = self.town.write(author, text)
         post = FlaggedPost(ref, text, author, flagger.user, "by hand")
         case_id = (await self.front.flag(post)).case_id
         taken = await take(self.queue)
@@ -224,7 +241,7 @@ def _bytes(told: Any) -> str:
     return told if isinstance(told, str) else json.dumps(told, default=repr, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("town", [_sample, _discord], ids=["sample", "discord"])
+@pytest.mark.parametrize("town", [_sample, _discord, _telegram], ids=["sample", "discord", "telegram"])
 def test_what_is_public_names_nobody_of_the_desk(town: Any, tmp_path: Path) -> None:
     """Neither who flagged, nor either of two who approved, by name, id or pseudonym, in all that a platform is handed.
 

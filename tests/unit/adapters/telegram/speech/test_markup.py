@@ -132,6 +132,7 @@ def test_units_are_those_of_what_is_shown(text: str) -> None:
         ("abcdef", 4, "abc…"),
         ("abc", 4, "abc"),
         ("a@b", 4, "a@…"),
+        ("In 2026. Yes: 1 @ 2", None, "In 2026. Yes: 1 @ 2"),
         ("12345", None, f"1234{BREAK}5"),
     ],
 )

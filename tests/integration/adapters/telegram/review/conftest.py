@@ -1,0 +1,19 @@
+"""What the tests of Telegram's review share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.fakes.telegram.review import TelegramRoom, telegram_room
+from tests.fakes.telegram.server.server import TelegramServer
+
+
+@pytest.fixture
+async def room(server: TelegramServer, caplog: pytest.LogCaptureFixture) -> AsyncIterator[TelegramRoom]:
+    """A watched group and a moderators' chat; nothing may be logged as an error, and nothing lands in the group."""
+    async with telegram_room(server) as made:
+        yield made
+    assert server.town.of_bot(made.group) == []
+    assert [one.getMessage() for one in caplog.get_records("call") if one.levelname == "ERROR"] == []

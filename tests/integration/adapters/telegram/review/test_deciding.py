@@ -1,0 +1,177 @@
+"""Deciding on a card: in two actions, by the right person, in words that only they see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.moderation.approval import CaseState
+from tests.fakes.ports.cards import CASE_ID, DRAFTS, samples
+from tests.fakes.telegram.review import TelegramRoom, labels_of
+
+_WHOLE = f"{DRAFTS[0].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
+
+
+async def test_approving_takes_two_actions_and_shows_the_exact_text(room: TelegramRoom) -> None:
+    """The first press shows what would be posted, to this person alone; only the second one approves it."""
+    await room.show()
+    assert await room.press("moderator", room.card, "Approve draft 1…") == ""
+    (shown,) = room.told("moderator")
+    assert _WHOLE in shown["text"]
+    assert [one["type"] for one in shown["entities"]][:2] == ["bold", "pre"]
+    assert room.casework.decided == []
+    await room.press("moderator", shown, "Yes, post this reply")
+    assert room.casework.decided == [("approve", str(room.people["moderator"]), _WHOLE)]
+    assert "It is sent" in shown["text"]
+    assert labels_of(shown) == ["Undo"]
+    assert room.told("second") == []
+    assert len(room.cards) == 1
+
+
+async def test_an_approval_can_be_taken_back_where_it_was_given_and_on_the_card(room: TelegramRoom) -> None:
+    """By its person, and by whoever sees the card."""
+    await room.show()
+    await room.press("moderator", room.card, "Approve draft 1…")
+    (shown,) = room.told("moderator")
+    await room.press("moderator", shown, "Yes, post this reply")
+    await room.press("moderator", shown, "Undo")
+    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    assert "Nothing is sent" in shown["text"]
+    room.casework.put(replace(samples()["Approved"], community=room.community))
+    await room.client.surface.show(room.casework.cases[CASE_ID], str(room.chat), None)
+    said = await room.press("second", room.card, "Undo")
+    assert "Taken back" in said
+    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    assert "Waits for your decision." in room.card["text"]
+
+
+async def test_two_persons_approve_the_same_text(room: TelegramRoom) -> None:
+    """The first is told that a second is needed and why; nothing is approved before."""
+    await room.show(why_two=("The post attacks one person.",))
+    await room.press("moderator", room.card, "Approve draft 1…")
+    (shown,) = room.told("moderator")
+    assert "Two persons must approve" in shown["text"]
+    await room.press("moderator", shown, "Yes, and ask a second person")
+    assert "A second person must approve the same text." in shown["text"]
+    assert room.casework.decided == []
+    await room.press("second", room.card, "Approve draft 1…")
+    (other,) = room.told("second")
+    await room.press("second", other, "Yes, post this reply")
+    assert [what for what, _, _ in room.casework.decided] == ["approve"]
+
+
+async def test_buttons_work_after_a_restart(room: TelegramRoom) -> None:
+    """All that a button knows is in its data."""
+    await room.show()
+    await room.press("moderator", room.card, "Approve draft 1…")
+    await room.restart()
+    await room.press("moderator", room.told("moderator")[0], "Yes, post this reply")
+    assert [what for what, _, _ in room.casework.decided] == ["approve"]
+
+
+async def test_an_outdated_card_says_so_and_shows_the_case_as_it_is(room: TelegramRoom) -> None:
+    """Nothing is decided on what somebody did not see."""
+    await room.show()
+    room.casework.put(replace(room.casework.cases[CASE_ID], version=9, gist="It says something else."))
+    said = await room.press("moderator", room.card, "Not hateful")
+    told = [one["text"] for one in room.told("moderator")]
+    assert "Somebody was faster" in "\n".join([said, *told])
+    assert "The card now shows the case as it is." in "\n".join([said, *told])
+    assert "It says something else." in room.card["text"]
+    assert room.casework.decided == []
+
+
+async def test_closing_in_one_tap_shows_who_decided_to_moderators(room: TelegramRoom) -> None:
+    """With an undo beside it."""
+    await room.show()
+    await room.press("moderator", room.card, "Not hateful")
+    assert room.casework.cases[CASE_ID].state is not CaseState.IN_REVIEW
+    (told,) = room.told("moderator")
+    assert "Closed" in told["text"]
+    await room.press("moderator", told, "Undo")
+    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+
+
+async def test_a_choice_is_a_row_of_buttons_for_each_answer(room: TelegramRoom) -> None:
+    """Whoever asked chooses; what is too long for a button is said in full above."""
+    await room.show(claims=("Newcomers pay taxes.", "Newcomers work in every trade that this town has to offer."))
+    await room.press("moderator", room.card, "More…")
+    await room.press("moderator", room.told("moderator")[0], "Argue another claim…")
+    chosen = room.told("moderator")[-1]
+    assert "1. Newcomers work in every trade that this town has to offer" in chosen["text"].replace("\u2060", "")
+    (label,) = labels_of(chosen)
+    assert len(label) <= 34
+    await room.press("moderator", chosen, label)
+    ((what, _, claim),) = room.casework.decided
+    assert (what, claim) == ("redraft", "Newcomers work in every trade that this town has to offer.")
+
+
+async def test_a_stranger_decides_nothing_and_sees_nothing(room: TelegramRoom) -> None:
+    """They are told so over the chat, where nobody else reads it."""
+    await room.show()
+    said = await room.press("stranger", room.card, "Approve draft 1…")
+    assert "You may not" in said
+    assert room.told("stranger") == []
+    assert len(room.cards) == 1
+
+
+async def test_without_ephemeral_messages_the_answer_stands_below_the_card_for_its_person(room: TelegramRoom) -> None:
+    """All in the chat are moderators; nobody else can press what stands in it."""
+    room.server.state.offers_ephemeral = False
+    await room.show()
+    await room.press("moderator", room.card, "Approve draft 1…")
+    await room.press("moderator", room.card, "Approve draft 1…")
+    card, _, shown = room.cards
+    assert shown["reply_to_message"]["message_id"] == card["message_id"]
+    assert shown["text"].startswith("moderator\n")
+    said = await room.press("second", shown, "Yes, post this reply")
+    assert "for another person" in said
+    assert room.casework.decided == []
+    await room.press("moderator", shown, "Yes, post this reply")
+    assert [what for what, _, _ in room.casework.decided] == ["approve"]
+    assert "It is sent" in shown["text"]
+
+
+async def test_every_press_is_answered_also_where_all_goes_wrong(
+    room: TelegramRoom, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A fault that nobody foresaw is told to the person, and no word of it to the log."""
+    await room.show()
+    room.casework.trouble = RuntimeError("zqxj")
+    said = await room.press("moderator", room.card, "Hold")
+    assert "could not finish" in said
+    assert "zqxj" not in caplog.text
+    caplog.clear()
+
+
+async def test_where_the_chat_was_opened_nothing_is_shown(room: TelegramRoom) -> None:
+    """Not the post, not a draft: a press is answered over the chat alone."""
+    await room.show()
+    room.server.state.chats[room.chat].shown["username"] = "open_house"
+    room.client.surface.places.forget(room.chat)
+    before = len(room.server.requests)
+    said = await room.press("moderator", room.card, "More…")
+    assert "Others than moderators can read" in said
+    methods = {one.method for one in room.server.requests[before:]}
+    assert not methods & {"sendMessage", "editMessageText", "sendDocument"}
+
+
+async def test_a_late_press_is_answered_in_a_message(room: TelegramRoom) -> None:
+    """After an outage Telegram takes no answer to a press any more."""
+    await room.show()
+    query = room.town.press(room.people["moderator"], room.card, label="Approve draft 1…")
+    room.town.wait(600)
+    await room.client.hear_all()
+    assert room.town.answer_to(query) is None
+    assert "Exactly this would be posted" in room.cards[-1]["text"]
+
+
+async def test_long_answers_come_as_files(room: TelegramRoom) -> None:
+    """What no message can show exactly, or in full."""
+    await room.show(post=replace(samples()["Approved"].post, text="w" * 5000))
+    await room.press("moderator", room.card, "More…")
+    await room.press("moderator", room.told("moderator")[0], "Show the post")
+    file, text = room.told("moderator")[-2:]
+    assert file["document"]["file_name"] == "post.txt"
+    assert "It is long, so it is in the file." in text["text"]

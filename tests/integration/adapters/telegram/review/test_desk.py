@@ -1,0 +1,161 @@
+"""Presses over the real desk: two persons where two are needed, undo, and nobody's name in the watched group."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from adapters.sample.community import SampleCommunity
+from bot.compose.desk import build_casework, build_desk
+from bot.drafting.queue import DraftQueue
+from bot.sending.outbox import Outbox
+from bot.store.engine.database import Database, Session
+from bot.store.people import communities, people
+from bot.store.schema import Change
+from core.models import FlaggedPost, PostRef
+from core.moderation.approval import CaseState
+from core.moderation.desk_ports import Casework
+from core.moderation.roles import Person, Role
+from tests.fakes.desk.decisions import BOLD, OWN_TEXT, one_row, take
+from tests.fakes.desk.people import SECRET
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.ports.governance import FakeGovernance
+from tests.fakes.telegram.review import ReviewClient, TelegramRoom, telegram_room
+from tests.fakes.telegram.server.server import TelegramServer
+
+_PEOPLE = ("moderator", "second")
+_OF_NAMES = "აბგდ"
+"""Letters that no text of these tests has, so that a name in a text is a leak."""
+
+
+@dataclass
+class DeskRoom:
+    """The moderators' chat over a desk with a database; the case of one post of the watched group is in review."""
+
+    room: TelegramRoom
+    database: Database
+    front: Casework
+    case_id: str
+
+    async def look(self, name: str = "moderator") -> CaseState:
+        """The state of the case."""
+        return (await self.front.card(self.case_id, self._person(name))).state
+
+    async def refresh(self) -> None:
+        """Bring the card up to date, as the board does after every change."""
+        card = await self.front.card(self.case_id, self._person("moderator"))
+        (place,) = self.room.client.surface._sent.values()
+        await self.room.client.surface.show(card, str(self.room.chat), place)
+
+    async def write(self, who: str, text: str) -> None:
+        """Somebody has their own reply proposed, by the answer to a prompt."""
+        await self.room.press(who, self.room.card, "Edit draft 1…")
+        await self.room.write(who, text, self.room.cards[-1])
+
+    def _person(self, name: str) -> Person:
+        number = self.room.people[name]
+        return Person("telegram", str(number), self.room.server.state.users[number]["first_name"])
+
+
+@pytest.fixture
+async def desk(server: TelegramServer, tmp_path: Path) -> AsyncIterator[DeskRoom]:
+    """A desk that knows two moderators of the group; what it sends is of no matter here."""
+    clock = FakeClock()
+    database = await Database.open(tmp_path / "antiphon.sqlite", secret=SECRET, clock=clock)
+    try:
+        async with telegram_room(server) as room:
+            yield await _begun(room, database, clock)
+    finally:
+        await database.close()
+
+
+async def _begun(room: TelegramRoom, database: Database, clock: FakeClock) -> DeskRoom:
+    for number, name in enumerate(room.people):
+        room.server.state.users[room.people[name]]["first_name"] = _OF_NAMES[number] * 5
+    made = build_desk(database, undo_seconds=15)
+    front = build_casework(made, Outbox(database, {"telegram": SampleCommunity(clock=clock)}))
+
+    async def settle(session: Session) -> None:
+        found = await communities.ensure(session, "telegram", room.community)
+        for name in _PEOPLE:
+            person = Person("telegram", str(room.people[name]), name)
+            await people.grant(session, found.id, person, {Role.MODERATOR}, by="test")
+        await communities.change(session, found.id, actor="test", reason="posting on", what=Change.POSTING)
+
+    await database.run("settle", settle)
+    ref = PostRef("telegram", room.community, room.community, "333")
+    post = FlaggedPost(ref, "They do not belong here.", "77", str(room.people["stranger"]), "/counter")
+    case_id = (await front.flag(post)).case_id
+    queue = DraftQueue(database, "worker-1")
+    taken = await take(queue)
+    await queue.store(taken, suggestion_for(taken.case.post))
+    await room.client.close()
+    room.client = ReviewClient(room.server, front, FakeGovernance())
+    await room.client.open()
+    moderator = Person("telegram", str(room.people["moderator"]), "moderator")
+    card = await front.card(case_id, moderator)
+    await room.client.surface.show(card, str(room.chat), None)
+    return DeskRoom(room, database, front, case_id)
+
+
+async def test_a_reply_is_approved_and_taken_back(desk: DeskRoom) -> None:
+    """By two deliberate actions, and one; the decision shows who made it, in the moderators' chat."""
+    await desk.write("moderator", OWN_TEXT)
+    await desk.room.press("moderator", desk.room.cards[-1], "Yes, post this reply")
+    assert await desk.look() is CaseState.APPROVED
+    assert await one_row(desk.database, "SELECT count(*) FROM outbox WHERE state = 'queued'") == (1,)
+    await desk.refresh()
+    assert "Approved by" in desk.room.card["text"]
+    await desk.room.press("second", desk.room.card, "Undo")
+    assert await desk.look() is CaseState.IN_REVIEW
+    assert await one_row(desk.database, "SELECT count(*) FROM outbox WHERE state = 'queued'") == (0,)
+
+
+async def test_two_persons_approve_where_two_are_needed(desk: DeskRoom) -> None:
+    """The second one reads the very text on the card; the first alone changes nothing."""
+    await desk.write("moderator", BOLD)
+    await desk.room.press("moderator", desk.room.cards[-1], "Yes, and ask a second person")
+    assert await desk.look() is CaseState.IN_REVIEW
+    await desk.refresh()
+    assert BOLD.replace("93%", "") not in desk.room.card["text"]
+    assert "93% of us are glad" in desk.room.card["text"]
+    await desk.room.press("moderator", desk.room.card, "Approve text 1…")
+    assert await desk.look() is CaseState.IN_REVIEW
+    await desk.room.press("second", desk.room.card, "Approve text 1…")
+    await desk.room.press("second", desk.room.told("second")[-1], "Yes, post this reply")
+    assert await desk.look() is CaseState.APPROVED
+    assert await one_row(desk.database, "SELECT count(seconded_by) FROM approvals") == (1,)
+
+
+async def test_a_closed_case_is_opened_again_by_who_closed_it(desk: DeskRoom) -> None:
+    """For a few seconds, where they are told that it is closed."""
+    await desk.room.press("moderator", desk.room.card, "Not hateful")
+    assert await desk.look() is not CaseState.IN_REVIEW
+    await desk.room.press("moderator", desk.room.told("moderator")[-1], "Undo")
+    assert await desk.look() is CaseState.IN_REVIEW
+
+
+async def test_nothing_of_the_review_reaches_the_watched_group(desk: DeskRoom) -> None:
+    """Whatever moderators are called and whatever they press: no request there but to ask who they are."""
+    for who in desk.room.people:
+        for label in ("Hold", "More…", "Close…", "Regenerate…"):
+            data = next((row for row in _data(desk.room.card) if label in row[0]), None)
+            if data is not None:
+                await desk.room.press(who, desk.room.card, label)
+    await desk.write("moderator", BOLD)
+    await desk.room.press("moderator", desk.room.cards[-1], "Yes, and ask a second person")
+    await desk.refresh()
+    asked = [one for one in desk.room.server.requests if str(one.params.get("chat_id")) == desk.room.community]
+    assert not [one.method for one in asked if not one.method.startswith("get")]
+    assert desk.room.town.of_bot(desk.room.group) == []
+    assert any(set(_OF_NAMES) & set(one["text"]) for one in desk.room.cards)
+
+
+def _data(message: dict[str, object]) -> list[tuple[str, str]]:
+    markup = message.get("reply_markup")
+    assert isinstance(markup, dict)
+    return [(one["text"], one["callback_data"]) for row in markup["inline_keyboard"] for one in row]

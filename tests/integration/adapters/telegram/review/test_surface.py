@@ -1,0 +1,176 @@
+"""Cards in the moderators' chat: once for each case, never older than they were, never where others can read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.errors import PlatformBusy, PlatformUnavailable
+from core.models import PostRef
+from core.moderation.approval import CaseState
+from tests.fakes.ports.cards import CASE_ID, POST_TEXT, samples
+from tests.fakes.telegram.review import TelegramRoom, labels_of
+
+
+async def test_a_card_is_one_message_with_the_post_under_a_cover(room: TelegramRoom) -> None:
+    """First without a word of the post, so that no notification holds one."""
+    shown = await room.show()
+    (card,) = room.cards
+    assert shown == PostRef("telegram", room.community, str(room.chat), str(card["message_id"]))
+    (sent,) = room.server.asked("sendMessage")
+    assert "benefits" not in sent["text"]
+    assert POST_TEXT.split(",")[0] in card["text"]
+    (cover,) = [one for one in card["entities"] if one["type"] == "spoiler"]
+    assert card["text"][cover["offset"] :].startswith("They only came")
+    assert not [one for one in card["entities"] if one["type"] in ("url", "mention", "hashtag", "bot_command")]
+    assert {"Approve draft 1…", "Not hateful", "More…"} <= set(labels_of(card))
+    assert sent["link_preview_options"] == {"is_disabled": True}
+
+
+async def test_a_card_is_edited_in_place_and_never_goes_back(room: TelegramRoom) -> None:
+    """An older version that comes late changes nothing; the same one twice is no fault."""
+    shown = await room.show()
+    before = room.casework.cases[CASE_ID]
+    later = replace(before, version=9, gist="It says something else.")
+    for card in (later, later, before):
+        assert await room.client.surface.show(card, str(room.chat), shown) == shown
+    assert len(room.cards) == 1
+    assert "It says something else." in room.card["text"]
+
+
+async def test_a_card_that_somebody_deleted_is_shown_again_while_its_case_is_open(room: TelegramRoom) -> None:
+    """That of a closed case stays gone."""
+    shown = await room.show()
+    room.town.delete(room.card)
+    again = await room.client.surface.show(room.casework.cases[CASE_ID], str(room.chat), shown)
+    assert again != shown
+    assert len(room.cards) == 1
+    room.town.delete(room.card)
+    closed = replace(room.casework.cases[CASE_ID], state=CaseState.NO_REPLY, version=9)
+    assert await room.client.surface.show(closed, str(room.chat), again) == again
+    assert room.cards == []
+
+
+async def test_two_calls_of_one_process_without_a_place_are_one_card(room: TelegramRoom) -> None:
+    """The second one edits; a process that ends in between remembers nothing, and Telegram knows no keys."""
+    shown = await room.show()
+    assert await room.client.surface.show(room.casework.cases[CASE_ID], str(room.chat), None) == shown
+    assert len(room.cards) == 1
+    await room.restart()
+    assert await room.client.surface.show(room.casework.cases[CASE_ID], str(room.chat), None) != shown
+    assert len(room.cards) == 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"username": "open_house"}, {"kind": "channel", "bot_rights": ["can_post_messages"], "bot": "administrator"}],
+)
+async def test_no_card_stands_where_others_can_read(room: TelegramRoom, more: dict[str, Any]) -> None:
+    """A chat with a public name, or a channel."""
+    await room.show()
+    chat = room.town.add_group("Open", **more)
+    with pytest.raises(PlatformUnavailable, match="Others than moderators"):
+        await room.client.surface.show(room.casework.cases[CASE_ID], str(chat), None)
+    with pytest.raises(PlatformUnavailable, match="Others than moderators"):
+        await room.client.surface.check(room.community, str(chat))
+    assert room.town.of_bot(chat) == []
+
+
+async def test_no_card_stands_in_the_discussion_of_a_channel(room: TelegramRoom) -> None:
+    """Whoever reads the channel can join it."""
+    await room.show()
+    chat, channel = room.town.add_group("Talk"), room.town.add_group("News", kind="channel")
+    room.town.link(channel, chat)
+    with pytest.raises(PlatformUnavailable, match="Others than moderators"):
+        await room.client.surface.show(room.casework.cases[CASE_ID], str(chat), None)
+
+
+@pytest.mark.parametrize("channel", ["", "news", "12/x", "../1"])
+async def test_what_is_no_chat_is_refused(room: TelegramRoom, channel: str) -> None:
+    """With a remedy for the manager."""
+    await room.show()
+    with pytest.raises(PlatformUnavailable, match="not on Telegram"):
+        await room.client.surface.show(room.casework.cases[CASE_ID], channel, None)
+
+
+async def test_no_card_stands_in_the_watched_group(room: TelegramRoom) -> None:
+    """Nor in a topic of it."""
+    await room.show()
+    topic = room.town.add_topic(room.group)
+    for channel in (room.community, f"{room.community}/{topic}"):
+        with pytest.raises(PlatformUnavailable, match="the group that they come from"):
+            await room.client.surface.show(room.casework.cases[CASE_ID], channel, None)
+
+
+async def test_a_card_stands_in_a_topic_and_in_a_private_chat(room: TelegramRoom) -> None:
+    """Its buttons are answered there."""
+    forum = room.town.add_group("Forum", members=room.people.values(), forum=True)
+    topic = room.town.add_topic(forum)
+    room.town.start(room.people["moderator"])
+    await room.client.hear_all()
+    await room.show()
+    card = room.casework.cases[CASE_ID]
+    await room.client.surface.show(card, f"{forum}/{topic}", None)
+    (there,) = room.town.of_bot(forum)
+    assert there["message_thread_id"] == topic
+    await room.press("moderator", there, "More…")
+    (menu,) = room.town.whispers_to(room.people["moderator"], forum)
+    assert menu["message_thread_id"] == topic
+    await room.client.surface.show(card, str(room.people["moderator"]), None)
+    alone = room.town.of_bot(room.people["moderator"])[-1]
+    await room.press("moderator", alone, "More…")
+    assert "Show the post and its thread" in labels_of(room.town.of_bot(room.people["moderator"])[-1])
+
+
+async def test_a_card_moves_when_its_chat_was_opened(room: TelegramRoom) -> None:
+    """It is taken away there, and shown in the chat that was chosen instead."""
+    shown = await room.show()
+    room.server.state.chats[room.chat].shown["username"] = "open_house"
+    room.client.surface.places.forget(room.chat)
+    other = room.town.add_group("Others")
+    moved = await room.client.surface.show(room.casework.cases[CASE_ID], str(other), shown)
+    assert moved.channel == str(other)
+    assert room.cards == []
+    assert len(room.town.of_bot(other)) == 1
+
+
+async def test_a_group_that_shut_us_out_is_told_to_the_manager(room: TelegramRoom) -> None:
+    """And the board learns that something changed there."""
+    shown = await room.show()
+    room.client.surface.changed()
+    room.town.set_member(room.chat, int(room.client.own_id()), "kicked")
+    await room.client.hear_all()
+    assert room.client.surface.changed() == frozenset({room.community})
+    with pytest.raises(PlatformUnavailable, match="Antiphon is not in it"):
+        await room.client.surface.show(room.casework.cases[CASE_ID], str(room.chat), shown)
+
+
+@pytest.mark.parametrize("kind", ["429", "5xx", "drop"])
+async def test_what_telegram_does_not_take_now_is_tried_again(room: TelegramRoom, kind: str) -> None:
+    """It says when."""
+    shown = await room.show()
+    room.server.fault("editMessageText", kind)
+    card = replace(room.casework.cases[CASE_ID], version=9)
+    with pytest.raises(PlatformBusy) as caught:
+        await room.client.surface.show(card, str(room.chat), shown)
+    assert caught.value.retry_after_seconds > 0
+
+
+async def test_deleted_cards_are_looked_for_once_an_hour(room: TelegramRoom) -> None:
+    """Telegram tells no bot of them; the look changes nothing that people see."""
+    shown = await room.show()
+    assert room.client.surface.unheard() == frozenset({room.community})
+    assert room.client.surface.unheard() == frozenset()
+    looked = await room.client.surface.look([shown])
+    assert (looked.standing, looked.gone) == (frozenset({shown}), frozenset())
+    room.town.delete(room.card)
+    looked = await room.client.surface.look([shown])
+    assert (looked.standing, looked.gone) == (frozenset(), frozenset({shown}))
+
+
+async def test_a_card_speaks_the_language_of_its_community(room: TelegramRoom) -> None:
+    """And a person who presses is answered in their own, or in it."""
+    await room.show(samples()["Approved"], community_language="es")
+    assert "Ir a la publicación" in room.card["text"] or "Aprobad" in room.card["text"]

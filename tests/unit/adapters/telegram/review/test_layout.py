@@ -1,0 +1,93 @@
+"""A card at its extremes: always one message within Telegram's limits, neutral first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.common.decisions.press import Screen, TextFile
+from adapters.common.decisions.proposals import proposal_screen
+from adapters.telegram.review.layout import card_message, screen_message
+from adapters.telegram.speech.exact_text import MAX_CHARACTERS
+from adapters.telegram.speech.markup import MARKUP, reader_of
+from core.i18n.catalogs import LANGUAGES
+from core.moderation.cards import Card
+from tests.fakes.ports.cards import NOTICE, PROPOSAL, REALISTIC, REVIEWED, samples
+from tests.fakes.telegram.server.texts import parsed
+
+_NASTY = st.text(alphabet='ab <>&"@#/.:$*|\\-\n\u202e\u00e9\U0001f600', max_size=3000)
+
+
+def _shown(text: str) -> str:
+    """The words as Telegram reads them; an error where its limits or its HTML are not kept."""
+    return str(parsed(text, "HTML")["text"])
+
+
+@pytest.mark.parametrize("locale", LANGUAGES)
+@pytest.mark.parametrize("name", samples())
+def test_every_state_is_one_message(name: str, locale: str) -> None:
+    """With its words in full, in every language."""
+    for covers_all in (True, False):
+        written = card_message(samples()[name], locale, covers_all=covers_all)
+        assert _shown(written.text)
+        assert MARKUP.units(written.text) <= MAX_CHARACTERS
+
+
+@settings(max_examples=60)
+@given(_NASTY, _NASTY, _NASTY, _NASTY)
+def test_a_card_keeps_the_limits_whatever_is_in_it(post: str, draft: str, name: str, note: str) -> None:
+    """The longest texts, in the characters that HTML writes in five."""
+    card = replace(
+        REALISTIC,
+        post=replace(REALISTIC.post, text=post, author_name=name),
+        drafts=tuple(replace(one, text=draft, caution=note) for one in REALISTIC.drafts),
+        gist=note or None,
+        is_gist_ours=False,
+        flagger=name,
+        why_two=(note, note),
+        first_approvals=(name, name),
+        first_texts=(draft, note),
+        notes=(note,) * 3,
+    )
+    written = card_message(card, "en")
+    assert MARKUP.units(written.text) <= MAX_CHARACTERS
+    words = parsed(written.text, "HTML")
+    acting = ("mention", "bot_command", "url", "hashtag")
+    assert not [one for one in words.get("entities", []) if one["type"] in acting]
+
+
+def test_a_new_card_holds_no_word_of_the_post() -> None:
+    """Notifications show the beginning of what is sent."""
+    card = replace(
+        REVIEWED, post=replace(REVIEWED.post, text="zqxj", author_name="zqxj"), gist="zqxj", is_gist_ours=False
+    )
+    assert "zqxj" not in card_message(card, "en", covers_all=True).text
+    assert "zqxj" in card_message(card, "en").text
+
+
+@pytest.mark.parametrize("text", ["w" * 2900, "\U0001f600" * 1450, "<&>" * 900, "w" * 4000, "a\u202eb", " a"])
+def test_a_proposal_fits_into_one_message(text: str) -> None:
+    """Its text as a block or as a file."""
+    proposal = replace(PROPOSAL, text=text, unsupported=("s" * 300,) * 9, warnings=("w" * 300,) * 9)
+    written = screen_message(proposal_screen(proposal, reader_of("en"), 3800), 7)
+    assert MARKUP.units(written.text) <= MAX_CHARACTERS
+    shown = _shown(written.text)
+    assert text in shown or written.files == (TextFile("reply.txt", text),)
+
+
+def test_styles_only_underline_what_labels_say() -> None:
+    """Without them every button still says what it does, and no two say the same."""
+    card: Card = replace(REVIEWED, drafts=(NOTICE,))
+    made = card_message(card, "en").keyboard
+    assert made is not None
+    buttons = [button for row in made.inline_keyboard for button in row]
+    assert len({button.text for button in buttons}) == len(buttons)
+    assert {button.style for button in buttons} <= {None, "primary", "success", "danger"}
+
+
+def test_an_empty_answer_offers_nothing() -> None:
+    """No keyboard where nothing can be pressed."""
+    assert screen_message(Screen(("Noted.",)), 7).keyboard is None
