@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.compose.settings import DiscordSettings, Settings
+from bot.compose.settings import DiscordSettings, Settings, TelegramSettings
 from bot.serving.platforms import ServedPlatform
 from core.errors import BadSettings
 
@@ -36,6 +36,21 @@ def _discord(settings: Settings) -> Sequence[ServedPlatform]:
     return []
 
 
+def _telegram(settings: Settings) -> Sequence[ServedPlatform]:
+    wanted = settings.telegram
+    if wanted.token.get_secret_value().strip():
+        from bot.compose.telegram import telegram_platform  # as of Discord
+
+        return [telegram_platform(settings)]
+    if wanted != TelegramSettings():
+        raise BadSettings(
+            "Telegram is configured by half: [telegram] is set, but there is no token of a bot.",
+            remedy="Set ANTIPHON__TELEGRAM__TOKEN in the environment (docs/telegram.md says where to get one), or take "
+            "the keys of [telegram] away.",
+        )
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class PlatformKind:
     """A kind of platform; ``how`` tells the person who runs Antiphon how to configure it."""
@@ -48,6 +63,11 @@ class PlatformKind:
 KINDS: Final = (
     PlatformKind(
         "Discord", _discord, "set ANTIPHON__DISCORD__TOKEN in the environment; docs/discord.md says where to get one"
+    ),
+    PlatformKind(
+        "Telegram",
+        _telegram,
+        "set ANTIPHON__TELEGRAM__TOKEN in the environment; docs/telegram.md says where to get one",
     ),
 )
 

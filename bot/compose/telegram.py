@@ -6,24 +6,30 @@ Decides nothing about a case.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from adapters.telegram import capture, manage, review
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.handling import Handling
 from adapters.telegram.connection.polling import Polling
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import Arriving
 from adapters.telegram.connection.webhook import Webhook, WebhookOptions
+from adapters.telegram.platform import TelegramPlatform
+from adapters.telegram.roles import TelegramRoles
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from bot.compose.settings import Settings, TelegramSettings
 from bot.serving.platforms import Connection, ServedPlatform, Services
 from bot.serving.supervision import cancelled, first_of
+from core.errors import PlatformUnavailable
 from core.moderation.desk_ports import Casework, Governance
 from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource, UpdateInbox
 
+_LOG = logging.getLogger(__name__)
 MakeClient = Callable[[TelegramOptions, Casework, Governance], TelegramClient]
 
 
@@ -41,7 +47,26 @@ Install = Callable[[TelegramClient, Services], AbstractAsyncContextManager[Teleg
 """Adds the parts to a client that is logged in, before it hears anything, and ends them after it heard the last."""
 
 
-def telegram_platform(settings: Settings, install: Install, make_client: MakeClient = TelegramClient) -> ServedPlatform:
+@asynccontextmanager
+async def all_parts(client: TelegramClient, services: Services) -> AsyncIterator[TelegramParts]:
+    """Posting, review, management and capture; an answer to a prompt is heard before anything else is made of it."""
+    surface = review.TelegramReviewSurface(client)
+    review.install(client, surface)
+    captured = capture.install(client, detector=services.detector)
+    manage.install(client, detector=services.detector, left_out=lambda: captured.left_out)
+    try:
+        await manage.tell_commands(client)
+    except PlatformUnavailable as err:
+        _LOG.warning("Telegram was not told of the commands; it is tried again at the next start: %s", err)
+    try:
+        yield TelegramParts(TelegramPlatform(client), TelegramRoles(client), surface, review.TelegramNotifier(client))
+    finally:
+        await captured.close()
+
+
+def telegram_platform(
+    settings: Settings, install: Install = all_parts, make_client: MakeClient = TelegramClient
+) -> ServedPlatform:
     """Every group that the bot is in, as one platform."""
     connect = partial(_connected, settings.telegram, install, make_client)
     return ServedPlatform(NAME, MAX_CHARACTERS, connect, has_roles=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -171,10 +172,16 @@ class TelegramClient:
         return await self.bot.raw_updates(offset, kinds, self.options.poll_seconds)
 
     async def hear(self, heard: Heard) -> bool:
-        """Hand an update to its listeners in their order, until one of them deals with it; whether one did."""
+        """Hand an update to its listeners in their order, until one of them deals with it; whether one did.
+
+        A press that nobody deals with, as of a button of an earlier version, is acknowledged, so that it ends.
+        """
         for listener in tuple(self._listeners[kind_of(heard.raw)]):
             if await listener(heard):
                 return True
+        if heard.update.callback_query is not None:
+            with suppress(*FAULTS):  # the wheel on the button ends by itself, too
+                await self.bot.answer_callback_query(heard.update.callback_query.id)
         return False
 
     async def call(self, method: str, **parameters: Any) -> Any:
