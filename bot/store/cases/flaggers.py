@@ -37,7 +37,13 @@ class Flagger:
 
 
 async def remember(session: Session, case: Case, user: str) -> None:
-    """Keep that a person flagged the post of an open case, if the community tells people what became of it."""
+    """Keep that a person flagged the post of an open case, if the community tells people what became of it.
+
+    Args:
+        user: the platform's id of the person; "" for somebody whom the platform hides, who cannot be told.
+    """
+    if not user:
+        return
     community = await communities.load(session, case.community_id)
     if case.state in CLOSED or not policy_of(community).tells_flaggers:
         return

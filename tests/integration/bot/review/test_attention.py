@@ -306,6 +306,16 @@ async def _flagged(front: Casework, database: Database, post: FlaggedPost, *, te
     return await front.flag(post)
 
 
+async def test_nobody_is_told_where_the_platform_hides_who_flagged(
+    attention: Attention, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
+) -> None:
+    """As an administrator who hides behind the group."""
+    card = await _flagged(front, database, replace(post, flagged_by=""))
+    await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
+    assert await attention.step() == 0
+    assert notifier.tried == 0
+
+
 async def test_who_flagged_hears_once_what_became_of_it(
     attention: Attention, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
 ) -> None:

@@ -167,3 +167,14 @@ async def test_drafted_cases_of_others_are_not_shown_by_accident(
     case = await drafted(desk, queue, other)
     assert (await card_of(front, case)).post.text == other.text
     assert (await card_of(front, in_review)).post.text == post.text
+
+
+async def test_a_post_can_be_flagged_in_nobodys_name(front: Casework, post: FlaggedPost) -> None:
+    """As by an administrator whom the platform hides; they may not ask for drafts, nor decide."""
+    nobody = replace(post, flagged_by="", priority=Priority.FLAGGED)
+    card = await front.flag(nobody)
+    assert (await front.flag(nobody)).case_id == card.case_id
+    with pytest.raises(NotAllowed):
+        await front.flag(replace(nobody, ref=replace(post.ref, message="2"), priority=Priority.ASKED))
+    with pytest.raises(NotAllowed):
+        await front.hold(card.case_id, Person(PLATFORM, ""))
