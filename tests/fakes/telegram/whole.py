@@ -1,0 +1,163 @@
+"""The whole application as ``antiphon serve`` builds it, on the fake Bot API server, and hands and eyes on it.
+
+A new group holds an owner, a moderator, a volunteer and others; the moderators have a private group with the bot.
+Nothing is set up there yet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.compose.application import open_application
+from bot.compose.chat_platforms import configured_platforms
+from bot.compose.settings import DeskSettings, Settings, TelegramSettings
+from bot.serving.platforms import ServedPlatform
+from bot.serving.running import serve
+from bot.store.views.platforms import Standing
+from core.engine import Engine
+from tests.fakes.engine.brief import PATIENT
+from tests.fakes.telegram.server.server import TelegramServer
+from tests.fakes.telegram.server.state import JSON
+
+BRIEF = replace(PATIENT, claims=2, voting_rounds=1, written=1, rounds=1, proposals=1, judge_candidates=2)
+GUARD_SECONDS = 60  # only bounds a hang
+
+BuildPlatforms = Callable[[Settings], Sequence[ServedPlatform]]
+
+
+@dataclass
+class NewGroup:
+    """A public group that the bot was just added to, and the moderators' private one.
+
+    Attributes:
+        square: the group's number.
+        room: the private group's number.
+        people: the users' numbers by what they are in the group.
+    """
+
+    server: TelegramServer
+    square: int
+    room: int
+    people: dict[str, int]
+
+    def cards(self) -> list[JSON]:
+        """What the bot wrote in the private group, oldest first."""
+        return self.server.town.of_bot(self.room)
+
+    def card(self, *words: str) -> JSON | None:
+        """The newest message there on which all these words stand."""
+        return next((card for card in reversed(self.cards()) if all(word in card["text"] for word in words)), None)
+
+    def replies(self) -> list[JSON]:
+        """What the bot said where all can read it."""
+        return self.server.town.of_bot(self.square)
+
+    def told(self, who: str) -> list[JSON]:
+        """What the bot said to somebody alone: in their private chat, and ephemerally in the group."""
+        town, user = self.server.town, self.people[who]
+        return [*town.of_bot(user), *town.whispers_to(user, self.square)]
+
+    def say(self, who: str, text: str, **how: Any) -> JSON:
+        """Somebody writes in the group."""
+        return self.server.town.say(self.people[who], self.square, text, **how)
+
+    def flag(self, who: str, post: JSON, command: str = "counter") -> JSON:
+        """Somebody gives a command under a post."""
+        return self.server.town.command(self.people[who], self.square, command, reply_to=post)
+
+    async def until(self, look: Callable[[], Any]) -> Any:
+        """What ``look`` finds, once it finds something."""
+        async with asyncio.timeout(GUARD_SECONDS):
+            while not (found := look()):  # noqa: ASYNC110 - Telegram tells nobody
+                await asyncio.sleep(0.02)
+        return found
+
+    async def press(self, who: str, message: JSON, label: str) -> JSON:
+        """Somebody presses a button once it is there; what the bot answered."""
+        await self.until(lambda: any(label in each for each in labels_of(message)))
+        query = self.server.town.press(self.people[who], message, label=label)
+        answer: JSON = await self.until(lambda: self.server.town.answer_to(query))
+        return answer
+
+
+def labels_of(message: JSON) -> list[str]:
+    """What stands on a message's buttons."""
+    return [button["text"] for row in message.get("reply_markup", {}).get("inline_keyboard", []) for button in row]
+
+
+def _town(server: TelegramServer) -> NewGroup:
+    town = server.town
+    names = ("owner", "moderator", "second", "volunteer", "helper", "author", "member")
+    people = {name: town.add_user(name.capitalize()) for name in names}
+    square = town.add_group(
+        owner=people["owner"],
+        admins=[people["moderator"], people["second"]],
+        members=[people[name] for name in names[3:]],
+        username="brenmoor",
+        bot="administrator",
+        bot_rights=["can_delete_messages"],
+    )
+    staff = [people["moderator"], people["second"], people["volunteer"]]
+    room = town.add_group("Moderators of Brenmoor", owner=people["owner"], members=staff)
+    return NewGroup(server, square, room, people)
+
+
+@asynccontextmanager
+async def served(
+    engine: Engine,
+    folder: Path,
+    on_ready: Callable[[str], object] = str,
+    *,
+    clock: Callable[[], datetime] | None = None,
+    undo_seconds: float = 0.5,
+    build: BuildPlatforms = configured_platforms,
+) -> AsyncIterator[NewGroup]:
+    """``antiphon serve`` with nothing but a token, in an installation that never ran before.
+
+    Args:
+        on_ready: is told how to add the bot to a group.
+        clock: Telegram's and the database's; this machine's if not given.
+        build: what is served; what the settings say, if not given.
+    """
+    desk = DeskSettings(
+        database=str(folder / "antiphon.db"),
+        secret_file=str(folder / "secret"),
+        backup_folder=str(folder / "backups"),
+        undo_seconds=undo_seconds,
+    )
+    stop = asyncio.Event()
+    ready = asyncio.get_running_loop().create_future()
+
+    def hear(standing: Standing) -> None:
+        if standing.note:
+            on_ready(standing.note)
+            if not ready.done():
+                ready.set_result(None)
+
+    async with TelegramServer(clock).running() as server:
+        telegram = TelegramSettings(token=SecretStr(server.token), api_url=server.url)
+        settings = Settings(desk=desk, telegram=telegram)
+
+        async def run() -> None:
+            platforms = build(settings)
+            async with open_application(engine, settings, platforms, BRIEF, on_standing=hear, clock=clock) as whole:
+                await serve(whole, stop, settings.desk.drain_seconds)
+
+        serving = asyncio.create_task(run())
+        try:
+            await asyncio.wait({serving, ready}, return_when=asyncio.FIRST_COMPLETED)
+            if serving.done():
+                await serving
+            yield _town(server)
+        finally:
+            stop.set()
+            await serving
+    assert server.errors == []
