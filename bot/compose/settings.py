@@ -181,7 +181,7 @@ class TelegramSettings(_Section):
     """The bot account on Telegram; without a token Telegram is not served."""
 
     token: SecretStr = SecretStr("")
-    api_url: Annotated[str, Field(pattern=r"^https?://\S*[^/\s]$")] = "https://api.telegram.org"
+    api_url: _WebAddress = "https://api.telegram.org"
     updates: Literal["polling", "webhook"] = "polling"
     webhook_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
     listen: Annotated[str, Field(pattern=r"^\S+:[0-9]{1,5}$")] = "127.0.0.1:8081"

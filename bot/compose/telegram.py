@@ -82,7 +82,7 @@ async def _connected(
         BadSettings: Telegram refuses the token or the webhook.
         PlatformUnavailable: Telegram cannot be reached, or sends updates elsewhere.
     """
-    options = TelegramOptions(wanted.token.get_secret_value(), wanted.api_url)
+    options = TelegramOptions(wanted.token.get_secret_value(), wanted.api_url.rstrip("/"))
     client = make_client(options, services.casework, services.governance)
     inbox = services.inbox(NAME, client.own_id())
     async with AsyncExitStack() as stack:
