@@ -256,8 +256,9 @@ def test_a_webhook_needs_its_address(load):
 )
 def test_what_cannot_be_of_telegram_is_refused(load, line: str):
     """At the start, not when the first update should come."""
-    with pytest.raises(BadSettings, match=rf"telegram\.{line.split()[0]}"):
+    with pytest.raises(BadSettings) as caught:
         load(f"[telegram]\n{line}")
+    assert f"telegram.{line.split()[0]} is not allowed" in caught.value.message
 
 
 def test_a_token_of_telegram_in_a_file_is_refused(load):
