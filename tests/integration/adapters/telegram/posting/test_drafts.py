@@ -1,0 +1,151 @@
+"""The last bytes before Telegram: whatever somebody drafts, what stands is what was approved, and calls nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from core.errors import BadInput, PlatformUnavailable
+from core.models import Evidence, Source
+from core.wording.final_text import check_sendable
+from tests.conformance import reply_to
+from tests.fakes.telegram.server.server import TelegramServer
+from tests.fakes.telegram.server.texts import cut
+from tests.fakes.telegram.wire import TelegramWire, telegram_wire
+
+DRAFTS = int(os.environ.get("ANTIPHON_TEST_DRAFTS", "300"))
+"""How many drafts are generated; ``make torture`` takes more."""
+SEED = int(os.environ.get("ANTIPHON_TEST_SEED", "20260302"))
+"""Of every chance in this file; a failure is repeated with it."""
+CITED = "https://fra.europa.eu/en/publication/2023/being-black-eu"
+PASSAGE = Evidence("1", "Text.", "Text.", Source("FRA", "A survey", 2023, None, CITED))
+
+PIECES: Final = (
+    *("We all live here.", "Most people work", "@everyone", "@slate_roof", "(@admin)", "a@b.example", "@", "@x"),
+    *("/start", "/counter@antiphon_bot", "#tag", "$USD", "+34 600 000 000", "4111 1111 1111 1111"),
+    *("<b>bold</b>", "<a href='https://evil.example'>x</a>", "&lt;", "*bold*", "_it_", "||hidden||", "`code`"),
+    *("```\nblock\n```", "> quoted", "[here](https://evil.example/login)", "[x](tg://user?id=5001)", "tg://user?id=1"),
+    *("t.me/evil", "evil.com", "https://evil.example/a?b=1&c=2", "www.evil.org", "mailto:a@b.example", CITED),
+    *(f"({CITED}).", f"{CITED}.evil.com/x", "\u202e", "\u2066", "\u200b", "\u200d", "\u200f\u200f", "\u2028", "\u030a"),
+    *("e\u0301", "\U0001f469\u200d\U0001f680", "\u05e9\u05dc\u05d5\u05dd", "\x07", "\r\n", "\t", "\\", '"', "%s {0}"),
+)
+_HARMLESS: Final = ("We all live here.", "Most people work", CITED, f"({CITED}).", "<b>x</b>", "#tag", "a & b", "_it_")
+_plain = st.one_of(st.sampled_from(_HARMLESS), st.text("abc <>#*_|`\n\u00e9\u4e2d", max_size=20))
+_any = st.one_of(st.sampled_from(PIECES), st.text(max_size=20))
+_drafts = st.one_of(_plain, _any).flatmap(
+    lambda first: st.builds(
+        lambda glue, rest: glue.join([first, *rest]),
+        st.sampled_from((" ", "", "\n")),
+        st.one_of(st.lists(_plain, max_size=8), st.lists(_any, max_size=6)),
+    )
+)
+
+
+class _Sender:
+    """A platform at the fake Telegram; ``post`` gives the only request and what stands, ``None`` if there was none."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
+        self._runner, self._count = runner, 0
+        self._stack = AsyncExitStack()
+        self.server = TelegramServer()
+        self._wire: TelegramWire = runner.run(self._begin())
+        self._ref = self._wire.written()
+
+    async def _begin(self) -> TelegramWire:
+        await self._stack.enter_async_context(self.server.running())
+        return await self._stack.enter_async_context(telegram_wire(self.server))
+
+    def end(self) -> None:
+        self._runner.run(self._stack.aclose())
+        assert self.server.errors == []
+
+    def post(self, text: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        self._count += 1
+        self._wire.minutes_pass(1)
+        before = len(self.server.requests)
+        try:
+            posted = self._runner.run(self._wire.platform.post(reply_to(self._ref, text, f"d{self._count}")))
+        except PlatformUnavailable:
+            assert len(self.server.requests) == before
+            return None
+        (asked,) = self.server.requests[before:]
+        message = self._wire.message(posted.ref)
+        assert message is not None
+        return asked.params, message
+
+
+@pytest.fixture(scope="module")
+def sender() -> Iterator[_Sender]:
+    with asyncio.Runner() as runner:
+        made = _Sender(runner)
+        yield made
+        made.end()
+
+
+def _check_mute(asked: dict[str, Any], shown: dict[str, Any], draft: str) -> None:
+    assert asked["text"].encode() == shown["text"].encode() == draft.encode()
+    assert asked["link_preview_options"] == {"is_disabled": True}
+    assert asked["reply_parameters"]["allow_sending_without_reply"] is False
+    assert set(asked) == {"chat_id", "text", "link_preview_options", "reply_parameters"}
+    assert not {"mention", "text_mention", "text_link"} & {entity["type"] for entity in shown.get("entities", [])}
+
+
+def _leads_elsewhere(shown: dict[str, Any]) -> list[str]:
+    found = [
+        cut(shown["text"], entity["offset"], entity["length"])
+        for entity in shown.get("entities", [])
+        if entity["type"] == "url"
+    ]
+    return [url for url in found if not url.startswith(CITED) or url.removeprefix(CITED).strip("/.,;:!?)]}>*~|\"'_`")]
+
+
+def test_what_stands_is_what_was_drafted_and_calls_nobody(sender: _Sender) -> None:
+    """Byte for byte, or not sent at all; what may be approved leads to cited sources only."""
+    ends = Counter[str]()
+
+    @seed(SEED)
+    @settings(
+        max_examples=DRAFTS,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(_drafts)
+    def holds(draft: str) -> None:
+        try:
+            check_sendable(draft, (PASSAGE,))
+        except BadInput:
+            is_allowed = False
+        else:
+            is_allowed = True
+        sent = sender.post(draft) if draft.strip() else None
+        ends["unsent" if sent is None else "allowed" if is_allowed else "refused"] += 1
+        if sent is not None:
+            _check_mute(*sent, draft)
+            if is_allowed:
+                assert _leads_elsewhere(sent[1]) == []
+
+    holds()
+    assert sum(ends.values()) >= DRAFTS
+    assert min(ends["allowed"], ends["refused"]) > DRAFTS * 0.05, ends
+    assert 0 < ends["unsent"] < DRAFTS * 0.7, ends
+
+
+def test_every_piece_between_words_stands_unchanged_or_is_refused(sender: _Sender) -> None:
+    """Of each trap it is known what becomes of it."""
+    sent = {piece: sender.post(f"So {piece} it is.") for piece in PIECES}
+    refused = {piece for piece, found in sent.items() if found is None}
+    assert {"@everyone", "@slate_roof", "(@admin)", "\u202e", "\u2028", "\u030a", "\x07", "\r\n", "\t"} <= refused
+    assert not refused & {"We all live here.", "<b>bold</b>", "a@b.example", "@", "*bold*", CITED, "&lt;"}
+    for piece, found in sent.items():
+        if found is not None:
+            _check_mute(*found, f"So {piece} it is.")
