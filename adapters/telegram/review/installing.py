@@ -25,7 +25,7 @@ from adapters.telegram.review.layout import Written
 from adapters.telegram.review.press import TelegramPress
 from adapters.telegram.review.private import PrivateWords, Spot, Whispering
 from adapters.telegram.review.surface import TelegramReviewSurface
-from core.errors import BadSettings, NotAllowed, PlatformUnavailable
+from core.errors import AntiphonError, BadSettings, PlatformUnavailable, StoreUnavailable
 from core.i18n.catalogs import gettext
 
 _LOG = logging.getLogger(__name__)
@@ -81,8 +81,12 @@ class Review:
         Raises:
             StoreUnavailable: nobody read the text yet; the update is handled again.
         """
-        with suppress(NotAllowed, PlatformUnavailable):  # which ``answered`` tells, as far as it may be told here
+        try:
             await press.listen()
+        except StoreUnavailable:
+            raise
+        except AntiphonError as err:  # ``answered`` tells it, as far as it may be told here
+            _LOG.info("An answer to a prompt is not taken: %s", err.message)
         await answered(press, SUBMITTED[press.target.act])
         if message.reply_to_message is not None:
             with suppress(*FAULTS):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from core.errors import StoreUnavailable
 from core.moderation.closing import CloseReason
 from tests.fakes.ports.cards import CASE_ID, DRAFTS, samples
 from tests.fakes.telegram.review import TelegramRoom
@@ -126,3 +129,26 @@ async def test_a_picture_is_no_text(room: TelegramRoom) -> None:
     assert await room.client.hear_all() == [True]
     assert "Answer with a text." in room.cards[-1]["text"]
     assert prompt in room.cards
+
+
+async def test_a_text_that_came_while_the_database_was_away_is_not_lost(room: TelegramRoom) -> None:
+    """Nobody read it, so it is handled again."""
+    await room.show()
+    await room.press("moderator", room.card, "Edit draft 1…")
+    prompt = room.cards[-1]
+    room.casework.trouble = StoreUnavailable("The database is away.", remedy="Wait.")
+    with pytest.raises(StoreUnavailable):
+        await room.write("moderator", "We all live here.", prompt)
+    assert prompt in room.cards
+    assert await room.client.hear_all() == []
+    assert await room.write("moderator", "We all live here.", prompt) == [True]
+    assert "Exactly this would be posted" in room.cards[-1]["text"]
+
+
+async def test_an_answer_about_a_case_that_is_gone_harms_nothing(room: TelegramRoom) -> None:
+    """Nothing is said where nobody knows who may read along."""
+    await room.show()
+    await room.press("moderator", room.card, "Edit draft 1…")
+    room.casework.cases.clear()
+    assert await room.write("moderator", "We all live here.", room.cards[-1]) == [True]
+    assert len(room.cards) == 1
