@@ -263,5 +263,5 @@ def test_what_cannot_be_of_telegram_is_refused(load, line: str):
 
 def test_a_token_of_telegram_in_a_file_is_refused(load):
     """Files are copied and committed."""
-    with pytest.raises(BadSettings, match="holds the secret telegram.token"):
+    with pytest.raises(BadSettings, match=r"holds the secret telegram\.token"):
         load('[telegram]\ntoken = "1:x"')
