@@ -65,7 +65,7 @@ async def _restored(kept: Path, server: URL | None, tmp_path: Path) -> tuple[tup
 
 
 async def test_a_backup_taken_while_others_write_is_one_moment(
-    place: Path | URL, database: Database, server: URL | None, tmp_path: Path, post: FlaggedPost
+    place: Path | URL, database: Database, database_server: URL | None, tmp_path: Path, post: FlaggedPost
 ) -> None:
     """Each case has all of its lines, each chain holds; nobody has to stop (I18)."""
     intake, desk, stop = Intake(database), build_desk(database), asyncio.Event()
@@ -92,7 +92,7 @@ async def test_a_backup_taken_while_others_write_is_one_moment(
     stop.set()
     await asyncio.gather(*working)
     for one in kept:
-        (cases, captured, versions, lines), broken = await _restored(one, server, tmp_path)
+        (cases, captured, versions, lines), broken = await _restored(one, database_server, tmp_path)
         assert cases == captured
         assert versions == lines
         assert cases
@@ -110,7 +110,7 @@ async def test_a_backup_is_its_owners_alone_and_leaves_nothing_beside_it(
 
 
 async def test_a_database_that_stands_there_is_never_written_over(
-    place: Path | URL, database: Database, tmp_path: Path, post: FlaggedPost, server: URL | None
+    place: Path | URL, database: Database, tmp_path: Path, post: FlaggedPost, database_server: URL | None
 ) -> None:
     """Without force nothing happens; with it, what stood there is kept."""
     kept = await backup(place, tmp_path / "backups")
@@ -124,7 +124,7 @@ async def test_a_database_that_stands_there_is_never_written_over(
     aside = await restore(kept, place, force=True)
     assert aside is not None
     assert (await _counts(database))[0] == 0
-    if server is None:
+    if database_server is None:
         old = sqlite3.connect(aside)
         found = old.execute("SELECT count(*) FROM cases").fetchone()
         old.close()

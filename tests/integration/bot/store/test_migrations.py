@@ -59,12 +59,12 @@ async def _all_rows(engine: AsyncEngine) -> Rows:
 
 
 @pytest.fixture
-async def empty_place(server: URL | None, tmp_path: Path) -> AsyncIterator[Path | URL]:
+async def empty_place(database_server: URL | None, tmp_path: Path) -> AsyncIterator[Path | URL]:
     """A database without tables."""
-    if server is None:
+    if database_server is None:
         yield tmp_path / "empty.sqlite"
         return
-    async with new_database(server, is_empty=True) as address:
+    async with new_database(database_server, is_empty=True) as address:
         yield address
 
 
