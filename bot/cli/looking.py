@@ -52,8 +52,9 @@ def doctor(
 ) -> None:
     """Check whether everything is there, and say what to do where it is not.
 
-    It loads the models as a draft does, also beside a running `serve` or models that are kept loaded: with the embedded
-    model it takes 3 GB of memory more for that time. --audit reads the database alone.
+    It loads the models as a draft does, also beside a running `serve`: with the embedded one, 3 GB more for that time.
+
+    --audit reads the database alone.
     """
     from bot.cli.doctor import as_document, examine
     from bot.runtime.findings import Finding

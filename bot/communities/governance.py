@@ -58,7 +58,7 @@ class CommunityGovernance:
 
     async def communities(self, platform: str) -> tuple[str, ...]:
         """The communities of a platform that were met before."""
-        found = await self._database.run("list communities", communities.all_communities)
+        found = await self._database.run("name the communities of a platform", communities.all_communities)
         return tuple(one.name for one in found if one.platform == platform)
 
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:

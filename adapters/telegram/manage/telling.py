@@ -27,10 +27,14 @@ _LISTS: Final = {
 
 
 def commands_for(scope: BotCommandScope, language: str) -> list[BotCommand]:
-    """A list as Telegram takes it; in groups all commands are seen by their sender alone."""
+    """A list as Telegram takes it; in groups all commands are seen by their sender alone.
+
+    ``/counter`` stands there by its name in the language, which is heard beside the English one.
+    """
     more = None if scope.type == BotCommandScope.ALL_PRIVATE_CHATS else {"is_ephemeral": True}
     words = _words(language)
-    return [BotCommand(name, words[name], api_kwargs=more) for name in _LISTS[scope.type]]
+    names = {"counter": gettext("counter", language)}
+    return [BotCommand(names.get(name, name), words[name], api_kwargs=more) for name in _LISTS[scope.type]]
 
 
 async def tell_commands(client: TelegramClient) -> int:

@@ -49,7 +49,11 @@ def test_erase_says_what_was_erased(config: Path, flagged: Callable[[datetime], 
 
 @pytest.mark.parametrize(
     ("platform", "remedy"),
-    [("discrd", "Did you mean 'discord'?"), ("Sample", "Did you mean 'sample'?"), ("xyz", "one of: discord, sample.")],
+    [
+        ("discrd", "Did you mean 'discord'?"),
+        ("Sample", "Did you mean 'sample'?"),
+        ("xyz", "one of: discord, sample, telegram."),
+    ],
 )
 def test_erase_on_a_platform_that_there_is_not(
     config: Path, flagged: Callable[[datetime], FlaggedPost], platform: str, remedy: str

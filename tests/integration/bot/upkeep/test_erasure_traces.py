@@ -56,25 +56,25 @@ async def test_nothing_is_left_of_an_author_in_whatever_state_their_case_is(
 
 
 async def test_what_the_canary_looks_for_is_there_before(
-    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path, server: URL | None
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path, database_server: URL | None
 ) -> None:
     """Else these tests could not fail."""
     await in_state(database, desk, queue, post, CaseState.DECLINED)
     said = await everything(database)
     for table in ("cases", "suggestions", "claim_choices", "notes"):
         assert any(line.startswith(f"{table}:") and CANARY in line for line in said.splitlines())
-    assert bool(files_with(tmp_path, CANARY)) is (server is None)
+    assert bool(files_with(tmp_path, CANARY)) is (database_server is None)
 
 
 async def test_deleting_without_scrubbing_would_leave_the_bytes(
-    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path, server: URL | None
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path, database_server: URL | None
 ) -> None:
     """Why a file of SQLite is rewritten: its log keeps every page that was."""
     await in_state(database, desk, queue, post, CaseState.IN_REVIEW)
     await execute(database, "UPDATE cases SET text = '', author_name = '', message = '-'")
     await execute(database, "UPDATE suggestions SET document = ''")
     await execute(database, "DELETE FROM proposals")
-    if server is None:
+    if database_server is None:
         assert files_with(tmp_path, CANARY)
     await scrub(database)
     assert files_with(tmp_path, CANARY) == []

@@ -15,6 +15,7 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 from discord import app_commands
+from telegram import BotCommandScope
 
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import for_menu
@@ -37,6 +38,7 @@ from adapters.discord.review.layout import card_layout
 from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.languages import CommandTranslator
 from adapters.discord.speech.markup import reader_of
+from adapters.telegram.manage.telling import commands_for
 from core.cards.bank import load_cards
 from core.i18n import catalogs as i18n
 from core.i18n.catalogs import gettext
@@ -217,11 +219,15 @@ async def test_discord_takes_every_name_and_description(locale: str, caplog: pyt
                 assert description != row["description"]
 
 
-async def test_commands_are_called_in_sentences_as_discord_shows_them() -> None:
-    """In Spanish and Italian by their names there; in Basque by the English ones, and the Spanish beside them."""
+async def test_commands_are_called_in_sentences_as_platforms_show_them() -> None:
+    """On Discord in Spanish and Italian by their names there, in Basque by the English and the Spanish ones.
+
+    On Telegram by the names in its lists.
+    """
     shown = {language: await _commands_in(locales[0]) for language, locales in _OF_DISCORD.items()}
     shown["eu"] = await _commands_in("en-US") | shown["es"]
-    english = await _commands_in("en-US")
+    english = await _commands_in("en-US") | _on_telegram("en")
+    shown = {language: names | _on_telegram(language) for language, names in shown.items()}
     assert any(_CALLED.findall(sentence) for sentence in translations("es"))
     for language in TRANSLATED:
         for sentence, translation in translations(language).items():
@@ -230,6 +236,11 @@ async def test_commands_are_called_in_sentences_as_discord_shows_them() -> None:
             assert calls <= shown[language], translation
             assert bool(calls) is bool(called), translation
             assert language != "eu" or called <= calls, translation
+
+
+def _on_telegram(language: str) -> set[str]:
+    scope = BotCommandScope(BotCommandScope.ALL_PRIVATE_CHATS)
+    return {f"/{one.command}" for one in commands_for(scope, language)}
 
 
 async def _commands_in(locale: str) -> set[str]:

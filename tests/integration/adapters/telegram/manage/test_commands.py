@@ -101,7 +101,8 @@ async def test_the_lists_of_commands_are_told_once(town: PanelTown) -> None:
     assert await manage.tell_commands(town.wire.client) == 0
     lists = town.server.state.commands
     group = lists['{"type": "all_group_chats"}', "es"]
-    assert [(one["command"], one["is_ephemeral"]) for one in group] == [("counter", True)]
+    assert [(one["command"], one["is_ephemeral"]) for one in group] == [("responder", True)]
+    assert [one["command"] for one in lists['{"type": "all_group_chats"}', ""]] == ["counter"]
     assert "is_ephemeral" not in lists['{"type": "all_private_chats"}', ""][0]
     lists['{"type": "all_private_chats"}', "it"] = []
     assert await manage.tell_commands(town.wire.client) == 1
