@@ -28,7 +28,7 @@ def cases_panel(found: OpenCases, reader: Reader) -> Panel:
         lines.append(gettext("The oldest is from {moment}.", locale, moment=reader.markup.from_now(found.oldest)))
     lines += [_line(case, reader) for case in found.cases]
     if found.cases:
-        lines.append(reader.markup.small(gettext("/antiphon case with a number shows that case.", locale)))
+        lines.append(reader.markup.small(gettext("Ask for a case by its number to see it.", locale)))
     return Panel(PANEL, ("\n".join(lines),), _buttons(found, locale))
 
 

@@ -75,7 +75,7 @@ def _mode(status: DeskStatus, locale: str) -> str:
     if status.is_paused_everywhere:
         return gettext("**Paused** everywhere by the people who run Antiphon: nothing is posted.", locale)
     if status.is_paused_here:
-        return gettext("**Paused** in this server: nothing is posted. /antiphon resume goes on.", locale)
+        return gettext("**Paused** here: nothing is posted until a manager resumes.", locale)
     if not status.is_posting:
         return gettext("**Shadow mode**: drafts are made and reviewed, nothing is posted.", locale)
     if not status.discloses:

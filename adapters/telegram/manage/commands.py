@@ -29,6 +29,7 @@ from adapters.telegram.speech.markup import reader_of
 from adapters.telegram.speech.private_answers import TelegramAnswer, is_ephemeral, whispered
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.i18n.catalogs import gettext
+from core.moderation.case_numbers import beginning_of_id
 from core.moderation.roles import OnCommunity, may_on_community
 
 PANELS: Final = frozenset({setup.PANEL, targets.PANEL})
@@ -69,7 +70,7 @@ class ManagerCommands:
             elif name in ("help", "start"):
                 await chat.put(PanelMessage(help_text(reader_of(chat.locale))))
             else:
-                await self._pick(chat, name)
+                await self._pick(chat, name, beginning_of_id(words))
         except Exception as err:
             await chat.refuse(err)
 
@@ -108,11 +109,11 @@ class ManagerCommands:
         except FAULTS:
             return  # Antiphon may not; the command tells nothing that the group must not see
 
-    async def _pick(self, chat: PrivateChat, name: str) -> None:
-        """Do what was asked in the only group that the person manages, or let them pick one."""
+    async def _pick(self, chat: PrivateChat, name: str, number: str) -> None:
+        """Do what was asked in the only group that the person manages, or let them pick one; ``number`` of a case."""
         found = await self._managed(chat)
         if len(found) == 1:
-            await self._show(chat, name, found[0].community)
+            await self._show(chat, name, found[0].community, number)
             return
         locale = chat.locale
         if not found:
@@ -120,13 +121,13 @@ class ManagerCommands:
                 gettext("Antiphon knows no group that you manage.", locale),
                 remedy=gettext("Add it to your group, and write /setup there.", locale),
             )
-        rows = [(one.chat.title or one.community, press_data(one.community, name, "again")) for one in found]
+        rows = [(one.chat.title or one.community, press_data(one.community, name, number or "again")) for one in found]
         await chat.put(PanelMessage(gettext("Which group?", locale), buttons(rows)))
 
-    async def _show(self, chat: PrivateChat, name: str, community: str) -> None:
+    async def _show(self, chat: PrivateChat, name: str, community: str, number: str = "") -> None:
         manager = await manager_of(self._client, chat.user, community)
         if name in REPORTS:
-            await self._reports.show(chat, manager, name)
+            await self._reports.show(chat, manager, name, number)
         else:
             await self._panels.show(chat, manager, name)
 

@@ -1,4 +1,4 @@
-"""The reports and switches of a group, in a manager's private chat: status, figures, pause, export, decisions.
+"""The reports and switches of a group, in a manager's private chat: status, figures, cases, pause, export, decisions.
 
 Owns what each asks of the governance. Every one asks for the person's rights itself.
 """
@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from adapters.common.manage.cases import cases_panel, page_of
 from adapters.common.manage.managers import require
 from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
 from adapters.telegram.connection.client import TelegramClient
@@ -20,13 +21,15 @@ from adapters.telegram.manage.groups import GroupManager, group_of
 from adapters.telegram.manage.ids import press_data
 from adapters.telegram.manage.private_chat import PrivateChat
 from adapters.telegram.manage.rendering import PanelMessage, buttons
+from adapters.telegram.review import card_message
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
+from core.moderation.case_numbers import beginning_of_id
 from core.moderation.roles import OnCommunity
 from core.ports import HateDetector
 
-REPORTS: Final = frozenset({"status", "stats", "pause", "resume", "export", "lately"})
+REPORTS: Final = frozenset({"status", "stats", "cases", "case", "pause", "resume", "export", "lately"})
 _DAYS: Final = ("7", "28")
 _SUFFIXES: Final = {"csv": "CSV", "jsonl": "JSON Lines"}
 _MOST_BYTES: Final = 50_000_000
@@ -55,6 +58,8 @@ class Reports:
         made = {
             "status": self._status,
             "stats": self._statistics,
+            "cases": self._cases,
+            "case": self._case,
             "pause": self._pause,
             "resume": self._resume,
             "export": self._export,
@@ -83,6 +88,24 @@ class Reports:
             if one != str(days)
         ]
         return PanelMessage(statistics_text(found, days, manager.reader), buttons(others))
+
+    async def _cases(self, _chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
+        found = await self._client.desk.casework.open_cases(NAME, manager.community, manager.person, page_of(field))
+        panel = cases_panel(found, manager.reader)
+        others = [(one.label, press_data(manager.community, "cases", one.field)) for one in panel.buttons]
+        return PanelMessage("\n".join(part for part in panel.parts if isinstance(part, str)), buttons(others))
+
+    async def _case(self, _chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
+        """The card of a case, which answers presses here, too; where an open one has lost its card, that comes back."""
+        number = beginning_of_id(field)
+        if not number:
+            raise BadInput(
+                gettext("Which case?", manager.locale),
+                remedy=gettext("Type its number behind the command, as /cases shows it.", manager.locale),
+            )
+        card = await self._client.desk.casework.numbered(NAME, manager.community, number, manager.person)
+        written = card_message(card, manager.locale)
+        return PanelMessage(written.text, written.keyboard)
 
     async def _pause(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
         is_new = await self._client.desk.governance.pause(NAME, manager.community, manager.person)

@@ -18,7 +18,8 @@ from core.i18n.catalogs import LANGUAGES, gettext
 _LOG = logging.getLogger(__name__)
 _DEFAULT: Final = "en"
 """The language of the list without a language, which all others see."""
-_PRIVATE: Final = ("setup", "targets", "status", "pause", "resume", "stats", "export", "lately", "help")
+_REVIEW, _MANAGE = ("cases", "case", "status", "pause", "resume"), ("stats", "lately", "setup", "targets", "export")
+_PRIVATE: Final = (*_REVIEW, *_MANAGE, "help")
 _LISTS: Final = {
     BotCommandScope.ALL_GROUP_CHATS: ("counter",),
     BotCommandScope.ALL_CHAT_ADMINISTRATORS: ("counter", "setup", "targets", "status", "pause", "resume", "help"),
@@ -73,6 +74,8 @@ def _words(language: str) -> dict[str, str]:
         "counter": gettext("As an answer to a post: draft a reply to it", language),
         "setup": gettext("Moderators' chat, roles, what is watched, posting", language),
         "targets": gettext("Groups, keywords, kinds of reply, tone, evidence", language),
+        "cases": gettext("The open cases", language),
+        "case": gettext("One case, by its number", language),
         "status": gettext("Queue, model, time to expect, missing rights", language),
         "pause": gettext("Stop all posting in a group at once", language),
         "resume": gettext("Allow posting again", language),
