@@ -22,7 +22,8 @@ PAGE: Final = Path(__file__).parent.parent / "docs" / "telegram-cards.md"
 _HEAD: Final = """# The cards of Telegram
 
 What moderators see in their chat in each state of a case, as text: what is covered until somebody opens it stands
-between `||`, each row of buttons in brackets, and times as apps without moments show them. Written by
+between `||`, each row of buttons in brackets, and times in UTC, where the apps show each reader's own. Cards of deleted
+posts are left out, since Telegram tells no bot of a deletion. How to use them: [telegram.md](telegram.md). Written by
 `python -m tools.telegram_cards` from cases with invented words. `tests/unit/adapters/telegram/review/test_page.py`
 compares. Other languages show the sentences that are translated in `core/i18n/locale`.
 """
@@ -35,6 +36,8 @@ def page() -> str:
     """The whole page."""
     parts = [_HEAD]
     for name, card in samples().items():
+        if card.is_original_gone:
+            continue
         lines = "\n".join(_shown(card_message(_on_telegram(card), "en")))
         parts.append(f"## {name}\n\n````text\n{lines}\n````\n")
     return "\n".join(parts)
