@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import signal
 
-import pytest
-
 from adapters.sample.posts import SAMPLE_FLAGS
-from tests.e2e.conftest import GUARD_SECONDS, SOON, Antiphon, bot_replies, first_draft
+from tests.e2e.conftest import GUARD_SECONDS, Antiphon, bot_replies, first_draft
+from tests.fakes.engine.server import ChatServer
 
 ADDED = " We all share this town, and everybody who works in it belongs here."
 INSULT = "You stupid idiot, shut your mouth, you are scum."
@@ -130,17 +129,16 @@ def test_an_approval_is_taken_back_by_a_key_and_by_ctrl_c(drafter: Antiphon):
     assert bot_replies(rest) == {}
 
 
-@pytest.mark.slow
-def test_interrupted_case_is_drafted_at_the_next_start(antiphon: Antiphon, drafter: Antiphon):
-    """Ctrl-C while the embedded model works ends both at once, and the case goes back into the queue."""
-    with antiphon.having(**SOON).started("run") as process:
-        assert process.stdout is not None
-        while "  read the post" not in (line := process.stdout.readline()):
-            assert line, "it ended before the post was read"
+def test_interrupted_case_is_drafted_at_the_next_start(drafter: Antiphon, server: ChatServer):
+    """Ctrl-C while the model works ends the command at once, and the case goes back into the queue."""
+    server.released.clear()
+    with drafter.started("run") as process:
+        assert server.asked.wait(GUARD_SECONDS)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=GUARD_SECONDS)
     assert process.returncode == 130
     assert err == "Stopped. Nothing more is drafted or posted.\n"
+    server.released.set()
     with drafter.at_terminal("run") as terminal:
         terminal.read_to(NEXT)
         terminal.types("")

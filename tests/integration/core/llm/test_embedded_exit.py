@@ -49,7 +49,7 @@ import sys
 from pathlib import Path
 from core.llm.backends.llamacpp import EmbeddedServer
 
-for _ in range(4):
+for _ in range(2):
     EmbeddedServer(Path(sys.argv[1]), context_tokens=512, parallel=1).close()
 """
 
