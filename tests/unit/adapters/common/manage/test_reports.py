@@ -26,7 +26,7 @@ READER = plain_reader()
             replace(STATUS, is_posting=True),
             "Posting what moderators approve, each with a line that says who drafted it.",
         ),
-        (replace(STATUS, is_posting=True, is_paused_here=True), "Paused here: nothing is posted until a manager resumes."),
+        (replace(STATUS, is_posting=True, is_paused_here=True), "Paused here: nothing is posted"),
         (replace(STATUS, is_paused_everywhere=True), "Paused everywhere"),
     ],
 )
