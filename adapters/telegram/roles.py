@@ -11,7 +11,7 @@ import asyncio
 from typing import Final
 
 from telegram import ChatMember, ChatMemberAdministrator, ChatMemberRestricted
-from telegram.error import BadRequest
+from telegram.error import BadRequest, ChatMigrated
 
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, description_of, of_question
@@ -40,6 +40,8 @@ class TelegramRoles:
     async def roles(self, community: str, user: str) -> frozenset[Role]:
         """The roles that a person has now; none for a person who left, may not write there, or is a bot.
 
+        Of a group that became a supergroup, the supergroup is asked.
+
         Raises:
             PlatformUnavailable: Telegram cannot be asked, or has no such group.
         """
@@ -56,7 +58,10 @@ class TelegramRoles:
     async def _member(self, chat: int, user: int) -> ChatMember | None:
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                return await self._client.bot.get_chat_member(chat, user)
+                try:
+                    return await self._client.bot.get_chat_member(chat, user)
+                except ChatMigrated as moved:
+                    return await self._client.bot.get_chat_member(moved.new_chat_id, user)
         except FAULTS as err:
             if isinstance(err, BadRequest) and any(words in description_of(err) for words in _NOBODY):
                 return None

@@ -8,12 +8,14 @@ Must never take an adapter's word for a role, except that a person administers t
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 
 from bot.communities.decisions import CommunityDesk, set_policy
 from bot.communities.export import Format, export, write_export
+from bot.communities.moving import moved
 from bot.communities.native_roles import LiveRoles, keep_native
 from bot.store.cases import finds
 from bot.store.engine.database import Database, Session
@@ -52,8 +54,11 @@ class CommunityGovernance:
         Raises:
             StoreUnavailable: it was set by another version of Antiphon.
         """
-        identity = communities.community_id(platform, community)
-        found = await self._database.run("read a policy", lambda session: communities.find(session, identity))
+
+        async def work(session: Session) -> Community | None:
+            return await communities.find(session, await communities.id_of(session, platform, community))
+
+        found = await self._database.run("read a policy", work)
         return CommunityPolicy() if found is None else policy_of(found)
 
     async def communities(self, platform: str) -> tuple[str, ...]:
@@ -63,18 +68,39 @@ class CommunityGovernance:
 
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
         """What moderators said lately of the posts that the filter found there."""
-        identity = communities.community_id(platform, community)
-        return await self._database.run("read what finds were", lambda session: finds.labels(session, identity))
+
+        async def work(session: Session) -> tuple[FindLabel, ...]:
+            return await finds.labels(session, await communities.id_of(session, platform, community))
+
+        return await self._database.run("read what finds were", work)
 
     async def watch_record(self, platform: str, community: str) -> WatchRecord:
         """What the filter did there lately, in numbers."""
-        identity = communities.community_id(platform, community)
-        return await self._database.run("count finds", lambda session: finds.record_of(session, identity))
+
+        async def work(session: Session) -> WatchRecord:
+            return await finds.record_of(session, await communities.id_of(session, platform, community))
+
+        return await self._database.run("count finds", work)
 
     async def looked_at(self, platform: str, counts: Mapping[str, int]) -> None:
         """Add how many messages the filter read in each community."""
-        known = {communities.community_id(platform, community): count for community, count in counts.items()}
-        await self._database.run("count looked at", lambda session: finds.add_looked_at(session, known))
+
+        async def work(session: Session) -> None:
+            ids = await communities.ids_of(session, {(platform, community) for community in counts})
+            known = Counter[str]()
+            for (_, community), own in ids.items():
+                known[own] += counts[community]
+            await finds.add_looked_at(session, known)
+
+        await self._database.run("count looked at", work)
+
+    async def moved(self, platform: str, old: str, new: str) -> frozenset[str]:
+        """Let what was set up for a place count for its new id; recorded in the audit log of each community.
+
+        Raises:
+            StoreUnavailable: the database does not answer, or holds settings of another version; nothing was changed.
+        """
+        return await self._database.run("move a place", lambda session: moved(session, platform, old, new))
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
         """The roles that a person has at this moment; ``PlatformUnavailable`` if the platform cannot say."""
@@ -124,7 +150,7 @@ class CommunityGovernance:
         The only decision that is possible while the platform cannot be asked: it then uses the roles that the platform
         gave last, since stopping in vain does less harm than going on.
         """
-        identity = communities.community_id(platform, community)
+        identity = await self._database.run("find a community", lambda s: communities.id_of(s, platform, community))
         try:
             await self._live_roles.refresh_in(platform, community, by)
         except PlatformUnavailable as err:

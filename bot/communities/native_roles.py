@@ -47,7 +47,7 @@ class LiveRoles:
         """A community by the platform's own ids; it is made if it is new."""
 
         async def work(session: Session) -> Community:
-            found = await communities.find(session, communities.community_id(platform, community))
+            found = await communities.find(session, await communities.id_of(session, platform, community))
             return found or await communities.ensure(session, platform, community)
 
         return await self._database.run("meet a community", work)

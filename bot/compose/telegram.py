@@ -49,7 +49,13 @@ Install = Callable[[TelegramClient, Services], AbstractAsyncContextManager[Teleg
 
 @asynccontextmanager
 async def all_parts(client: TelegramClient, services: Services) -> AsyncIterator[TelegramParts]:
-    """Posting, review, management and capture; an answer to a prompt is heard before anything else is made of it."""
+    """Posting, review, management and capture.
+
+    That a group has another id is heard before anything is made of what is written there, and an answer to a prompt
+    before anything else is made of it.
+    """
+    moves = manage.GroupMoves(client)
+    moves.listen()
     surface = review.TelegramReviewSurface(client)
     review.install(client, surface)
     captured = capture.install(client, detector=services.detector)
@@ -62,6 +68,7 @@ async def all_parts(client: TelegramClient, services: Services) -> AsyncIterator
         yield TelegramParts(TelegramPlatform(client), TelegramRoles(client), surface, review.TelegramNotifier(client))
     finally:
         await captured.close()
+        await moves.close()
 
 
 def telegram_platform(

@@ -177,7 +177,7 @@ class Intake:
         self, session: Session, posts: Mapping[PostRef, FlaggedPost], likeness: Mapping[PostRef, Likeness]
     ) -> dict[PostRef, Case]:
         """The cases of the posts; new ones are captured, then folded, or queued where there is room."""
-        await lock_communities(session, list(posts))
+        ids = await lock_communities(session, list(posts))
         await check_askers(session, posts.values())
         cases = await find_all(session, posts)
         for ref, case in cases.items():
@@ -187,7 +187,7 @@ class Intake:
                 cases[ref] = await reopen_edited(session, case, post.text, post.revision) or case
         unknown = {ref: post for ref, post in posts.items() if ref not in cases}
         await check_flaggers(session, list(unknown.values()), self._flags_per_hour)
-        new = [(new_case(post), likeness[ref]) for ref, post in unknown.items()]
+        new = [(new_case(post, ids), likeness[ref]) for ref, post in unknown.items()]
         if new:
             cases |= {case.post.ref: case for case in await self._open(session, new)}
         return cases

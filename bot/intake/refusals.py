@@ -17,7 +17,7 @@ from typing import Final
 from sqlalchemy import select
 
 from bot.store.engine.database import Session
-from bot.store.people.communities import community_id
+from bot.store.people.communities import id_of
 from bot.store.people.people import known_pseudonym, roles_of
 from bot.store.schema import CaseRow
 from core.errors import BadInput, NotAllowed
@@ -66,7 +66,7 @@ async def check_askers(session: Session, posts: Collection[FlaggedPost]) -> None
         if post.priority is not Priority.ASKED:
             continue
         who = await known_pseudonym(session, post.ref.platform, post.flagged_by)
-        place = community_id(post.ref.platform, post.ref.community)
+        place = await id_of(session, post.ref.platform, post.ref.community)
         if who is None or not may_on_case(await roles_of(session, place, who), OnCase.FLAG):
             raise NotAllowed(
                 sentence("A draft at once is for volunteers and moderators of the community."),

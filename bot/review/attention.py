@@ -44,6 +44,7 @@ class _Due:
     """A notice to give, and what the database calls it; ``give`` makes one call of the notifier."""
 
     notice: Notice
+    community_id: str
     kind: str
     about: str
     give: Callable[[], Awaitable[None]]
@@ -130,7 +131,7 @@ class Attention:
     def _call(self, case: Standing, kind: CallKind, role: str, language: str | None) -> _Due:
         key = f"{case.case_id}:{kind}"
         notice = Notice(key, case.case_id, case.card.community, case.card, kind, language=language)
-        return _Due(notice, kind, "", lambda: self._notifier.call(notice, role))
+        return _Due(notice, case.community_id, kind, "", lambda: self._notifier.call(notice, role))
 
     def _needs(self, case: Standing, kind: CallKind, policy: CommunityPolicy, moment: datetime) -> bool:
         is_let_through = kind is CallKind.THREAT and policy.threats_in_quiet_hours
@@ -155,7 +156,9 @@ class Attention:
         for one in found:
             key, language = f"{one.case_id}:{one.about}", policies[one.community_id].language
             notice = Notice(key, one.case_id, one.card.community, one.card, reason=one.reason, language=language)
-            due.append(_Due(notice, view.NOT_SENT, one.about, _telling(self._notifier, notice, one.user)))
+            due.append(
+                _Due(notice, one.community_id, view.NOT_SENT, one.about, _telling(self._notifier, notice, one.user))
+            )
         return due
 
     async def _outcomes(self, session: Session, known: Mapping[str, CommunityPolicy | None]) -> list[_Due]:
@@ -171,14 +174,13 @@ class Attention:
                 continue
             key, place = f"{one.case_id}:{about}", one.post
             notice = Notice(key, one.case_id, place.community, place, outcome=one.state, language=policy.language)
-            due.append(_Due(notice, view.OUTCOME, about, _telling(self._notifier, notice, one.user)))
+            due.append(_Due(notice, one.community_id, view.OUTCOME, about, _telling(self._notifier, notice, one.user)))
         return due
 
     async def _give(self, due: _Due) -> bool:
         """Give one notice, and store that it was given. What certainly failed is tried again after a rest."""
         case_id, kind, about = due.notice.case_id, due.kind, due.about
-        community = communities.community_id(self._platform, due.notice.community)
-        if community in self._rests:
+        if due.community_id in self._rests:
             return False
         begun = await self._database.run("begin a notice", lambda s: view.claim(s, case_id, kind, about, _KEY_HOLDS))
         if not begun:
@@ -189,7 +191,7 @@ class Attention:
         except PlatformUnavailable as err:
             _LOG.warning("nobody could be called on %s: %s", self._platform, err.message)
             await self._database.run("take a notice back", lambda s: view.was_not_said(s, case_id, kind, about))
-            await self._leave(community)
+            await self._leave(due.community_id)
             return False
         except Exception as err:  # it may have been said: tried again under its key, and then given up
             _LOG.warning("nobody knows whether people were called on %s: %s", self._platform, type(err).__name__)

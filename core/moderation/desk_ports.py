@@ -183,6 +183,18 @@ class Governance(Protocol):
         """Add how many messages the filter read in each community since the last call, in one transaction."""
         ...
 
+    async def moved(self, platform: str, old: str, new: str) -> frozenset[str]:
+        """Say that a place of the platform has another id from now on, and that nothing stands there under the old one.
+
+        What was set up for it counts for the new id: a community keeps all that belongs to it, and wherever the place
+        has cards or is watched, its new id is named; the cards of open cases are put up there again. Only where the
+        platform itself says so. Said again, it changes nothing.
+
+        Returns:
+            The communities whose settings, or whose id, changed, as the platform names them now.
+        """
+        ...
+
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
         """The roles that somebody has now; this asks the platform."""
         ...

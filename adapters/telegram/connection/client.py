@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from telegram import Update
+from telegram.error import ChatMigrated
 from telegram.ext import ExtBot
 from telegram.request import HTTPXRequest
 
@@ -64,10 +65,26 @@ class Heard:
 
 Listener: TypeAlias = Callable[[Heard], Awaitable[bool]]
 """Hears an update of one kind; ``True`` if it dealt with it, so that the listeners after it do not hear it."""
+MoveListener: TypeAlias = Callable[[int, int], None]
+"""Hears that a group, named first, is the supergroup that is named second from now on."""
 
 
 class _Bot(ExtBot[int]):
-    """The library's bot, which also gives out updates as Telegram sent them, with what the library cannot read."""
+    """The library's bot, which also gives out updates as Telegram sent them, with what the library cannot read.
+
+    It tells of a group that Telegram says has become another chat, whatever was asked about it.
+    """
+
+    _tell_moved: MoveListener | None = None
+
+    async def _post(self, endpoint: str, data: dict[str, Any] | None = None, **how: Any) -> Any:
+        try:
+            return await super()._post(endpoint, data, **how)
+        except ChatMigrated as err:
+            chat = (data or {}).get("chat_id")
+            if isinstance(chat, int) and self._tell_moved is not None:
+                self._tell_moved(chat, err.new_chat_id)
+            raise
 
     async def raw_updates(self, offset: int | None, kinds: Sequence[str], seconds: int) -> list[dict[str, Any]]:
         """Ask for updates; raises ``TelegramError``."""
@@ -152,6 +169,10 @@ class TelegramClient:
     def listen(self, kind: str, listener: Listener) -> None:
         """Hear the updates of a kind, such as ``message`` or ``callback_query``, after those that listen already."""
         self._listeners[kind].append(listener)
+
+    def listen_to_moves(self, listener: MoveListener) -> None:
+        """Hear of each call that failed because a group became a supergroup; once for each such call."""
+        self.bot._tell_moved = listener
 
     def heard_kinds(self) -> frozenset[str]:
         """The kinds of update that somebody listens to."""

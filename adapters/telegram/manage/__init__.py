@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.manage.commands import ManagerCommands
+from adapters.telegram.manage.moving import GroupMoves
 from adapters.telegram.manage.panel_actions import PanelActions
 from adapters.telegram.manage.reports import Reports
 from adapters.telegram.manage.telling import tell_commands
 from core.ports import HateDetector
 
-__all__ = ["install", "tell_commands"]
+__all__ = ["GroupMoves", "install", "tell_commands"]
 
 
 def _nothing() -> int:

@@ -52,7 +52,7 @@ def of_card(err: BaseException) -> PlatformBusy | PlatformUnavailable:
         return _busy(seconds_of(err))
     if isinstance(err, ChatMigrated):
         return PlatformUnavailable(
-            sentence("The review chat became a supergroup."), remedy=sentence("A manager chooses it again with /setup.")
+            sentence("The review chat became a supergroup."), remedy=sentence("Antiphon tries again by itself.")
         )
     if isinstance(err, InvalidToken):
         return PlatformUnavailable(

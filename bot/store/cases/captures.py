@@ -6,7 +6,7 @@ caller's transaction and never commits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 from uuid import uuid4
@@ -17,7 +17,6 @@ from bot.store.cases.cases import Case, wish_to_json
 from bot.store.engine.database import Session
 from bot.store.people import communities
 from bot.store.people.audit import AuditEntry, record_all
-from bot.store.people.communities import community_id
 from bot.store.people.people import pseudonyms
 from bot.store.schema import CaseRow, CommunityRow
 from core.models import FlaggedPost, PostRef
@@ -33,30 +32,35 @@ class NewCase:
 
     id: str
     post: FlaggedPost
+    community_id: str
     campaign_id: str | None = None
     remark: str = ""
 
-    @property
-    def community_id(self) -> str:
-        """The id of the case's community."""
-        return community_id(self.post.ref.platform, self.post.ref.community)
+
+def new_case(post: FlaggedPost, ids: Mapping[tuple[str, str], str]) -> NewCase:
+    """A case for a post, with an id, in a community that ``lock_communities`` named."""
+    return NewCase(uuid4().hex, post, ids[post.ref.platform, post.ref.community])
 
 
-def new_case(post: FlaggedPost) -> NewCase:
-    """A case for a post, with an id."""
-    return NewCase(uuid4().hex, post)
+async def lock_communities(session: Session, refs: Sequence[PostRef]) -> dict[tuple[str, str], str]:
+    """Keep others from capturing in these communities until the transaction ends; make those that are new.
+
+    Returns:
+        Their ids, by platform and name.
+    """
+    ids = await communities.ids_of(session, {(ref.platform, ref.community) for ref in refs})
+    known = await _locked(session, ids.values())
+    missing = sorted(place for place, own in ids.items() if own not in known)
+    for place in missing:
+        ids[place] = (await communities.ensure(session, *place)).id
+    if missing:
+        await _locked(session, ids.values())
+    return ids
 
 
-async def lock_communities(session: Session, refs: Sequence[PostRef]) -> None:
-    """Keep others from capturing in these communities until the transaction ends; make those that are new."""
-    wanted = {community_id(ref.platform, ref.community): ref for ref in refs}
-    query = select(CommunityRow.id).where(CommunityRow.id.in_(sorted(wanted))).order_by(CommunityRow.id)
-    locked = query.with_for_update(key_share=True)
-    known = set(await session.scalars(locked))
-    if missing := sorted(wanted.keys() - known):
-        for identity in missing:
-            await communities.ensure(session, wanted[identity].platform, wanted[identity].community)
-        await session.execute(locked)
+async def _locked(session: Session, ids: Collection[str]) -> set[str]:
+    query = select(CommunityRow.id).where(CommunityRow.id.in_(sorted(set(ids)))).order_by(CommunityRow.id)
+    return set(await session.scalars(query.with_for_update(key_share=True)))
 
 
 async def capture_all(session: Session, new: Sequence[NewCase]) -> list[Case]:

@@ -16,7 +16,7 @@ from bot.store.cases.cases import Case
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import json_text
-from bot.store.people.communities import community_id
+from bot.store.people.communities import id_of
 from bot.store.schema import (
     ApprovalRow,
     CaseRow,
@@ -117,9 +117,10 @@ async def chosen_claim(session: Session, case_id: str) -> str | None:
 
 async def posted_replies(session: Session, platform: str, community: str, limit: int) -> list[PostedReply]:
     """The replies of a community that are certainly posted, without the disclosing sentence; latest first."""
+    identity = await id_of(session, platform, community)
     newest = (
         select(CaseRow)
-        .filter_by(community_id=community_id(platform, community), state=CaseState.POSTED, erased_at=None)
+        .filter_by(community_id=identity, state=CaseState.POSTED, erased_at=None)
         .order_by(CaseRow.updated_at.desc(), CaseRow.id)
         .limit(limit)
         .subquery()

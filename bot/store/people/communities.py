@@ -1,6 +1,8 @@
 """Communities in the database: how Antiphon behaves in each, and the kill switch.
 
-Owns the version of a community and its audit stream. Works inside the caller's transaction and never commits.
+Owns the version of a community, its audit stream, and which row a community of a platform has. A community keeps its
+id, and with it its people, cases and log; its ``name``, the platform's own id, may change. Works inside the caller's
+transaction and never commits.
 """
 
 from __future__ import annotations
@@ -55,15 +57,27 @@ def policy_of(community: Community) -> CommunityPolicy:
 
 
 def community_id(platform: str, community: str) -> str:
-    """The id of a community: unique over all platforms."""
+    """The id of a community that is first met under this name: unique over all platforms."""
     return f"{platform}/{community}"
+
+
+async def id_of(session: Session, platform: str, name: str) -> str:
+    """The id of a community by its name now, or by an earlier one; of an unknown one the id that it would get."""
+    return (await ids_of(session, [(platform, name)]))[platform, name]
+
+
+async def ids_of(session: Session, places: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """The ids of several communities, each given as platform and name."""
+    query = select(CommunityRow.platform, CommunityRow.name, CommunityRow.id)
+    rows = await session.execute(query.where(CommunityRow.name.in_(sorted({name for _, name in places}))))
+    known = {(platform, name): own for platform, name, own in rows}
+    return {place: known.get(place) or community_id(*place) for place in places}
 
 
 async def ensure(session: Session, platform: str, name: str) -> Community:
     """The community; a new one is in shadow mode, and discloses Antiphon."""
-    return await _ensure(
-        session, community_id(platform, name), platform, name, "first seen: shadow mode, disclosure on"
-    )
+    identity = await id_of(session, platform, name)
+    return await _ensure(session, identity, platform, name, "first seen: shadow mode, disclosure on")
 
 
 async def everywhere(session: Session) -> Community:
@@ -136,6 +150,7 @@ async def change(
     what: Change = Change.RULES,
     discloses: bool | None = None,
     policy: dict[str, Any] | None = None,
+    name: str | None = None,
 ) -> Community:
     """Change a community, or only write a line into its audit stream; its version grows by one.
 
@@ -151,6 +166,7 @@ async def change(
     row.policy = row.policy if policy is None else policy
     row.is_posting = {Change.POSTING: True, Change.SHADOW: False}.get(what, row.is_posting)
     row.discloses = row.discloses if discloses is None else discloses
+    row.name = row.name if name is None else name
     await session.flush()
     await record(session, identity, row.version, actor=actor, reason=reason, note=note, change=what)
     return await load(session, identity)

@@ -163,6 +163,18 @@ async def was_deleted(session: Session, ref: PostRef) -> None:
             await put_up_again(session, case_id)
 
 
+async def were_left_behind(session: Session, community_id: str, channel: str) -> None:
+    """Forget the cards of a community in a channel, or a part of it, where none can be changed any more.
+
+    Open cases are shown anew in the review channel, and closed ones are left without a card.
+    """
+    is_there = or_(ReviewCardRow.channel == channel, ReviewCardRow.channel.startswith(f"{channel}/", autoescape=True))
+    query = select(CaseRow.id).join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
+    found = list(await session.scalars(query.where(CaseRow.community_id == community_id, is_there)))
+    await session.execute(delete(ReviewCardRow).where(ReviewCardRow.case_id.in_(found)))
+    await touch(session, *found)
+
+
 async def were_shown(session: Session, case_id: str, shown: int) -> bool:
     """Count ``shown`` changes of a case as shown, and none that came since; ``False`` if the case is gone."""
     statement = (

@@ -25,7 +25,7 @@ from core.moderation.input_checks import need_in_words
 from core.moderation.own.replies import checked_notice
 from core.moderation.roles import Role
 
-__all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json", "to_json"]
+__all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json", "to_json", "with_channel_moved"]
 
 MAX_KEYWORDS: Final = 200
 MAX_KEYWORD: Final = 60
@@ -173,6 +173,19 @@ def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> Community
     new = from_json(to_json(policy) | dict(changes))
     notices = {language: _noticed(language, text, policy) for language, text in new.norm_notice.items()}
     return replace(new, norm_notice=notices)
+
+
+def with_channel_moved(policy: CommunityPolicy, old: str, new: str) -> CommunityPolicy:
+    """The policy with another id for a channel that it names: where cards are shown, or what is watched.
+
+    What is within the old channel, named ``old/part``, becomes the new channel itself: its parts are numbered anew.
+    """
+
+    def moved(channel: str) -> str:
+        return new if channel.partition("/")[0] == old else channel
+
+    watched = tuple(dict.fromkeys(map(moved, policy.watched_channels)))
+    return replace(policy, review_channel=moved(policy.review_channel), watched_channels=watched)
 
 
 def _noticed(language: str, text: str, before: CommunityPolicy) -> str:

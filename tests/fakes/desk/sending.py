@@ -230,8 +230,8 @@ _WAITING = "SELECT count(*) FROM cases WHERE state IN ('approved', 'sending', 'u
 
 async def approved_now(session: Session, post: FlaggedPost, who: str, policy: int, moment: datetime) -> Case:
     """Bring a post to an approved ``REPLY`` that is due, in the transaction of the caller."""
-    await captures.lock_communities(session, [post.ref])
-    (case,) = await captures.capture_all(session, [captures.new_case(post)])
+    ids = await captures.lock_communities(session, [post.ref])
+    (case,) = await captures.capture_all(session, [captures.new_case(post, ids)])
     for state in (CaseState.QUEUED, CaseState.DRAFTING, CaseState.IN_REVIEW, CaseState.APPROVED):
         case = await cases.transition(session, case.id, case.version, state, actor="test", reason="prepared")
     session.add(

@@ -85,6 +85,14 @@ class FakeGovernance:
         self._reach()
         self.counted.update(counts)
 
+    async def moved(self, platform: str, old: str, new: str) -> frozenset[str]:
+        """Keep that it was said; the policy of the old id is the new one's."""
+        self._reach()
+        self.done.append(("moved", platform, old, new))
+        if old in self.policies:
+            self.policies[new] = self.policies.pop(old)
+        return frozenset({new})
+
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
         """The roles that a test gave, none for others."""
         self._reach()

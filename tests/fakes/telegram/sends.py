@@ -96,16 +96,16 @@ async def _batch(
     is_refused: bool,
 ) -> None:
     wire.group = wire.town.add_group(owner=wire.owner)
-    approved = await _approve(database, wire, len(kinds), clock)
+    approved = await approve_all(database, wire, len(kinds), clock)
     wire.server.faults.chance = line = _Line(kinds)
     if is_refused:
         wire.server.refuse()
-        await _work(database, wire)
+        await send_once(database, wire)
         await wire.server.accept()
         figures.kinds["no connection"] += len(kinds)
         clock.advance(60)
     for _ in range(4):
-        await _work(database, wire)
+        await send_once(database, wire)
         wire.minutes_pass(5)
         clock.advance(LEASE_SECONDS)
     for case in approved:
@@ -115,7 +115,7 @@ async def _batch(
     figures.kinds += line.struck
 
 
-async def _approve(database: Database, wire: TelegramWire, count: int, clock: FakeClock) -> list[Case]:
+async def approve_all(database: Database, wire: TelegramWire, count: int, clock: FakeClock) -> list[Case]:
     """Posts of as many authors, with approved replies that are due, in a community that posts."""
     moderator = Person("telegram", str(wire.owner), "owner")
     refs = [wire.written(_WORDS) for _ in range(count)]
@@ -134,7 +134,7 @@ async def _approve(database: Database, wire: TelegramWire, count: int, clock: Fa
     return await database.run("approve all", work)
 
 
-async def _work(database: Database, wire: TelegramWire) -> None:
+async def send_once(database: Database, wire: TelegramWire) -> None:
     """One turn of an outbox in a process that remembers nothing."""
     outbox = Outbox(
         database,
