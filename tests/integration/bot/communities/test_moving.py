@@ -76,6 +76,18 @@ async def test_all_that_was_set_up_counts_for_the_new_id(
     assert await holds(database)
 
 
+async def test_a_community_that_is_watched_as_a_whole_still_is(
+    governance: CommunityGovernance, database: Database
+) -> None:
+    """Its own id stands among the channels that it watches."""
+    await governance.configure(PLATFORM, OLD, {"watched_channels": [OLD, "other"]}, MANAGER)
+    assert await governance.moved(PLATFORM, OLD, NEW) == {NEW}
+    assert await governance.policy(PLATFORM, NEW) == CommunityPolicy(watched_channels=(NEW, "other"))
+    assert await ids(database) == [(COMMUNITY_ID, NEW)]
+    assert (await reasons(database))[-2:] == [MOVED, f"{OLD} has the id {NEW}: watched_channels (2)"]
+    assert await governance.moved(PLATFORM, OLD, NEW) == frozenset()
+
+
 async def test_what_is_said_twice_at_once_is_kept_once(governance: CommunityGovernance, database: Database) -> None:
     """As where both chats tell of it, and each is heard by itself."""
     found = await asyncio.gather(*(governance.moved(PLATFORM, OLD, NEW) for _ in range(4)))
