@@ -67,7 +67,7 @@ def _lines(proposal: ProposedReply, reader: Reader) -> Iterator[tuple[str, ...]]
 def _confirm(proposal: ProposedReply, locale: str) -> Control:
     label = gettext("Yes, post this reply", locale)
     if proposal.is_shadow:
-        label = gettext("Yes, approve it (nothing is posted)", locale)
+        label = gettext("Yes, approve without posting", locale)
     if proposal.why_two and not proposal.is_second:
         label = gettext("Yes, and ask a second person", locale)
     return Control(Act.CONFIRM, label, Weight.FINAL, proposal.id)

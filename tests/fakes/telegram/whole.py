@@ -87,6 +87,35 @@ class NewGroup:
         answer: JSON = await self.until(lambda: self.server.town.answer_to(query))
         return answer
 
+    async def pick(self, who: str, *labels: str) -> None:
+        """Somebody presses one button after the other on the panel in their private chat, each on a new page."""
+        for label in labels:
+            panel = self.server.town.of_bot(self.people[who])[-1]
+            before = labels_of(panel)
+            await self.press(who, panel, label)
+            await self.until(lambda before=before: labels_of(self.server.town.of_bot(self.people[who])[-1]) != before)
+
+    async def confirm(self, who: str, said: str, label: str) -> JSON:
+        """Somebody presses a button of the newest answer in the private group that says this."""
+        return await self.press(who, await self.until(lambda: self.card(said)), label)
+
+    async def set_up(self, *, is_posting: bool = False) -> None:
+        """The owner chooses the private group for the cards, and who may flag; all open a private chat."""
+        town, owner = self.server.town, self.people["owner"]
+        for user in self.people.values():
+            town.say(user, None, "/start")
+        await self.until(lambda: all(town.of_bot(user) for user in self.people.values()))
+        town.command(owner, self.square, "setup")
+        await self.until(lambda: len(town.of_bot(owner)) > 1 or town.whispers_to(owner, self.square))
+        town.command(owner, None, f"start setup_{self.square}")
+        await self.until(lambda: "Review channel…" in labels_of(town.of_bot(owner)[-1]))
+        town.command(owner, self.room, f"start review_{self.square}")
+        await self.until(lambda: "→ Moderators of Brenmoor" in town.of_bot(owner)[-1]["text"])
+        if is_posting:
+            await self.pick("owner", "Leave shadow mode…", "Yes, post approved replies")
+        await self.pick("owner", "Who may flag…", "Who may flag", "members without a role, too", "Back")
+        await self.pick("owner", "People who flagged a post", "are told, once and privately", "Back")
+
 
 def labels_of(message: JSON) -> list[str]:
     """What stands on a message's buttons."""

@@ -143,7 +143,7 @@ async def _by_its_number(town: NewServer, clock: FakeClock, cases: list[CaseCard
         assert words in said_in(found)
     await case.shows("a second person must approve")
     shown = await town.press("second", found.response, "Approve text 1…")
-    await town.press("second", shown.response, "Yes, approve it (nothing is posted)")
+    await town.press("second", shown.response, "Yes, approve without posting")
     clock.advance(1)
     closed = f"Closed {number}:** Approved in shadow mode: nothing was posted."
     await case.shows(closed, "Approved by moderator, second")

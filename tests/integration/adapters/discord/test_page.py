@@ -75,7 +75,7 @@ async def _approve_in_shadow_mode(town: NewServer) -> None:
     shown = await town.people["moderator"].submit_modal(opened, {"text": OWN_TEXT})
     assert "nothing will be posted" in said_in(shown)
     assert f"{OWN_TEXT}\n\nDrafted with Antiphon" in said_in(shown)
-    await town.press("moderator", shown.response, "Yes, approve it (nothing is posted)")
+    await town.press("moderator", shown.response, "Yes, approve without posting")
     assert "In shadow mode nothing is sent" in said_in(shown)
     await town.until(lambda: town.card("Approved in shadow mode: nothing was posted."))
     assert town.replies() == []

@@ -65,7 +65,7 @@ async def test_in_shadow_mode_the_confirmation_says_that_nothing_is_posted(room:
     await room.show(is_shadow=True)
     shown = await room.click("moderator", "Approve draft 1…")
     assert "nothing will be posted" in said_in(shown)
-    await room.press("moderator", shown.response, "Yes, approve it (nothing is posted)")
+    await room.press("moderator", shown.response, "Yes, approve without posting")
     assert room.casework.cases[CASE_ID].state is CaseState.APPROVED
     assert "In shadow mode nothing is sent" in said_in(shown)
     assert "It is sent" not in said_in(shown)
