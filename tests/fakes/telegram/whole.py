@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from core.engine import Engine
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.state import JSON
+from tests.fakes.telegram.town import TelegramTown
 
 BRIEF = replace(PATIENT, claims=2, voting_rounds=1, written=1, rounds=1, proposals=1, judge_candidates=2)
 GUARD_SECONDS = 60  # only bounds a hang
@@ -89,15 +91,12 @@ class NewGroup:
 
     async def pick(self, who: str, *labels: str) -> None:
         """Somebody presses one button after the other on the panel in their private chat, each on a new page."""
+        town, user = self.server.town, self.people[who]
         for label in labels:
-            panel = self.server.town.of_bot(self.people[who])[-1]
+            panel = town.of_bot(user)[-1]
             before = labels_of(panel)
             await self.press(who, panel, label)
-            await self.until(lambda before=before: labels_of(self.server.town.of_bot(self.people[who])[-1]) != before)
-
-    async def confirm(self, who: str, said: str, label: str) -> JSON:
-        """Somebody presses a button of the newest answer in the private group that says this."""
-        return await self.press(who, await self.until(lambda: self.card(said)), label)
+            await self.until(partial(_has_other_buttons, town, user, before))
 
     async def set_up(self, *, is_posting: bool = False) -> None:
         """The owner chooses the private group for the cards, and who may flag; all open a private chat."""
@@ -115,6 +114,10 @@ class NewGroup:
             await self.pick("owner", "Leave shadow mode…", "Yes, post approved replies")
         await self.pick("owner", "Who may flag…", "Who may flag", "members without a role, too", "Back")
         await self.pick("owner", "People who flagged a post", "are told, once and privately", "Back")
+
+
+def _has_other_buttons(town: TelegramTown, user: int, before: list[str]) -> bool:
+    return labels_of(town.of_bot(user)[-1]) != before
 
 
 def labels_of(message: JSON) -> list[str]:
