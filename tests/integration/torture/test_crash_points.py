@@ -19,13 +19,17 @@ def ground() -> Iterator[Ground]:
 
 
 async def test_a_crash_at_any_point_breaks_no_promise(ground: Ground) -> None:
-    """Once at each named point that the standard scenario passes, and at some pairs of points."""
+    """Once at every second named point that the standard scenario passes, and at a pair of points.
+
+    ``make torture`` crashes at all of them.
+    """
     reached, found = await points(ground), Enumerated()
     assert len(set(reached)) > 50
-    for plan in (*first_of_each(reached), *pairs(reached, 1)):
+    once = list(first_of_each(reached))[::2]
+    for plan in (*once, *pairs(reached, 1)):
         await run(ground, plan, found)
     assert found.broken == []
-    assert set(reached) <= set(found.points), "Some point was not crashed at."
+    assert {plan.name for plan in once} <= set(found.points), "Some point was not crashed at."
 
 
 async def test_a_crash_while_order_is_kept_breaks_no_promise(ground: Ground) -> None:

@@ -15,7 +15,7 @@ from tests.torture.ends.child import Place
 from tests.torture.ends.kills import Killed, look, prepare, run
 
 
-@pytest.mark.parametrize("cycles", [6])
+@pytest.mark.parametrize("cycles", [4])
 async def test_kills_lose_nothing_and_post_nothing_twice(
     database_server: URL | None, tmp_path: Path, cycles: int
 ) -> None:

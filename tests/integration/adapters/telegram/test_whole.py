@@ -98,8 +98,9 @@ async def test_in_shadow_mode_nothing_is_posted_and_a_closed_case_is_opened_agai
         _, second = await _in_review(town, ANOTHER)
         await _answer(town, "moderator", second, "Not hateful", "Undo")
         await town.until(lambda: town.card("Waits for your decision.", ANOTHER[:20]))
+        before = len(town.cards())
         await town.press("moderator", second, "Edit draft 1…")
-        prompt = town.cards()[-1]
+        (prompt,) = await town.until(lambda: town.cards()[before:])
         town.server.town.say(town.people["moderator"], town.room, "Shall we meet at noon?")
         town.server.town.say(town.people["moderator"], town.room, OWN, reply_to=prompt)
         shown = await town.until(lambda: town.card("Exactly this would be"))

@@ -39,4 +39,4 @@ def test_doctor_says_what_it_loads() -> None:
     """Beside a service on a small machine there may be no room for it."""
     told = " ".join(CliRunner().invoke(app, ["doctor", "-h"]).output.split())
     assert "beside a running `serve`" in told
-    assert "GB of memory" in told
+    assert "3 GB more" in told

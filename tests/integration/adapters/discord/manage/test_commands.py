@@ -138,7 +138,7 @@ async def test_pausing_stops_posting_and_is_said_in_the_status(application: Fake
         assert "Paused" in first.response.content and application.governance.done == [("pause", "a raid")]
         again = await town.moderator.slash(town.square, "antiphon pause")
         assert "paused already" in again.response.content
-        assert "**Paused** in this server" in (await opened(town, town.moderator, "status")).response.content
+        assert "**Paused** here" in (await opened(town, town.moderator, "status")).response.content
         gone_on = await town.manager.slash(town.square, "antiphon resume")
         assert "goes on" in gone_on.response.content
         again = await town.manager.slash(town.square, "antiphon resume")
