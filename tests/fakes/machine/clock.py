@@ -1,8 +1,9 @@
-"""Clocks that stand still until a test moves them, or something sleeps by them."""
+"""Clocks that a test moves, or something sleeps by; one of them runs as well."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 
 
@@ -19,6 +20,21 @@ class FakeClock:
     def advance(self, seconds: float) -> None:
         """Let time pass."""
         self.now += timedelta(seconds=seconds)
+
+
+class RunningClock(FakeClock):
+    """Runs as this machine's does, from another moment, and further by ``advance``.
+
+    For whole runs: what is put off after a refusal comes due by itself.
+    """
+
+    def __init__(self, now: datetime) -> None:
+        super().__init__(now)
+        self._start = time.monotonic()
+
+    def __call__(self) -> datetime:
+        """The time now."""
+        return self.now + timedelta(seconds=time.monotonic() - self._start)
 
 
 class Seconds:

@@ -13,19 +13,19 @@ from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
-from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.clock import RunningClock
 from tests.fakes.telegram.server.state import JSON
 from tests.fakes.telegram.whole import NewGroup, labels_of, served
 
 POST = "They should all go back where they came from, every one of them."
 ANOTHER = "Every time something is stolen here, it was one of the migrants."
 NOT_POSTED = "Yes, approve without posting"
-UNDO_SECONDS = 15
+UNDO_SECONDS = 600
 OWN = "Most of us came from somewhere. You are all welcome here."
 
 
 @asynccontextmanager
-async def _set_up(folder: Path, clock: FakeClock, *, is_posting: bool) -> AsyncIterator[NewGroup]:
+async def _set_up(folder: Path, clock: RunningClock, *, is_posting: bool) -> AsyncIterator[NewGroup]:
     engine = Engine(hate_finding(draft="Everybody was new once."), FakeEvidence([passage()]), readers_saying(hate=0.99))
     async with served(engine, folder, clock=clock, undo_seconds=UNDO_SECONDS) as town:
         await town.set_up(is_posting=is_posting)
@@ -55,7 +55,7 @@ async def _answer(town: NewGroup, who: str, card: JSON, label: str, yes: str) ->
     return said
 
 
-async def _shadowed(town: NewGroup, clock: FakeClock) -> None:
+async def _shadowed(town: NewGroup, clock: RunningClock) -> None:
     """What was approved last is past its undo."""
     await town.until(lambda: town.card("it can still be taken back", "Open"))
     clock.advance(UNDO_SECONDS + 1)
@@ -69,7 +69,7 @@ def _words(message: JSON) -> str:
 
 async def test_what_a_moderator_approves_is_posted_under_the_post_and_the_flagger_is_told(tmp_path: Path) -> None:
     """Exactly that text, as plain words; nothing else is ever said in the group."""
-    clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
+    clock = RunningClock(datetime(2026, 1, 1, tzinfo=UTC))
     async with _set_up(tmp_path, clock, is_posting=True) as town:
         post, card = await _in_review(town, POST)
         assert any("Thank you." in each["text"] for each in town.told("volunteer"))
@@ -90,7 +90,7 @@ async def test_what_a_moderator_approves_is_posted_under_the_post_and_the_flagge
 
 async def test_in_shadow_mode_nothing_is_posted_and_a_closed_case_is_opened_again(tmp_path: Path) -> None:
     """One case is approved and shadowed; another is dismissed in one tap, taken back, and edited by a reply."""
-    clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
+    clock = RunningClock(datetime(2026, 1, 1, tzinfo=UTC))
     async with _set_up(tmp_path, clock, is_posting=False) as town:
         _, first = await _in_review(town, POST)
         await _answer(town, "moderator", first, "Approve draft 1…", NOT_POSTED)
