@@ -13,13 +13,15 @@ import subprocess
 import sys
 import termios
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from bot.cli.main import app
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.server import ChatServer, serving
 
@@ -188,6 +190,24 @@ class Antiphon:
         return own | places | alone | {"COLUMNS": "1000", "TERM": "xterm"} | self.variables
 
 
+class InThisProcess(Antiphon):
+    """The same command without a process of its own, whose imports cost more than the command itself.
+
+    For many calls of one kind, of which one is tried in a process, too.
+    """
+
+    def __call__(self, *arguments: str | bytes, stdin: bytes = b"", through: Sequence[str] = ()) -> Result:
+        """Run it to its end; what goes ``through`` another command has a process all the same."""
+        if through:
+            return super().__call__(*arguments, stdin=stdin, through=through)
+        with chdir(self.home):
+            done = CliRunner().invoke(app, [os.fsdecode(one) for one in arguments], input=stdin, env=self.environment)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        check_quiet(done.output)
+        return Result(done.exit_code, done.stdout, done.stderr)
+
+
 def check_quiet(shown: str) -> None:
     """No traceback, and no line that a library logs about a request."""
     assert "Traceback" not in shown, shown
@@ -213,6 +233,12 @@ def antiphon(tmp_path: Path) -> Antiphon:
     home = tmp_path / "home"
     home.mkdir()
     return Antiphon(home)
+
+
+@pytest.fixture
+def here(antiphon: Antiphon) -> InThisProcess:
+    """The same settings, without a process of its own."""
+    return InThisProcess(antiphon.home)
 
 
 @pytest.fixture

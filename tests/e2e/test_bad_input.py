@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import HATEFUL, Antiphon
+from tests.e2e.conftest import HATEFUL, Antiphon, InThisProcess
 
 SHORT = ("draft", "--json")
 
@@ -22,9 +22,9 @@ SHORT = ("draft", "--json")
     ],
     ids=["empty", "blank", "long", "bytes"],
 )
-def test_text_that_is_none(antiphon: Antiphon, text: str | bytes, said: tuple[str, ...]):
+def test_text_that_is_none(here: InThisProcess, text: str | bytes, said: tuple[str, ...]):
     """Nothing is loaded for a text that cannot be read."""
-    result = antiphon(*SHORT, text)
+    result = here(*SHORT, text)
     assert (result.code, result.out) == (2, "")
     assert all(part in result.err for part in said), result.err
 
@@ -44,17 +44,17 @@ def test_standard_input_that_is_none(antiphon: Antiphon):
         ("--language", ("en", "es", "it", "eu")),
     ],
 )
-def test_choice_that_is_none(antiphon: Antiphon, option: str, choices: tuple[str, ...]):
+def test_choice_that_is_none(here: InThisProcess, option: str, choices: tuple[str, ...]):
     """An unknown choice is answered with all there are."""
-    result = antiphon(*SHORT, HATEFUL, option, "gentle")
+    result = here(*SHORT, HATEFUL, option, "gentle")
     assert (result.code, result.out) == (2, "")
     assert "'gentle'" in result.err
     assert all(choice in result.err for choice in choices), result.err
 
 
-def test_nothing_to_look_for(antiphon: Antiphon):
+def test_nothing_to_look_for(here: InThisProcess):
     """A search without words is told what to pass."""
-    result = antiphon("kb", "search", " \u200b", "--json")
+    result = here("kb", "search", " \u200b", "--json")
     assert (result.code, result.out) == (2, "")
     assert "There is nothing to look for. Pass a few words" in result.err
 
@@ -69,20 +69,20 @@ def test_nothing_to_look_for(antiphon: Antiphon):
     ],
     ids=["misspelt", "no toml", "secret", "range"],
 )
-def test_settings_file_that_is_wrong(antiphon: Antiphon, tmp_path: Path, toml: str, said: str):
+def test_settings_file_that_is_wrong(here: InThisProcess, tmp_path: Path, toml: str, said: str):
     """File, key and the nearest valid key are named, and no secret is shown."""
     file = tmp_path / "own.toml"
     file.write_text(toml, "utf-8")
-    result = antiphon(*SHORT, HATEFUL, "--config", str(file))
+    result = here(*SHORT, HATEFUL, "--config", str(file))
     assert (result.code, result.out) == (2, "")
     assert f"{file}" in result.err
     assert said in result.err
     assert "canary" not in result.err
 
 
-def test_settings_file_that_is_missing(antiphon: Antiphon):
+def test_settings_file_that_is_missing(here: InThisProcess):
     """A file that somebody names is never replaced by another in silence."""
-    result = antiphon("doctor", "--json", "--config", "own.toml")
+    result = here("doctor", "--json", "--config", "own.toml")
     assert (result.code, result.out) == (2, "")
     assert "There is no settings file own.toml. Correct --config, or leave it out." in result.err
 
@@ -95,11 +95,11 @@ def test_variable_that_is_wrong(antiphon: Antiphon, name: str):
     assert f"the environment: there is no key {name}. Did you mean ANTIPHON__LLM__BASE_URL?" in result.err
 
 
-def test_model_that_is_missing(antiphon: Antiphon, tmp_path: Path):
+def test_model_that_is_missing(here: InThisProcess, tmp_path: Path):
     """Weights that are not there are named with the key that names them."""
     model, file = tmp_path / "own.gguf", tmp_path / "own.toml"
     file.write_text(f"[llm]\nmodel_path = '{model}'\n", "utf-8")
-    result = antiphon(*SHORT, HATEFUL, "--config", str(file))
+    result = here(*SHORT, HATEFUL, "--config", str(file))
     assert (result.code, result.out) == (4, "")
     assert f"There is no file {model}. Correct llm.model_path" in result.err
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import HARMLESS, HATEFUL, Antiphon
+from tests.e2e.conftest import HARMLESS, HATEFUL, Antiphon, InThisProcess
 
 GOOD = "My street is better for the families who came from far away."
 INSULT = "You are an idiot."
@@ -21,18 +21,18 @@ def rows(folder: Path, *lines: object) -> str:
     return str(file)
 
 
-def test_a_reply_that_uses_an_insult_is_refused(antiphon: Antiphon):
+def test_a_reply_that_uses_an_insult_is_refused(here: InThisProcess):
     """The exit code answers the question, and the reason is said in words."""
-    result = antiphon("check", HATEFUL, INSULT)
+    result = here("check", HATEFUL, INSULT)
     assert result.code == 1
     assert result.out.startswith("Refused (small reader)")
     assert "The reply may not be shown: slur or insult." in result.out
     assert "Scores: unfit" in result.out
 
 
-def test_a_reply_is_a_document(antiphon: Antiphon):
+def test_a_reply_is_a_document(here: InThisProcess):
     """A program reads level, reasons, scores of reply and post, and the evidence for each sentence."""
-    result = antiphon("check", HATEFUL, FIGURE, "--json", "--language", "en")
+    result = here("check", HATEFUL, FIGURE, "--json", "--language", "en")
     found = result.document
     assert set(found) == {
         "level", "language", "read_by", "why", "faults", "warnings", "scores", "sentences", "post",
@@ -44,19 +44,19 @@ def test_a_reply_is_a_document(antiphon: Antiphon):
     assert "migrants" in found["post"]["groups"]
 
 
-def test_evidence_carries_a_figure(antiphon: Antiphon, tmp_path: Path):
+def test_evidence_carries_a_figure(here: InThisProcess, tmp_path: Path):
     """With its passage the same reply states nothing that nobody can look up."""
     passage = {"text": "In 2022, 61% of newcomers in Brenmoor found work.", "publisher": "Brenmoor", "year": 2022}
-    result = antiphon("check", HATEFUL, FIGURE, "--json", "--evidence", rows(tmp_path, passage))
+    result = here("check", HATEFUL, FIGURE, "--json", "--evidence", rows(tmp_path, passage))
     assert "a number that no evidence holds" not in result.document["faults"]
     assert result.document["sentences"][0]["evidence"] == "1"
 
 
 @pytest.mark.parametrize("command", ["check", "read"])
-def test_a_language_that_the_reader_does_not_know_is_said(antiphon: Antiphon, command: str):
+def test_a_language_that_the_reader_does_not_know_is_said(here: InThisProcess, command: str):
     """Then only the rules were applied, and nothing pretends to more."""
     reply = ["Gure auzokideek gurekin lan egiten dute."] if command == "check" else []
-    result = antiphon(command, "Dena kentzen digute etorkinek.", *reply, "--json", "--language", "eu")
+    result = here(command, "Dena kentzen digute etorkinek.", *reply, "--json", "--language", "eu")
     found = result.document
     if found["read_by"] == "rules only":
         assert found["scores"] is None
@@ -65,7 +65,7 @@ def test_a_language_that_the_reader_does_not_know_is_said(antiphon: Antiphon, co
         assert found["scores"] is not None
 
 
-def test_a_bad_row_loses_no_other(antiphon: Antiphon, tmp_path: Path):
+def test_a_bad_row_loses_no_other(here: InThisProcess, tmp_path: Path):
     """Each bad line is named with what to do; the others are done."""
     file = rows(
         tmp_path,
@@ -75,7 +75,7 @@ def test_a_bad_row_loses_no_other(antiphon: Antiphon, tmp_path: Path):
         {"post": HATEFUL, "reply": GOOD, "language": "tlh"},
         {"post": HATEFUL, "reply": FIGURE, "evidence": {"text": FIGURE}},
     )
-    result = antiphon("check", "--batch", file, "--json")
+    result = here("check", "--batch", file, "--json")
     assert result.code == 2
     assert [one["id"] for one in result.document["checked"]] == ["a", "5"]
     assert [error["line"] for error in result.document["errors"]] == [2, 3, 4]
@@ -93,9 +93,9 @@ def test_a_batch_may_come_through_a_pipe(antiphon: Antiphon):
     assert (hateful["verdict"], harmless["verdict"]) == ("hateful", "not hateful")
 
 
-def test_a_post_is_read_in_words(antiphon: Antiphon):
+def test_a_post_is_read_in_words(here: InThisProcess):
     """Whom it attacks is said before any score."""
-    result = antiphon("read", HATEFUL)
+    result = here("read", HATEFUL)
     assert (result.code, result.err) == (0, "")
     assert result.out.startswith("Hateful (small reader)")
     assert "The post attacks" in result.out
@@ -113,8 +113,8 @@ def test_a_post_is_read_in_words(antiphon: Antiphon):
         (("check", "x", "y", "--evidence", "nowhere.json"), "nowhere.json cannot be read"),
     ],
 )
-def test_a_wrong_call_is_told_what_to_do(antiphon: Antiphon, arguments: tuple[str, ...], said: str):
+def test_a_wrong_call_is_told_what_to_do(here: InThisProcess, arguments: tuple[str, ...], said: str):
     """Nothing is loaded for it."""
-    result = antiphon(*arguments)
+    result = here(*arguments)
     assert (result.code, result.out) == (2, "")
     assert said in result.err

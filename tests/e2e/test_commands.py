@@ -6,7 +6,7 @@ import re
 import socket
 from pathlib import Path
 
-from tests.e2e.conftest import Antiphon
+from tests.e2e.conftest import Antiphon, InThisProcess
 
 
 def test_version(antiphon: Antiphon):
@@ -16,9 +16,9 @@ def test_version(antiphon: Antiphon):
     assert re.fullmatch(r"antiphon \d+\.\d+\.\d+\n", result.out)
 
 
-def test_search_without_a_hit(antiphon: Antiphon):
+def test_search_without_a_hit(here: InThisProcess):
     """Nothing found is no error; a person is told what else to try."""
-    result = antiphon("kb", "search", "how to bake sourdough bread")
+    result = here("kb", "search", "how to bake sourdough bread")
     assert (result.code, result.out) == (0, "")
     assert "No passage bears on this. Try other words" in result.err
 

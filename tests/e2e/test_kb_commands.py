@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
-from tests.e2e.conftest import Antiphon
+from tests.e2e.conftest import Antiphon, InThisProcess
 
 PENSIONS = (
     "The pension fund of the harbour towns looked at ten years of contributions. It found that people who had come "
@@ -77,17 +77,17 @@ def test_from_files_to_a_passage_and_back(antiphon: Antiphon, papers: Path, tmp_
     assert counted["starter_facts"] > 100
 
 
-def test_a_document_of_ones_own(antiphon: Antiphon, tmp_path: Path):
+def test_a_document_of_ones_own(here: InThisProcess, tmp_path: Path):
     """Protects communities' own sources: jurisdiction and last day go with them."""
     file = tmp_path / "fund.txt"
     file.write_text(PENSIONS, encoding="utf-8")
-    added = antiphon(
+    added = here(
         "kb", "add", str(file), "--title", "Ten years", "--publisher", "Harbour towns", "--url",
         "https://example.org/fund", "--jurisdiction", "ES", "--expires", "2031-12-31", "--target", "migrants",
     )  # fmt: skip
     assert added.code == 0, added.err
-    assert "Accepted: Ten years" in antiphon("kb", "accept", "--source", "folder").out
-    (row,) = map(json.loads, antiphon("kb", "export").out.splitlines())
+    assert "Accepted: Ten years" in here("kb", "accept", "--source", "folder").out
+    (row,) = map(json.loads, here("kb", "export").out.splitlines())
     assert (row["jurisdiction"], row["expires"], row["target_groups"]) == ("ES", "2031-12-31", ["migrants"])
     assert (row["page"], row["state"]) == ("https://example.org/fund", "accepted")
 
@@ -121,10 +121,10 @@ def test_what_is_refused_is_named_and_what_waits_is_read_and_accepted_by_its_num
     assert header.split() == "source documents refused waiting accepted replaced rejected paragraphs".split()
 
 
-def test_a_file_that_cannot_be_added_is_refused_with_the_reason(antiphon: Antiphon, tmp_path: Path):
+def test_a_file_that_cannot_be_added_is_refused_with_the_reason(here: InThisProcess, tmp_path: Path):
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(b"\xff\xd8\xff")
-    refused = antiphon("kb", "add", str(photo))
+    refused = here("kb", "add", str(photo))
     assert (refused.code, refused.out) == (1, "")
     assert "photo.jpg is not a PDF, HTML, DOCX, TXT or JSONL file." in refused.err
 

@@ -10,6 +10,8 @@ from sqlalchemy import URL
 from tests.torture.ends.crashes import Enumerated, first_of_each, keeping, pairs, points, run
 from tests.torture.world.ground import Ground
 
+MUST = ("shred a person's key", "erase a person's words", "close folded cases", "split out")
+
 
 @pytest.fixture
 def ground() -> Iterator[Ground]:
@@ -19,13 +21,13 @@ def ground() -> Iterator[Ground]:
 
 
 async def test_a_crash_at_any_point_breaks_no_promise(ground: Ground) -> None:
-    """Once at every second named point that the standard scenario passes, and at a pair of points.
+    """Once at every third named point that the standard scenario passes, and at a pair of points.
 
     ``make torture`` crashes at all of them.
     """
     reached, found = await points(ground), Enumerated()
     assert len(set(reached)) > 50
-    once = list(first_of_each(reached))[::2]
+    once = list(first_of_each(reached))[::3]
     for plan in (*once, *pairs(reached, 1)):
         await run(ground, plan, found)
     assert found.broken == []
@@ -33,15 +35,19 @@ async def test_a_crash_at_any_point_breaks_no_promise(ground: Ground) -> None:
 
 
 async def test_a_crash_while_order_is_kept_breaks_no_promise(ground: Ground) -> None:
-    """A raid that is split and decided, an erasure, the chores: each is finished after a crash, wherever it was."""
+    """A raid that is split and decided, an erasure, the chores: each is finished after a crash, wherever it was.
+
+    Here at every second point, and at those after the commits that matter most; ``make torture`` crashes at all.
+    """
     known, reached, found = set(await points(ground)), await points(ground, keeping), Enumerated()
-    own = [plan for plan in first_of_each(reached) if plan.name not in known]
+    must = {f"{name}: after the commit" for name in MUST}
+    every = [plan for plan in first_of_each(reached) if plan.name not in known]
+    own = [plan for number, plan in enumerate(every) if number % 2 == 0 or plan.name in must]
     for plan in own:
         await run(ground, plan, found, keeping)
     assert found.broken == []
     assert {plan.name for plan in own} == set(found.points), "Some point was not crashed at."
-    for name in ("shred a person's key", "erase a person's words", "close folded cases", "split out"):
-        assert f"{name}: after the commit" in found.points
+    assert must <= set(found.points)
 
 
 async def test_a_crash_around_a_send_breaks_no_promise_in_postgresql(postgresql: URL) -> None:

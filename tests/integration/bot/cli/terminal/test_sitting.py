@@ -32,6 +32,9 @@ from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.edit_reader import FakeEditReader, read_as
 from tests.fakes.ports.keyboard import ScriptedKeyboard
 
+pytestmark = pytest.mark.parametrize("database_server", ["sqlite"], indirect=True)
+"""What people read does not depend on the database."""
+
 FIRST, BETTER = "A first try.", "A better try."
 PASTED = "They are all the same.\n\nAnd they never pay."
 FOREIGN = "Read https://example.com/rules first."
