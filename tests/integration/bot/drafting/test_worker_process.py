@@ -22,6 +22,9 @@ from core.moderation.approval import CaseState
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.patience import GUARD_SECONDS, until
 
+ONE_DATABASE = pytest.mark.parametrize("database_server", ["sqlite"], indirect=True)
+"""What a process does at a signal does not depend on the database; how its lease is taken does."""
+
 
 class Workers:
     """Starts processes that draft from one database, with leases of a second."""
@@ -168,6 +171,7 @@ async def test_a_post_that_kills_its_worker_three_times_comes_to_a_person(
     assert (await reasons(desk, case.id))[-1] == ("Drafting was tried 3 times. The last time: Its worker was lost.")
 
 
+@ONE_DATABASE
 async def test_a_worker_told_to_end_finishes_what_it_drafts(
     workers: Workers, live: Database, post: FlaggedPost
 ) -> None:
@@ -188,6 +192,7 @@ async def test_a_worker_told_to_end_finishes_what_it_drafts(
     assert await texts(desk, case.id) == ["drafted by worker"]
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("twice", [False, True])
 async def test_a_worker_that_cannot_finish_in_time_gives_its_case_back(
     workers: Workers, live: Database, post: FlaggedPost, twice: bool
