@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from core.models import Posted, PostRef
@@ -221,19 +221,17 @@ class UpdateInbox(Protocol):
     the last six days is not kept twice. Every call raises ``StoreUnavailable`` while the database does not answer.
     """
 
-    async def keep(self, updates: Sequence[ArrivedUpdate], next_offset: int | None = None) -> None:
-        """Commit updates and the number to ask for next, all or nothing.
+    async def keep(self, updates: Sequence[ArrivedUpdate], cursor: str | None = None) -> None:
+        """Commit updates and where to go on asking, all or nothing.
 
         Args:
-            next_offset: the number after the last of them; ``None`` leaves it, where the platform sends by itself.
+            cursor: what to ask for next, in the platform's own words; ``None`` leaves it, where the platform sends by
+                itself.
         """
         ...
 
-    async def next_offset(self) -> int | None:
-        """The number to ask for next; ``None`` to ask for all that was not confirmed.
-
-        It is forgotten after six quiet days: after seven a platform may number its updates anew.
-        """
+    async def cursor(self, within: timedelta | None = None) -> str | None:
+        """What ``keep`` was last given to ask for next; ``None`` where that never was, or longer ago than ``within``."""
         ...
 
     async def waiting(self) -> Sequence[WaitingUpdate]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Final
 
 from telegram.error import Conflict, Forbidden, InvalidToken, RetryAfter
@@ -26,6 +27,9 @@ _FINAL: Final = (Conflict, InvalidToken, Forbidden)
 MOST_FAULTS: Final = 4
 """So many questions in a row may fail before the connection counts as lost."""
 _LONGEST_PAUSE_SECONDS: Final = 8.0
+_NUMBERED: Final = timedelta(days=6)
+"""How long a number counts: Telegram may number anew after a week without any update
+(core.telegram.org/bots/api, "Update", ``update_id``)."""
 
 
 class Polling:
@@ -82,10 +86,11 @@ class Polling:
 
     async def _step(self) -> None:
         """Ask once: what comes is committed, and confirmed by the next question."""
-        raws = await self._client.raw_updates(await self._inbox.next_offset(), wanted_kinds(self._client))
+        cursor = await self._inbox.cursor(within=_NUMBERED)
+        raws = await self._client.raw_updates(None if cursor is None else int(cursor), wanted_kinds(self._client))
         if raws:
             updates, after = all_arrived(raws)
-            await self._inbox.keep(updates, after)
+            await self._inbox.keep(updates, str(after))
             self._wake()
 
 

@@ -139,13 +139,13 @@ class UpdateRow(Base):
 
 
 class OffsetRow(Base):
-    """The number of the update that an account asks a platform for next, and when it was stored."""
+    """What an account asks a platform for next, in the platform's own words, and when it was stored."""
 
     __tablename__ = "offsets"
 
     platform: Mapped[str] = mapped_column(primary_key=True)
     account: Mapped[str] = mapped_column(primary_key=True)
-    number: Mapped[int] = mapped_column(BigInteger)
+    cursor: Mapped[str]
     stored_at: Mapped[datetime]
 
 

@@ -43,16 +43,16 @@ class StoredInbox:
         self._own: dict[str, Any] = {"platform": platform, "account": account}
         self._office = Office(database, f"updates:{platform}:{account}", owner, lease)
 
-    async def keep(self, updates: Sequence[ArrivedUpdate], next_offset: int | None = None) -> None:
-        """Commit updates and the number to ask for next, all or nothing."""
+    async def keep(self, updates: Sequence[ArrivedUpdate], cursor: str | None = None) -> None:
+        """Commit updates and where to go on asking, all or nothing."""
 
         async def work(session: Session) -> None:
             numbers = [each.number for each in updates]
             outdated = delete(UpdateRow).filter_by(**self._own).where(UpdateRow.number.in_(numbers))
             await session.execute(outdated.where(_is_old(session), UpdateRow.state != UpdateState.WAITING))
             await insert_all_new(session, UpdateRow, [self._row(session, each) for each in updates], *_KEY)
-            if next_offset is not None:
-                await self._store_offset(session, next_offset)
+            if cursor is not None:
+                await self._store_cursor(session, cursor)
 
         await self._database.run("keep updates", work)
 
@@ -67,19 +67,21 @@ class StoredInbox:
             "received_at": session.moment,
         }
 
-    async def _store_offset(self, session: Session, number: int) -> None:
-        values = {"number": number, "stored_at": session.moment}
+    async def _store_cursor(self, session: Session, cursor: str) -> None:
+        values = {"cursor": cursor, "stored_at": session.moment}
         if not await insert_new(session, OffsetRow, self._own | values, "platform", "account"):
             await session.execute(update(OffsetRow).filter_by(**self._own).values(**values))
 
-    async def next_offset(self) -> int | None:
-        """The number to ask for next; ``None`` where there is none, or it is so old that numbers may begin anew."""
+    async def cursor(self, within: timedelta | None = None) -> str | None:
+        """What to ask for next; ``None`` where it was never stored, or longer ago than ``within``."""
 
-        async def work(session: Session) -> int | None:
-            is_recent = OffsetRow.stored_at > session.moment - KEPT
-            return await session.scalar(select(OffsetRow.number).filter_by(**self._own).where(is_recent))
+        async def work(session: Session) -> str | None:
+            query = select(OffsetRow.cursor).filter_by(**self._own)
+            if within is not None:
+                query = query.where(OffsetRow.stored_at > session.moment - within)
+            return await session.scalar(query)
 
-        return await self._database.run("look for the next update", work)
+        return await self._database.run("look where to go on asking", work)
 
     async def waiting(self) -> Sequence[WaitingUpdate]:
         """The first ``AT_ONCE`` updates to handle; none while another process hands them out."""

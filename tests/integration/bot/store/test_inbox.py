@@ -47,12 +47,12 @@ async def _states(database: Database) -> dict[int, UpdateState]:
 
 async def test_updates_are_given_back_as_they_came(inbox: StoredInbox, clock: FakeClock) -> None:
     """With every character that a text can hold, and with the moments that tell how old they are."""
-    await inbox.keep([_update(7)], 8)
+    await inbox.keep([_update(7)], "8")
     clock.advance(60)
     (waiting,) = await inbox.waiting()
     assert waiting.update == _update(7)
     assert (waiting.handed_out_at - waiting.received_at).total_seconds() == 60
-    assert await inbox.next_offset() == 8
+    assert await inbox.cursor() == "8"
 
 
 async def test_an_update_and_the_offset_are_committed_together(inbox: StoredInbox) -> None:
@@ -63,39 +63,39 @@ async def test_an_update_and_the_offset_are_committed_together(inbox: StoredInbo
             raise RuntimeError
 
     with installed(stop), pytest.raises(RuntimeError):
-        await inbox.keep([_update(1)], 2)
+        await inbox.keep([_update(1)], "2")
     assert await _numbers(inbox) == []
-    assert await inbox.next_offset() is None
+    assert await inbox.cursor() is None
 
 
 async def test_a_repeated_update_is_not_handed_out_again(inbox: StoredInbox, database: Database) -> None:
     """Neither while it waits nor when it is done; those that come with it are."""
-    await inbox.keep([_update(1)], 2)
-    await inbox.keep([_update(1, text="other words")], 2)
+    await inbox.keep([_update(1)], "2")
+    await inbox.keep([_update(1, text="other words")], "2")
     assert [each.update for each in await inbox.waiting()] == [_update(1)]
     await inbox.done(1)
-    await inbox.keep([_update(1), _update(2)], 3)
+    await inbox.keep([_update(1), _update(2)], "3")
     assert await _numbers(inbox) == [2]
     assert await _states(database) == {1: UpdateState.DONE, 2: UpdateState.WAITING}
 
 
 async def test_numbers_may_begin_anew_after_a_quiet_week(inbox: StoredInbox, clock: FakeClock) -> None:
     """Telegram draws a new number then: below the old one the offset would hide it, and an old number is no repeat."""
-    await inbox.keep([_update(500), _update(501)], 502)
+    await inbox.keep([_update(500), _update(501)], "502")
     await inbox.done(500)
     await inbox.done(501)
     clock.advance(7 * DAY)
-    assert await inbox.next_offset() is None
-    await inbox.keep([_update(499), _update(500)], 501)
+    assert (await inbox.cursor(KEPT), await inbox.cursor()) == (None, "502")
+    await inbox.keep([_update(499), _update(500)], "501")
     assert await _numbers(inbox) == [499, 500]
-    assert await inbox.next_offset() == 501
+    assert await inbox.cursor(KEPT) == "501"
 
 
 async def test_an_update_that_comes_by_itself_leaves_the_offset(inbox: StoredInbox) -> None:
     """A webhook may bring a later one first: who polls afterwards must still get the earlier one."""
-    await inbox.keep([_update(3)], 4)
+    await inbox.keep([_update(3)], "4")
     await inbox.keep([_update(9)])
-    assert await inbox.next_offset() == 4
+    assert await inbox.cursor() == "4"
 
 
 async def test_urgent_updates_are_handed_out_first(inbox: StoredInbox, clock: FakeClock) -> None:
@@ -129,11 +129,11 @@ async def test_one_process_hands_out_at_a_time(database: Database, inbox: Stored
 async def test_accounts_do_not_see_each_other(database: Database, inbox: StoredInbox) -> None:
     """Each has its own numbers."""
     other = StoredInbox(database, PLATFORM, "bot-2", "process 1")
-    await inbox.keep([_update(1)], 2)
-    await other.keep([_update(1), _update(5)], 6)
+    await inbox.keep([_update(1)], "2")
+    await other.keep([_update(1), _update(5)], "6")
     await other.done(1)
     assert (await _numbers(inbox), await _numbers(other)) == ([1], [5])
-    assert (await inbox.next_offset(), await other.next_offset()) == (2, 6)
+    assert (await inbox.cursor(), await other.cursor()) == ("2", "6")
 
 
 async def test_what_nobody_could_deal_with_is_kept_for_days_and_then_gone(
