@@ -1,7 +1,8 @@
 """How fast we may ask Telegram: in all, in each chat, and not at all where it asked for a pause.
 
-Owns those limits and the order of what waits. A request is made once: what Telegram refuses for its number is told to
-the caller, who decides when it is tried again. One chat's pause holds up no other chat.
+Owns those limits and the order of what waits: what can be shown later leaves room for what a person waits for. A
+request is made once: what Telegram refuses for its number is told to the caller, who decides when it is tried again.
+One chat's pause holds up no other chat.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ from telegram.ext import BaseRateLimiter
 IN_ALL_PER_SECOND: Final = 30
 IN_A_GROUP_PER_MINUTE: Final = 20
 """Telegram's own figures for a bot (core.telegram.org/bots/faq), which it does not promise to keep."""
+KEPT_FOR_PEOPLE: Final = 5
+"""How many of a group's messages in a minute are kept for what a person waits for: ``PATIENT`` requests never use
+them."""
+PATIENT: Final = 1
+"""The ``rate_limit_args`` of what is shown later by itself where there is no room now, such as a card."""
 
 _WRITES: Final = ("send", "edit", "copy", "forward")
 _FIRST: Final = frozenset({"answerCallbackQuery", "deleteMessage"})
@@ -79,7 +85,9 @@ class TelegramLimiter(BaseRateLimiter[int]):
             RetryAfter: Telegram asked for a pause, or the turn is too far away; nothing was done.
         """
         chat = self._chat(data.get("chat_id"))
-        await self._wait_for_turn(chat, endpoint, self._is_group(data.get("chat_id")))
+        is_group = self._is_group(data.get("chat_id"))
+        most = IN_A_GROUP_PER_MINUTE - (KEPT_FOR_PEOPLE if rate_limit_args == PATIENT else 0)
+        await self._wait_for_turn(chat, endpoint, most if is_group else None)
         try:
             return await callback(*args, **kwargs)
         except RetryAfter as err:
@@ -87,10 +95,14 @@ class TelegramLimiter(BaseRateLimiter[int]):
                 chat.paused_until = max(chat.paused_until, self._seconds_now() + seconds_of(err))
             raise
 
-    async def _wait_for_turn(self, chat: _Chat | None, endpoint: str, is_group: bool) -> None:
-        """Take a turn now, or sleep until there is one; between finding a turn and taking it nobody else runs."""
+    async def _wait_for_turn(self, chat: _Chat | None, endpoint: str, most: int | None) -> None:
+        """Take a turn now, or sleep until there is one; between finding a turn and taking it nobody else runs.
+
+        Args:
+            most: how many messages of a minute leave room for this one in its chat; ``None`` for any number.
+        """
         until = self._seconds_now() + self._longest_wait_seconds
-        while (pause := self._pause(chat, endpoint, is_group)) > 0:
+        while (pause := self._pause(chat, endpoint, most)) > 0:
             if self._seconds_now() + pause > until:
                 raise RetryAfter(timedelta(seconds=pause))
             await self._sleep(pause)
@@ -99,14 +111,14 @@ class TelegramLimiter(BaseRateLimiter[int]):
         if chat is not None and endpoint.startswith(_WRITES):
             chat.sent.append(now)
 
-    def _pause(self, chat: _Chat | None, endpoint: str, is_group: bool) -> float:
+    def _pause(self, chat: _Chat | None, endpoint: str, most: int | None) -> float:
         """How many seconds a request has to wait from now on, as far as can be told."""
         now = self._seconds_now()
         pauses = [0.0] if chat is None else [chat.paused_until - now]
         if endpoint not in _FIRST:
             pauses.append(_until_free(self._all, now, 1.0, IN_ALL_PER_SECOND))
-            if chat is not None and is_group and endpoint.startswith(_WRITES):
-                pauses.append(_until_free(chat.sent, now, 60.0, IN_A_GROUP_PER_MINUTE))
+            if chat is not None and most is not None and endpoint.startswith(_WRITES):
+                pauses.append(_until_free(chat.sent, now, 60.0, most))
         return max(pauses)
 
     def _chat(self, chat_id: object) -> _Chat | None:

@@ -16,6 +16,7 @@ from telegram.constants import ChatType
 from adapters.common.cards.acts import Target
 from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
+from adapters.common.words.errors import explain
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import channel_of, topic_of
@@ -25,6 +26,7 @@ from adapters.telegram.review.layout import Written
 from adapters.telegram.review.press import TelegramPress
 from adapters.telegram.review.private import PrivateWords, Spot, Whispering
 from adapters.telegram.review.surface import TelegramReviewSurface
+from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from core.errors import AntiphonError, BadSettings, PlatformUnavailable, StoreUnavailable
 from core.i18n.catalogs import gettext
 
@@ -78,6 +80,9 @@ class Review:
     async def _submit(self, press: TelegramPress, message: telegram.Message) -> None:
         """Take what was written, and the prompt away, so that it is answered once.
 
+        Where Telegram takes no message of ours just now, the prompt stays to be answered again, and the person is told
+        so in their private chat.
+
         Raises:
             StoreUnavailable: nobody read the text yet; the update is handled again.
         """
@@ -88,7 +93,9 @@ class Review:
         except AntiphonError as err:  # ``answered`` tells it, as far as it may be told here
             _LOG.info("An answer to a prompt is not taken: %s", err.message)
         await answered(press, SUBMITTED[press.target.act])
-        if message.reply_to_message is not None:
+        if (refused := press.words.refused) is not None:
+            await press.words.tell_alone(explain(refused, press.locale, MAX_CHARACTERS))
+        elif message.reply_to_message is not None:
             with suppress(*FAULTS):
                 await self._client.bot.delete_message(message.chat.id, message.reply_to_message.message_id)
 

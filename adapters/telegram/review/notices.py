@@ -19,6 +19,7 @@ from telegram.error import BadRequest, Forbidden
 from adapters.common.words.notices import notice_text
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, of_send
+from adapters.telegram.connection.limiter import PATIENT
 from adapters.telegram.connection.refs import numbers_of
 from adapters.telegram.review.places import ReviewPlaces
 from adapters.telegram.review.private import NO_PREVIEW
@@ -84,6 +85,7 @@ class TelegramNotifier:
                 message_thread_id=place.topic,
                 link_preview_options=NO_PREVIEW,
                 reply_parameters=ReplyParameters(numbers_of(notice.card).message, allow_sending_without_reply=True),
+                rate_limit_args=PATIENT,
             )
         except FAULTS as err:
             raise self._failed(notice, err) from err

@@ -7,11 +7,8 @@ moderators can read along. What is said is decided in ``adapters.common.decision
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
-
-from telegram import ReplyParameters
-from telegram.constants import ParseMode
 
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import Control
@@ -21,10 +18,12 @@ from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.refs import NAME, channel_of
 from adapters.telegram.review.dialogs import prompt
 from adapters.telegram.review.layout import card_message, screen_message
-from adapters.telegram.review.private import NO_PREVIEW, PrivateWords
+from adapters.telegram.review.private import PrivateWords
+from adapters.telegram.review.refusals import chat_full
 from adapters.telegram.review.surface import TelegramReviewSurface
 from adapters.telegram.speech.languages import reader_language
 from adapters.telegram.speech.markup import reader_of
+from core.errors import PlatformBusy
 from core.models import PostRef
 from core.moderation.cards import Card
 from core.moderation.desk_ports import Casework
@@ -83,13 +82,17 @@ class TelegramPress:
         """Find out which language the community speaks, and whether others than moderators can read along here.
 
         Raises:
-            AntiphonError: the case cannot be read, this person may not read it, or the chat is open.
+            AntiphonError: the case cannot be read, this person may not read it, the chat is open, or Telegram does not
+                say just now what it is.
         """
         if self._is_private:
             return
         card = await self.casework.card(self.target.case_id, self.by)
         self._community_language = await self.client.desk.policies.language_of(card.community)
-        await self.surface.places.require_closed(card.community, self._channel)
+        try:
+            await self.surface.places.require_closed(card.community, self._channel)
+        except PlatformBusy as err:
+            raise chat_full(err.retry_after_seconds) from err
         self._is_private = True
 
     @property
@@ -97,8 +100,7 @@ class TelegramPress:
         return channel_of(self.words.spot.chat, self.words.spot.topic)
 
     async def think(self) -> None:
-        """Let the button wait no longer: a message follows."""
-        await self.words.settle()
+        """Do nothing yet: the button waits until the message went out, or a notice says why none did."""
 
     async def defer(self) -> None:
         """Do nothing yet: the notice that says what came of it ends the button's waiting."""
@@ -108,7 +110,7 @@ class TelegramPress:
         if self._is_private:
             await self.words.write(screen_message(screen, self.words.spot.person))
         else:
-            await self.words.warn("\n".join(part for part in screen.parts if isinstance(part, str)))
+            await self.words.warn(_in_plain_words(screen))
 
     async def answer_card(self, card: Card) -> None:
         """Show this person a card."""
@@ -117,28 +119,26 @@ class TelegramPress:
 
     async def replace(self, screen: Screen) -> None:
         """Show a message in place of the answer that was pressed, so that nothing in it can be pressed again."""
-        if self._is_private and not self.is_on_card:
-            await self.words.replace(screen_message(screen, self.words.spot.person))
-        else:
-            await self.answer(screen)
+        await self._tell(screen, in_place=True)
+
+    async def _tell(self, screen: Screen, *, in_place: bool) -> None:
+        """Say what came of a decision: in a message, or over the chat where Telegram takes none just now."""
+        try:
+            if in_place and self._is_private and not self.is_on_card:
+                await self.words.replace(screen_message(screen, self.words.spot.person))
+            else:
+                await self.answer(screen)
+        except PlatformBusy:
+            if not await self.words.warn(_in_plain_words(screen)):
+                raise
 
     async def ask(self, dialog: Dialog) -> None:
         """Send a prompt, which this person answers with a message."""
-        await self.words.settle()
-        spot, bot = self.words.spot, self.client.bot
-        written, forced = prompt(dialog, bot.username, spot.person, spot.name, self.locale)
+        spot = self.words.spot
+        written, forced = prompt(dialog, self.client.bot.username, spot.person, spot.name, self.locale)
         if written.files:
-            said = Screen((self.reader.markup.inert(dialog.title), *written.files))
-            await self.answer(said)
-        await bot.send_message(
-            spot.chat,
-            written.text,
-            ParseMode.HTML,
-            message_thread_id=spot.topic,
-            link_preview_options=NO_PREVIEW,
-            reply_parameters=ReplyParameters(spot.message, allow_sending_without_reply=True) if spot.message else None,
-            reply_markup=forced,
-        )
+            await self.answer(Screen((self.reader.markup.inert(dialog.title), *written.files)))
+        await self.words.ask(replace(written, files=()), forced)
 
     async def say(self, *sentences: str) -> None:
         """Answer with sentences: over the chat where they are short, else in a message."""
@@ -158,5 +158,10 @@ class TelegramPress:
         if not self.is_on_card and self.words.spot.query is not None:
             await self.replace(screen)
         elif controls or not await self.words.notice(sentence, is_alert=False):
-            await self.answer(screen)
+            await self._tell(screen, in_place=False)
+        await self.words.settle()
         await self.show(card)
+
+
+def _in_plain_words(screen: Screen) -> str:
+    return "\n".join(part for part in screen.parts if isinstance(part, str))

@@ -1,10 +1,11 @@
-"""What Telegram's refusals mean for a card that is to be shown.
+"""What Telegram's refusals mean for a card that is to be shown, and for who pressed a button of one.
 
 Owns the translation into ``core.errors``, with a remedy that a community's manager can follow.
 """
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Final
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter
@@ -43,6 +44,15 @@ def chat_gone() -> PlatformUnavailable:
     return PlatformUnavailable(
         sentence("The review chat is gone, or Antiphon is not in it."),
         remedy=sentence("Add Antiphon to it again, or choose another chat with /setup."),
+    )
+
+
+def chat_full(seconds: float) -> PlatformBusy:
+    """Telegram takes no message in the review chat for so many seconds; who pressed or wrote something is told."""
+    return PlatformBusy(
+        sentence("Telegram takes no more messages in the review chat for {seconds} seconds.", seconds=ceil(seconds)),
+        remedy=sentence("Look at the card then, and try again."),
+        retry_after_seconds=seconds,
     )
 
 

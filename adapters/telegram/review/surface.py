@@ -1,7 +1,7 @@
 """Cards in a review chat: shown once for each case, and edited in place.
 
 Owns the place of a card, and never shows an older version than the one there, nor a word of a case in a chat that
-others than moderators can read. Mentions nobody. Decides nothing.
+others than moderators can read. Mentions nobody. Decides nothing. A card waits where a person waits for an answer.
 
 Telegram knows no keys and lets no bot read what stands in a chat. So two calls for one case without ``shown`` are one
 card as long as this process remembers the first; a process that ends between showing a card and storing its place, and
@@ -22,6 +22,7 @@ from telegram.error import BadRequest
 from adapters.common.cards.shown import ShownCards
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, description_of, is_message_gone, is_unchanged
+from adapters.telegram.connection.limiter import PATIENT
 from adapters.telegram.connection.refs import NAME, numbers_of
 from adapters.telegram.review.layout import card_message
 from adapters.telegram.review.places import ReviewPlaces, place_of
@@ -154,6 +155,7 @@ class TelegramReviewSurface:
                 message_thread_id=place.topic,
                 link_preview_options=NO_PREVIEW,
                 reply_markup=written.keyboard,
+                rate_limit_args=PATIENT,
             )
         except FAULTS as err:
             raise of_card(err) from err
@@ -178,6 +180,7 @@ class TelegramReviewSurface:
                     parse_mode=ParseMode.HTML,
                     link_preview_options=NO_PREVIEW,
                     reply_markup=written.keyboard,
+                    rate_limit_args=PATIENT,
                 )
             except FAULTS as err:
                 if is_message_gone(err) or "message can't be edited" in description_of(err):

@@ -11,12 +11,14 @@ from typing import Any
 from telegram import Update
 
 from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
+from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.review import TelegramReviewSurface, install
 from core.models import PostRef
 from core.moderation.cards import Card
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Role
+from tests.fakes.machine.clock import Seconds
 from tests.fakes.ports.cards import REVIEWED
 from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
@@ -28,10 +30,16 @@ ROLES = {"moderator": Role.MODERATOR, "second": Role.MODERATOR, "stranger": None
 
 
 class ReviewClient(TelegramClient):
-    """A client with the review part alone, whose updates a test fetches."""
+    """A client with the review part alone, whose updates a test fetches.
+
+    Attributes:
+        ticks: the limiter's clock, which its own waits move.
+    """
 
     def __init__(self, server: TelegramServer, casework: Casework, governance: FakeGovernance) -> None:
-        super().__init__(TelegramOptions(server.token, server.url, 0), casework, governance)
+        self.ticks = Seconds()
+        limiter = TelegramLimiter(seconds_now=self.ticks, sleep=self.ticks.sleep)
+        super().__init__(TelegramOptions(server.token, server.url, 0), casework, governance, limiter)
         self.surface = TelegramReviewSurface(self)
         install(self, self.surface)
         self.offset = 0

@@ -46,7 +46,8 @@ class DeskRoom:
         return (await self.front.card(self.case_id, self._person(name))).state
 
     async def refresh(self) -> None:
-        """Bring the card up to date, as the board does after every change."""
+        """Bring the card up to date a minute later, as the board does after every change."""
+        self.room.client.ticks.now += 60
         card = await self.front.card(self.case_id, self._person("moderator"))
         (place,) = self.room.client.surface._sent.values()
         await self.room.client.surface.show(card, str(self.room.chat), place)

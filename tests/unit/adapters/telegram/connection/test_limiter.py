@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 from telegram.error import RetryAfter
 
-from adapters.telegram.connection.limiter import IN_A_GROUP_PER_MINUTE, IN_ALL_PER_SECOND, TelegramLimiter
+from adapters.telegram.connection.limiter import (
+    IN_A_GROUP_PER_MINUTE,
+    IN_ALL_PER_SECOND,
+    KEPT_FOR_PEOPLE,
+    PATIENT,
+    TelegramLimiter,
+)
 from tests.fakes.machine.clock import Seconds
 
 GROUP, OTHER, PERSON = -1001, -1002, 42
@@ -27,14 +33,15 @@ class _Line:
             longest_wait_seconds=longest_wait_seconds, seconds_now=self.clock, sleep=self.clock.sleep
         )
 
-    def ask(self, chat: int, endpoint: str = "sendMessage") -> Awaitable[Any]:
+    def ask(self, chat: int, endpoint: str = "sendMessage", *, is_patient: bool = False) -> Awaitable[Any]:
         async def telegram() -> bool:
             self.made.append((self.clock.now, endpoint, chat))
             if chat in self.pauses:
                 raise self.pauses.pop(chat)
             return True
 
-        return self.limiter.process_request(telegram, (), {}, endpoint, {"chat_id": chat}, None)
+        how = PATIENT if is_patient else None
+        return self.limiter.process_request(telegram, (), {}, endpoint, {"chat_id": chat}, how)
 
 
 async def test_a_group_gets_so_many_messages_a_minute() -> None:
@@ -51,6 +58,35 @@ async def test_a_group_gets_so_many_messages_a_minute() -> None:
     line.clock.now += 60
     await line.ask(GROUP)
     assert line.clock.slept == []
+
+
+async def test_what_can_be_shown_later_leaves_room_for_what_a_person_waits_for() -> None:
+    """Cards fill the minute but for some places; answers have these places, and then cards wait for them."""
+    line = _Line()
+    for _ in range(IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE):
+        await line.ask(GROUP, "editMessageText", is_patient=True)
+    for endpoint in ("sendMessage", "editMessageText"):
+        with pytest.raises(RetryAfter):
+            await line.ask(GROUP, endpoint, is_patient=True)
+    for _ in range(KEPT_FOR_PEOPLE):
+        await line.ask(GROUP)
+    with pytest.raises(RetryAfter):
+        await line.ask(GROUP)
+    await line.ask(OTHER, is_patient=True)
+    assert len(line.made) == IN_A_GROUP_PER_MINUTE + 1
+    assert line.clock.slept == []
+
+
+async def test_cards_wait_where_people_use_the_minute() -> None:
+    """Whoever used the places, cards take none of those that are kept."""
+    line = _Line()
+    for _ in range(IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE):
+        await line.ask(GROUP)
+    with pytest.raises(RetryAfter):
+        await line.ask(GROUP, is_patient=True)
+    line.clock.now += 58
+    await line.ask(GROUP, is_patient=True)
+    assert line.clock.slept == [pytest.approx(2)]
 
 
 async def test_persons_have_no_limit_of_a_group() -> None:
