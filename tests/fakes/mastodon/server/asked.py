@@ -1,0 +1,65 @@
+"""One request to the fake instance, read.
+
+Owns the reading of what Rails reads: JSON, forms and addresses, with lists as ``name[]``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from aiohttp import web
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request on the wire.
+
+    Attributes:
+        method: such as ``POST``.
+        path: without the query.
+        query: what stood in the address; lists under their name.
+        form: what came in the body; lists under their name, hashes as ``name[key]``.
+        headers: of the request.
+        at: when it came, by the server's time.
+    """
+
+    method: str
+    path: str
+    query: Mapping[str, Any]
+    form: Mapping[str, Any]
+    headers: Mapping[str, str]
+    at: datetime
+
+    @property
+    def token(self) -> str | None:
+        """The access token, wherever it stands."""
+        kind, _, token = self.headers.get("Authorization", "").partition(" ")
+        return token if kind.lower() == "bearer" and token else self.query.get("access_token")
+
+    @property
+    def segments(self) -> list[str]:
+        """The parts of the path."""
+        return self.path.strip("/").split("/")
+
+
+async def read(request: web.Request, at: datetime) -> Asked:
+    """A request as Rails reads it."""
+    if request.content_type == "application/json":
+        form: dict[str, Any] = json.loads(await request.read() or b"{}")
+    else:
+        form = _listed((await request.post()).items())
+    return Asked(request.method, request.path, _listed(request.query.items()), form, request.headers.copy(), at)
+
+
+def _listed(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in items:
+        if name.endswith("[]"):
+            found.setdefault(name.removesuffix("[]"), []).append(value)
+        else:
+            found[name] = value
+    return found
