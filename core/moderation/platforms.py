@@ -231,7 +231,7 @@ class UpdateInbox(Protocol):
         ...
 
     async def cursor(self, within: timedelta | None = None) -> str | None:
-        """What ``keep`` was last given to ask for next; ``None`` where that never was, or longer ago than ``within``."""
+        """What ``keep`` was last given to ask for next; ``None`` where it never was, or more than ``within`` ago."""
         ...
 
     async def waiting(self) -> Sequence[WaitingUpdate]:

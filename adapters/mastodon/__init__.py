@@ -1,0 +1,1 @@
+"""Mastodon and what speaks its client API: one bot account on its home instance."""

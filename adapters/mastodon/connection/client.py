@@ -1,0 +1,185 @@
+"""One bot account on its home instance: how it is asked, in threads, since the library waits for each answer.
+
+Owns the threads, one session of the library in each, and the time limits. Knows no commands and no cards. Must never
+log a token, nor what anybody wrote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+import requests
+from mastodon import Mastodon
+from mastodon.errors import MastodonNetworkError, MastodonRatelimitError
+from mastodon.return_types import Account
+
+from adapters.common.desk import DeskAccess
+from adapters.mastodon.connection.error_meanings import FAULTS, Halted, NotReached, of_connection
+from adapters.mastodon.connection.instance import Instance, read_instance
+from adapters.mastodon.connection.refs import NAME
+from core.errors import BadSettings
+from core.moderation.desk_ports import Casework, Governance
+
+_T = TypeVar("_T")
+_CALL_SECONDS: Final = 10.0
+_THREADS: Final = 8
+_LIBRARY_LOGGERS: Final = ("mastodon", "urllib3", "requests")
+USER_AGENT: Final = "Antiphon"
+
+
+@dataclass(frozen=True, slots=True)
+class MastodonOptions:
+    """What the operator decides.
+
+    Attributes:
+        url: the home instance, such as ``https://social.example``, without a slash at its end.
+        token: the bot account's access token.
+        moderator_token: a token of a moderator of the instance that may read, and maybe resolve, reports; "" for none.
+    """
+
+    url: str
+    token: str
+    moderator_token: str = ""
+
+
+class MastodonClient:
+    """One bot account.
+
+    Args:
+        options: what the operator decides.
+        casework: what people can do with cases.
+        governance: what people can do with communities.
+
+    Raises:
+        BadSettings: there is no token, or no address of an instance.
+    """
+
+    def __init__(
+        self, options: MastodonOptions, casework: Casework | None = None, governance: Governance | None = None
+    ) -> None:
+        if not (options.token.strip() and urlsplit(options.url).hostname):
+            raise BadSettings(
+                "There is no token for Mastodon, or no address of the instance.",
+                remedy="Run: antiphon mastodon login. It says what to set.",
+            )
+        self.options = options
+        self.desk = DeskAccess(NAME, casework, governance)
+        self._sessions = threading.local()
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="mastodon")
+        self._account: Account | None = None
+        self._instance: Instance | None = None
+        _keep_words_out_of_logs()
+
+    async def open(self) -> None:
+        """Log in, and learn what the instance is.
+
+        Raises:
+            BadSettings: the instance does not accept the token.
+            PlatformUnavailable: it cannot be reached.
+        """
+        try:
+            self._account = await self.call(lambda api: api.account_verify_credentials())
+            self._instance = await self.call(read_instance)
+        except FAULTS as err:
+            await self.close()
+            raise of_connection(err) from err
+
+    async def close(self) -> None:
+        """Let the threads end. Closing twice does no harm."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def account(self) -> Account:
+        """Our account, as the instance showed it when we logged in; only after ``open``."""
+        if self._account is None:
+            raise _not_open()
+        return self._account
+
+    @property
+    def own_id(self) -> str:
+        """Our account's id at the home instance."""
+        return str(self.account.id)
+
+    @property
+    def instance(self) -> Instance:
+        """What the home instance said of itself; only after ``open``."""
+        if self._instance is None:
+            raise _not_open()
+        return self._instance
+
+    @property
+    def home(self) -> str:
+        """The domain of the home instance: the community of all that we see."""
+        return self.instance.domain
+
+    async def call(self, ask: Callable[[Mastodon], _T], *, as_moderator: bool = False) -> _T:
+        """Make one call of the library in a thread; no other thread uses its session meanwhile.
+
+        Args:
+            as_moderator: with the moderator's token instead of the bot's.
+
+        Raises:
+            MastodonError: the instance refused; see ``error_meanings``. The library repeats nothing.
+            NotReached: no request went out.
+            Halted: the instance asks to wait.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, self._asked, ask, as_moderator)
+
+    def _asked(self, ask: Callable[[Mastodon], _T], as_moderator: bool) -> _T:
+        api = self._session(as_moderator)
+        try:
+            return ask(api)
+        except MastodonRatelimitError as err:
+            until = api.ratelimit_reset
+            raise Halted(max(0.0, until - time.time()) if until else 0.0) from err
+        except MastodonNetworkError as err:
+            if isinstance(err.__context__, requests.ConnectTimeout) or _is_unconnected(err.__context__):
+                raise NotReached from err
+            raise
+
+    def _session(self, as_moderator: bool) -> Mastodon:
+        name = "moderator" if as_moderator else "bot"
+        kept: Mastodon | None = getattr(self._sessions, name, None)
+        if kept is None:
+            token = self.options.moderator_token if as_moderator else self.options.token
+            kept = session_for(self.options.url, token)
+            setattr(self._sessions, name, kept)
+        return kept
+
+
+def session_for(url: str, token: str | None) -> Mastodon:
+    """A session of the library that neither waits for a rate limit nor repeats anything."""
+    return Mastodon(
+        access_token=token,
+        api_base_url=url,
+        ratelimit_method="throw",
+        version_check_mode="none",
+        request_timeout=_CALL_SECONDS,
+        user_agent=USER_AGENT,
+    )
+
+
+def _not_open() -> BadSettings:
+    return BadSettings("The client of Mastodon is not logged in.", remedy="Open it first.")
+
+
+def _is_unconnected(cause: BaseException | None) -> bool:
+    """Whether a request failed before a byte of it left: no address, or nobody took the connection."""
+    reason = cause.args[0] if isinstance(cause, requests.ConnectionError) and cause.args else None
+    named = type(getattr(reason, "reason", None)).__name__
+    return named in ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError")
+
+
+def _keep_words_out_of_logs() -> None:
+    for name in _LIBRARY_LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))

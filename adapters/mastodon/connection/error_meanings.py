@@ -1,0 +1,118 @@
+"""What an instance's answers mean for a send: certainly not, not now, or nobody knows.
+
+Owns the translation of every error of the library into ``core.errors``, with a remedy that a moderator or the operator
+can follow. Pure. Must never call certain what is not: what it does not know may have arrived.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mastodon.errors import (
+    MastodonAPIError,
+    MastodonError,
+    MastodonNotFoundError,
+    MastodonServerError,
+    MastodonUnauthorizedError,
+)
+
+from core.errors import AmbiguousSend, AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable
+from core.i18n.sentences import Sentence, sentence
+
+_LOG_IN: Final = "Run antiphon mastodon login, and set the new token."
+_REACHED_LATER: Final = sentence("It is tried again later by itself.")
+
+
+class NotReached(Exception):
+    """No request went out: there is no such host, or nobody took the connection."""
+
+
+class Halted(Exception):
+    """The instance asks to wait: a rate limit. ``seconds``: how long, 0 where it does not say."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+FAULTS: Final = (MastodonError, NotReached, Halted, OSError, TimeoutError)
+"""What ``MastodonClient.call`` may raise when the instance, or the way to it, is at fault."""
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status with which an instance refused; ``None`` where it gave no answer."""
+    if isinstance(error, Halted):
+        return 429
+    if isinstance(error, MastodonAPIError) and len(error.args) > 1 and isinstance(error.args[1], int):
+        return error.args[1]
+    return None
+
+
+def is_gone(error: BaseException | None) -> bool:
+    """Whether an error says that a status is not there, or is not shown to us."""
+    return isinstance(error, MastodonNotFoundError)
+
+
+def of_connection(error: BaseException) -> AntiphonError:
+    """Why we cannot be connected."""
+    if isinstance(error, AntiphonError):
+        return error
+    if isinstance(error, MastodonUnauthorizedError):
+        return BadSettings("The instance does not accept the token of Mastodon.", remedy=_LOG_IN)
+    if status_of(error) == 403:
+        return BadSettings("The token of Mastodon lacks a scope, or the account is suspended.", remedy=_LOG_IN)
+    return PlatformUnavailable(sentence("The instance of Mastodon could not be reached."), remedy=_REACHED_LATER)
+
+
+def of_send(error: BaseException) -> AntiphonError:
+    """What an error of a send, or of a removal, means."""
+    if isinstance(error, AntiphonError):
+        return error
+    if isinstance(error, NotReached):
+        return _busy(sentence("The instance of Mastodon could not be reached."), 0.0)
+    if isinstance(error, Halted):
+        return _busy(sentence("The instance of Mastodon asks to wait."), error.seconds)
+    status = status_of(error)
+    if status is None or isinstance(error, MastodonServerError) or status >= 500:
+        return AmbiguousSend(
+            sentence("The instance of Mastodon gave no clear answer ({kind}).", kind=type(error).__name__),
+            remedy=sentence("It is looked up there by itself."),
+        )
+    return _refused(status, error)
+
+
+def of_question(error: BaseException) -> PlatformUnavailable:
+    """What an error of a question means, which changes nothing and may be asked again."""
+    if isinstance(error, PlatformUnavailable):
+        return error
+    if isinstance(error, Halted):
+        return _busy(sentence("The instance of Mastodon asks to wait."), error.seconds)
+    status = status_of(error)
+    if status is None or status >= 500:
+        return PlatformUnavailable(sentence("The instance of Mastodon could not be reached."), remedy=_REACHED_LATER)
+    return _refused(status, error)
+
+
+def _refused(status: int, error: BaseException) -> PlatformUnavailable:
+    if status == 401:
+        return PlatformUnavailable(
+            sentence("The instance does not accept Antiphon's token any more."),
+            remedy=sentence("Tell the person who runs Antiphon."),
+        )
+    if status == 403:
+        return PlatformUnavailable(
+            sentence("Antiphon's account may not do this on its instance."),
+            remedy=sentence("Tell the person who runs Antiphon; antiphon mastodon check says what is missing."),
+        )
+    if is_gone(error):
+        return PlatformUnavailable(
+            sentence("The post is gone, or its author lets Antiphon not see it."), remedy=sentence("Close the case.")
+        )
+    return PlatformUnavailable(
+        sentence("The instance of Mastodon refused it (status {status}).", status=status),
+        remedy=sentence("Look at it there, or close the case."),
+    )
+
+
+def _busy(said: Sentence, seconds: float) -> PlatformBusy:
+    return PlatformBusy(said, remedy=_REACHED_LATER, retry_after_seconds=seconds)
