@@ -24,6 +24,7 @@ from mastodon.return_types import Account
 from adapters.common.desk import DeskAccess
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, NotReached, of_connection
 from adapters.mastodon.connection.instance import Instance, read_instance
+from adapters.mastodon.connection.listening import Heard, Listener, Listeners
 from adapters.mastodon.connection.refs import NAME
 from core.errors import BadSettings
 from core.moderation.desk_ports import Casework, Governance
@@ -72,6 +73,7 @@ class MastodonClient:
             )
         self.options = options
         self.desk = DeskAccess(NAME, casework, governance)
+        self._listeners = Listeners()
         self._sessions = threading.local()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="mastodon")
         self._account: Account | None = None
@@ -119,6 +121,18 @@ class MastodonClient:
     def home(self) -> str:
         """The domain of the home instance: the community of all that we see."""
         return self.instance.domain
+
+    def listen(self, kind: str, listener: Listener) -> None:
+        """Hear the notifications of a kind, such as ``mention``, after those that listen already."""
+        self._listeners.add(kind, listener)
+
+    def heard_kinds(self) -> frozenset[str]:
+        """The kinds of notification that somebody listens to."""
+        return self._listeners.kinds()
+
+    async def hear(self, heard: Heard) -> bool:
+        """Hand a notification to its listeners in their order, until one deals with it; whether one did."""
+        return await self._listeners.hear(heard)
 
     async def call(self, ask: Callable[[Mastodon], _T], *, as_moderator: bool = False) -> _T:
         """Make one call of the library in a thread; no other thread uses its session meanwhile.

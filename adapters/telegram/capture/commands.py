@@ -12,23 +12,22 @@ from typing import Final
 import telegram
 from telegram import MessageEntity
 
+from adapters.common.capture.wishes import COMMAND, COMMAND_NAMES, wish_in
 from adapters.common.words.languages import language_for
 from adapters.telegram.capture.conversations import answered_by
 from adapters.telegram.capture.flaggers import Asked, Flaggers, person_of
 from adapters.telegram.capture.posts import is_group
-from adapters.telegram.capture.wishes import wish_in
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.speech.private_answers import Answers, TelegramAnswer, is_ephemeral, whispered
 from core.errors import BadInput
-from core.i18n.catalogs import LANGUAGES, gettext
+from core.i18n.catalogs import gettext
 from core.moderation.roles import Person
 
-COMMAND: Final = "counter"
-_NAMES: Final = "|".join(sorted({gettext("counter", language) for language in LANGUAGES}))
-"""Also what the command is called in the languages that people are spoken to in, as sentences name it."""
-_FORM: Final = re.compile(rf"/(?:{_NAMES})(?:@(?P<bot>\w+))?(?:\s+(?P<words>.*))?", re.IGNORECASE | re.DOTALL)
+_FORM: Final = re.compile(
+    rf"/(?:{'|'.join(sorted(COMMAND_NAMES))})(?:@(?P<bot>\w+))?(?:\s+(?P<words>.*))?", re.IGNORECASE | re.DOTALL
+)
 
 
 def command_words(message: telegram.Message, own_name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The words behind ``/counter``: which kind of reply, in which language, how it should sound.
+"""The word that asks for drafts, and the words behind it: which kind of reply, in which language, how it should sound.
 
 Owns the words that are understood, in the languages that people are spoken to in. Pure.
 """
@@ -9,8 +9,13 @@ import unicodedata
 from typing import Final
 
 from adapters.common.words.languages import OWN_NAMES
+from core.i18n.catalogs import LANGUAGES, gettext
 from core.models import Intent, Wish
 
+COMMAND: Final = "counter"
+"""The word that asks for drafts."""
+COMMAND_NAMES: Final = frozenset(gettext("counter", language) for language in LANGUAGES)
+"""What it is called in the languages that people are spoken to in, as sentences name it."""
 _STEMS: Final[dict[Intent, tuple[str, ...]]] = {
     Intent.INFORMATIVE: ("inform", "fact", "dato", "dati", "datu"),
     Intent.EMPATHETIC: ("empath", "empat", "enpat"),
