@@ -32,6 +32,9 @@ class Feed(StrEnum):
     DISABLED = "disabled"
 
 
+_FEEDS: Final = frozenset(feed.value for feed in Feed)
+
+
 @dataclass(frozen=True, slots=True)
 class Instance:
     """What an instance says of itself.
@@ -98,7 +101,7 @@ def instance_of(said: Mapping[str, Any]) -> Instance:
 def _feeds(access: Mapping[str, Any]) -> Iterator[tuple[str, Feed]]:
     for name, whose in access.items():
         for which, who in whose.items() if isinstance(whose, Mapping) else ():
-            if who in Feed:
+            if who in _FEEDS:
                 yield f"{name}.{which}", Feed(who)
 
 

@@ -1,0 +1,1 @@
+"""Logging in at an instance, and looking whether an account there may do what Antiphon needs."""

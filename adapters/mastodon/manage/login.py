@@ -1,0 +1,183 @@
+"""Getting an access token: a person opens an address of their instance, allows what is asked, and copies a code.
+
+Owns the scopes and the three steps of OAuth, with PKCE where the instance offers it. Stores nothing. A token and a code
+must never be logged.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+import aiohttp
+
+from adapters.mastodon.connection.client import USER_AGENT
+from core.errors import BadInput, PlatformUnavailable
+
+SCOPES: Final = (
+    "read:accounts",
+    "read:blocks",
+    "read:notifications",
+    "read:search",
+    "read:statuses",
+    "write:statuses",
+)
+"""What the bot account needs: to read what it may see and mentions of it, and to post and delete its own."""
+MODERATOR_SCOPES: Final = ("admin:read:reports", "admin:write:reports")
+"""What a moderator's token needs for reports, and nothing more."""
+_NO_REDIRECT: Final = "urn:ietf:wg:oauth:2.0:oob"
+"""The code is shown to the person, who copies it (docs.joinmastodon.org/methods/oauth)."""
+_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class LogIn:
+    """A log-in that has begun.
+
+    Attributes:
+        address: what the person opens.
+        uses_pkce: whether the instance binds the code to us (RFC 7636).
+    """
+
+    address: str
+    uses_pkce: bool
+    _token_address: str
+    _form: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What the instance gave: the token, and the scopes that it holds."""
+
+    token: str
+    scopes: tuple[str, ...]
+
+
+def instance_address(typed: str) -> str:
+    """The address of an instance, whatever way it was typed: ``social.example`` or with ``https://``.
+
+    Raises:
+        BadInput: it is no address, or not one of https; plain http is only for this machine.
+    """
+    parts = urlsplit(typed.strip() if "://" in typed else f"https://{typed.strip()}")
+    is_local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
+    if not parts.hostname or (parts.scheme != "https" and not is_local) or "@" in parts.netloc:
+        raise BadInput("This is not the address of an instance.", remedy="Write it as https://social.example.")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+async def begin(url: str, *, is_moderator: bool = False) -> LogIn:
+    """Register Antiphon at an instance, and make the address that the person opens.
+
+    Raises:
+        PlatformUnavailable: the instance does not answer as one.
+    """
+    scopes = " ".join(MODERATOR_SCOPES if is_moderator else SCOPES)
+    async with _session() as http:
+        offered = await _offered(http, url)
+        app = await _said(
+            http,
+            f"{url}/api/v1/apps",
+            {"client_name": "Antiphon", "redirect_uris": _NO_REDIRECT, "scopes": scopes},
+        )
+    form = {
+        "client_id": str(app["client_id"]),
+        "client_secret": str(app["client_secret"]),
+        "redirect_uri": _NO_REDIRECT,
+        "scope": scopes,
+        "grant_type": "authorization_code",
+    }
+    asked = {name: form[name] for name in ("client_id", "redirect_uri", "scope")} | {"response_type": "code"}
+    uses_pkce = "S256" in offered.get("code_challenge_methods_supported", ())
+    if uses_pkce:
+        form["code_verifier"] = secrets.token_urlsafe(64)
+        asked |= {"code_challenge": challenge_of(form["code_verifier"]), "code_challenge_method": "S256"}
+    address = offered.get("authorization_endpoint") or f"{url}/oauth/authorize"
+    token_address = offered.get("token_endpoint") or f"{url}/oauth/token"
+    return LogIn(f"{_of(url, address)}?{urlencode(asked)}", uses_pkce, _of(url, token_address), form)
+
+
+async def finish(begun: LogIn, code: str) -> Granted:
+    """Give the code back for a token.
+
+    Raises:
+        BadInput: there is no code, or the instance does not accept it, or it granted less than was asked for.
+        PlatformUnavailable: the instance does not answer.
+    """
+    if not code.strip():
+        raise BadInput("There is no code.", remedy="Copy the code that the instance shows after you allowed it.")
+    async with _session() as http:
+        said = await _said(http, begun._token_address, begun._form | {"code": code.strip()}, is_code=True)
+    granted = tuple(str(said.get("scope", "")).split())
+    missing = [scope for scope in begun._form["scope"].split() if not _covers(granted, scope)]
+    if missing:
+        raise BadInput(
+            f"The instance did not grant {', '.join(missing)}.", remedy="Log in again, and allow all that is asked."
+        )
+    return Granted(str(said["access_token"]), granted)
+
+
+def challenge_of(verifier: str) -> str:
+    """The ``code_challenge`` of a verifier (RFC 7636, section 4.2, S256)."""
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+
+
+def _covers(granted: tuple[str, ...], scope: str) -> bool:
+    """Whether a scope, or a broader one that holds it, was granted."""
+    parts = scope.split(":")
+    return any(":".join(parts[:length]) in granted for length in range(1, len(parts) + 1))
+
+
+def _of(url: str, address: object) -> str:
+    """An address that the instance named, if it is its own."""
+    named = str(address)
+    if urlsplit(named).netloc != urlsplit(url).netloc:
+        raise PlatformUnavailable(
+            "The instance sends log-ins to another host.", remedy="Use the address by which the instance calls itself."
+        )
+    return named
+
+
+async def _offered(http: aiohttp.ClientSession, url: str) -> dict[str, Any]:
+    """What the instance offers; nothing where it does not say (before Mastodon 4.3, and other software)."""
+    try:
+        async with http.get(f"{url}/.well-known/oauth-authorization-server") as answer:
+            found = await answer.json(content_type=None) if answer.status == 200 else {}
+    except ValueError:
+        return {}
+    except (aiohttp.ClientError, TimeoutError) as err:
+        raise _unreached() from err
+    return found if isinstance(found, dict) else {}
+
+
+async def _said(
+    http: aiohttp.ClientSession, address: str, form: dict[str, str], *, is_code: bool = False
+) -> dict[str, Any]:
+    try:
+        async with http.post(address, data=form) as answer:
+            found = await answer.json(content_type=None)
+            status = answer.status
+    except (aiohttp.ClientError, TimeoutError, ValueError) as err:
+        raise _unreached() from err
+    if is_code and status in (400, 401):
+        raise BadInput("The instance does not accept this code.", remedy="Log in again; a code holds for minutes.")
+    if status != 200 or not isinstance(found, dict):
+        raise PlatformUnavailable(
+            f"The instance answered with status {status}.", remedy="Is it an instance of Mastodon? Look at the address."
+        )
+    return found
+
+
+def _unreached() -> PlatformUnavailable:
+    return PlatformUnavailable(
+        "The instance could not be reached, or does not answer as one.", remedy="Look at its address, and try again."
+    )
+
+
+def _session() -> aiohttp.ClientSession:
+    timeout = aiohttp.ClientTimeout(total=_SECONDS)
+    return aiohttp.ClientSession(timeout=timeout, headers={"User-Agent": USER_AGENT})

@@ -1,0 +1,82 @@
+"""What is kept of a moderation report and of a status: a list of what may stay, since the rest names people.
+
+Owns that list. A report as the instance gives it holds e-mail addresses, IP addresses and sign-up words of the reporter
+and of the reported account (docs.joinmastodon.org/entities/Admin_Account). What is not named here is never kept,
+logged or shown. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+JSON = dict[str, Any]
+MOST_STATUSES: Final = 40
+"""So many posts of one report are taken; an instance lets a reporter add fewer."""
+MAX_COMMENT: Final = 1000
+_STATUS: Final = (
+    "id",
+    "content",
+    "spoiler_text",
+    "visibility",
+    "language",
+    "created_at",
+    "edited_at",
+    "in_reply_to_id",
+)
+_ACCOUNT: Final = ("id", "acct", "bot")
+_MAIL: Final = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
+_IP: Final = re.compile(
+    r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}|[0-9A-Fa-f:]*::[0-9A-Fa-f:.]*)(?![\w:])"
+)
+
+
+def kept_report(said: Mapping[str, Any]) -> JSON:
+    """A report as it is kept: its number, kind, words without addresses, whom it names by their ids, and its posts.
+
+    Args:
+        said: an ``Admin::Report``, as the instance or its webhook gives it.
+
+    Raises:
+        KeyError: it has no number.
+    """
+    return {
+        "id": str(said["id"]),
+        "category": str(said.get("category") or "other"),
+        "comment": without_addresses(str(said.get("comment") or ""))[:MAX_COMMENT],
+        "is_resolved": bool(said.get("action_taken")),
+        "by": _person(said.get("account")),
+        "of": _person(said.get("target_account")),
+        "statuses": [kept_status(each) for each in list(said.get("statuses") or ())[:MOST_STATUSES]],
+    }
+
+
+def kept_status(said: Mapping[str, Any]) -> JSON:
+    """A status as it is kept: its words, who can read it, and its author by id and name.
+
+    Raises:
+        KeyError: it has no id or no author.
+    """
+    kept = {name: _plain(said.get(name)) for name in _STATUS}
+    account = said["account"]
+    return kept | {"id": str(said["id"]), "account": {name: _plain(account.get(name)) for name in _ACCOUNT}}
+
+
+def without_addresses(text: str) -> str:
+    """A text in which e-mail and IP addresses are left out."""
+    return _IP.sub("[address left out]", _MAIL.sub("[address left out]", text))
+
+
+def _person(said: object) -> JSON:
+    """An account as a report names it, by its id and whether it is of this instance; ``Admin::Account`` or none."""
+    if not isinstance(said, Mapping) or not said.get("id"):
+        return {"id": "", "is_local": False}
+    return {"id": str(said["id"]), "is_local": not said.get("domain")}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
