@@ -20,7 +20,8 @@ from adapters.telegram.capture.posts import is_group
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.speech.private_answers import Answers, TelegramAnswer, is_ephemeral, whispered
+from adapters.telegram.speech.private_answers import Answers, TelegramAnswer
+from adapters.telegram.speech.whispers import is_ephemeral, whispered
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
 from core.moderation.roles import Person

@@ -26,7 +26,8 @@ from adapters.telegram.manage.rendering import PanelMessage, buttons
 from adapters.telegram.manage.reports import REPORTS, Reports
 from adapters.telegram.speech.languages import reader_language
 from adapters.telegram.speech.markup import reader_of
-from adapters.telegram.speech.private_answers import TelegramAnswer, is_ephemeral, whispered
+from adapters.telegram.speech.private_answers import TelegramAnswer
+from adapters.telegram.speech.whispers import is_ephemeral, whispered
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.moderation.case_numbers import beginning_of_id

@@ -10,11 +10,9 @@ import asyncio
 import html
 import logging
 from collections import OrderedDict
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-import telegram
 from telegram import LinkPreviewOptions
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, Forbidden
@@ -23,9 +21,10 @@ from adapters.common.words.fitting import shortened
 from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, is_message_gone, is_unchanged
-from adapters.telegram.connection.refs import topic_of
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from adapters.telegram.speech.markup import reader_of
+from adapters.telegram.speech.streaming import StreamedText
+from adapters.telegram.speech.whispers import Whispered
 from core.i18n.catalogs import gettext
 
 _LOG = logging.getLogger(__name__)
@@ -38,38 +37,8 @@ _NO_PREVIEW: Final = LinkPreviewOptions(is_disabled=True)
 _MOST_REMEMBERED: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Whispered:
-    """An ephemeral command: its number among the ephemeral messages of a chat, which Telegram gives again later.
-
-    Such a message has the number 0 among the chat's messages, so nothing can be named by that.
-    """
-
-    chat: int
-    number: int
-    topic: int | None
-    written_at: datetime
-
-
-def whispered(message: telegram.Message, raw: dict[str, Any]) -> Whispered | None:
-    """What an ephemeral command is to be answered by; ``None`` for a message that others see.
-
-    Args:
-        raw: the message as Telegram sent it; the library does not know ephemeral messages.
-    """
-    number = raw.get("ephemeral_message_id")
-    if not isinstance(number, int) or number <= 0:
-        return None
-    return Whispered(message.chat.id, number, topic_of(message), message.date)
-
-
-def is_ephemeral(message: telegram.Message) -> bool:
-    """Whether a message has no number of its own, so that it cannot be named, answered or deleted like others."""
-    return message.message_id <= 0 or "ephemeral_message_id" in message.api_kwargs
-
-
 class TelegramAnswer:
-    """Implements ``adapters.common.capture.asking.PrivateAnswer``. What Telegram refuses is logged, and raises nothing.
+    """Implements ``adapters.common.capture.asking.StreamedAnswer``. What Telegram refuses is logged and raises nothing.
 
     Args:
         to: the person's id; ``None`` where Telegram hides who asked, so that nobody is answered.
@@ -102,6 +71,7 @@ class TelegramAnswer:
         self._command = command
         self._shown = shown
         self._whisper: int | None = None
+        self._stream: StreamedText | None = None
 
     @property
     def until(self) -> datetime:
@@ -126,7 +96,7 @@ class TelegramAnswer:
 
     async def give(self, text: str) -> None:
         """Say something, in the reader's markup; a second time it takes the place of the first."""
-        text = f"{self.preface}\n{text}" if self.preface else text
+        text = self._prefaced(text)
         if self._whisper is not None and await self._change_whisper(text):
             return
         if self._shown is not None and await self._change_shown(text):
@@ -136,8 +106,23 @@ class TelegramAnswer:
             await self._write(text)
 
     async def change(self, text: str) -> None:
-        """Say something else in its place."""
-        await self.give(text)
+        """Say something else in its place; where drafts were streamed below it, in a message that ends the stream."""
+        if self._stream is None or not self._stream.was_seen or not await self._write(self._prefaced(text)):
+            await self.give(text)
+
+    async def preview(self, text: str) -> bool:
+        """Stream a text that is still being made, where the answer stands in the private chat; ``change`` ends it.
+
+        Returns:
+            Whether a further one may be streamed.
+        """
+        if self._to is None or self._shown is None or self._whisper is not None:
+            return False
+        self._stream = self._stream or StreamedText(self._client, self._to, self._shown)
+        return await self._stream.show(text)
+
+    def _prefaced(self, text: str) -> str:
+        return f"{self.preface}\n{text}" if self.preface else text
 
     async def tell(self, text: str) -> None:
         """Say a sentence in plain words, such as what went wrong."""
@@ -224,18 +209,19 @@ class TelegramAnswer:
             preview = {"is_disabled": True}
             await self._client.call(method, **asked, parse_mode=ParseMode.HTML, link_preview_options=preview)
 
-    async def _write(self, text: str) -> None:
-        """Write into the person's private chat, if they ever opened one."""
+    async def _write(self, text: str) -> bool:
+        """Write into the person's private chat, if they ever opened one; whether that is known to be done."""
         if self._to is None:
-            return
+            return False
         try:
             sent = await self._client.bot.send_message(
                 self._to, text, parse_mode=ParseMode.HTML, link_preview_options=_NO_PREVIEW
             )
         except FAULTS as err:
             _LOG.info("Who asked could not be told in private: %s.", type(err).__name__)
-        else:
-            self._shown = sent.message_id
+            return False
+        self._shown = sent.message_id
+        return True
 
 
 class Answers:

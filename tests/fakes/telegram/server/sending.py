@@ -231,7 +231,9 @@ def send_message_draft(state: TelegramState, asked: JSON) -> bool:
         raise refused(400, "drafts can be sent to private chats only")
     if asked["draft_id"] == 0:
         raise refused(400, "draft_id must be non-zero")
-    state.drafts.append(asked)
+    if not state.offers_drafts:
+        raise refused(404)
+    state.drafts.append(asked | parsed(asked["text"], asked.get("parse_mode"), asked.get("entities")))
     return True
 
 
