@@ -4,9 +4,9 @@
     ANTIPHON_TORTURE_STEPS     steps of each (default 60)
     ANTIPHON_TORTURE_PAIRS     pairs of crashes (default 300), after every single one
     ANTIPHON_TORTURE_CYCLES    kills on each database (default 200)
-    ANTIPHON_TORTURE_SENDS     ambiguous sends to Discord through the outbox, on each database (default 500)
+    ANTIPHON_TORTURE_SENDS     ambiguous sends to Discord, and as many to Telegram, on each database (default 500)
     ANTIPHON_TORTURE_SCALE     how much longer than in make test its tests of bad lines run (default 10)
-    ANTIPHON_TORTURE_DRAFTS    generated drafts whose request to Discord is looked at (default 10,000)
+    ANTIPHON_TORTURE_DRAFTS    generated drafts whose request to each platform is looked at (default 10,000)
     ANTIPHON_TORTURE_SEED      the seed (default: another one each time, printed)
     ANTIPHON_TORTURE_JSON      a file for the figures
 

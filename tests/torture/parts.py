@@ -6,13 +6,14 @@ Owns what every part measures; each runs in a process of its own.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,10 @@ from bot.store.engine.database import Database
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.postgres import new_database
+from tests.fakes.ports.governance import FakeGovernance
+from tests.fakes.telegram import sends as telegram_sends
+from tests.fakes.telegram.server.server import TelegramServer
+from tests.fakes.telegram.wire import telegram_wire
 from tests.torture.ends import crashes, discord_sends, kills, telegram_intake
 from tests.torture.ends.child import Place
 from tests.torture.histories.machine import run_histories
@@ -34,6 +39,7 @@ _LONG_TESTS: Final = [
     for name in (
         "adapters/discord/posting/test_drafts.py",
         "adapters/discord/posting/test_outbox.py",
+        "adapters/telegram/posting/test_drafts.py",
         "bot/sending/test_faults.py",
     )
 ]
@@ -160,20 +166,44 @@ async def _killed_intake(server: URL | None, seed: int) -> Figures:
     }
 
 
-def ambiguous_sends(server: URL | None, seed: int) -> Figures:
+def sends_to_discord(server: URL | None, seed: int) -> Figures:
     """Replies to Discord over a bad line, through the outbox."""
-    return asyncio.run(_ambiguous_sends(server, seed))
+    return asyncio.run(_sends_to_discord(server, seed))
 
 
-async def _ambiguous_sends(server: URL | None, seed: int) -> Figures:
+async def _sends_to_discord(server: URL | None, seed: int) -> Figures:
+    async with _database_of_sends(server) as (database, clock):
+        return discord_sends.as_row(await discord_sends.run(database, clock, number("SENDS", 500), seed))
+
+
+def sends_to_telegram(server: URL | None, _: int) -> Figures:
+    """Replies to Telegram over a bad line, through the outbox; each kind of fault in turn, by no chance."""
+    return asyncio.run(_sends_to_telegram(server))
+
+
+async def _sends_to_telegram(server: URL | None) -> Figures:
+    sends, telegram = telegram_sends.sends_with(number("SENDS", 500)), TelegramServer()
+    logging.getLogger("telegram").setLevel(logging.CRITICAL)  # the library prints each answer that it cannot read
+    async with (
+        _database_of_sends(server) as (database, clock),
+        telegram.running(),
+        telegram_wire(telegram, FakeGovernance()) as wire,
+    ):
+        found = await telegram_sends.send_over_a_bad_line(database, clock, wire, sends)
+    figures = telegram_sends.as_row(found)
+    return figures | {"broken": "\n".join(filter(None, [figures["broken"], *telegram.errors]))}
+
+
+@asynccontextmanager
+async def _database_of_sends(server: URL | None) -> AsyncIterator[tuple[Database, FakeClock]]:
+    """A new database, and the clock that it goes by."""
     async with AsyncExitStack() as kept:
         folder = kept.enter_context(tempfile.TemporaryDirectory())
         place = Path(folder) / "sends" if server is None else await kept.enter_async_context(new_database(server))
         clock = FakeClock()
         database = await Database.open(place, secret=SECRET, clock=clock)
         kept.push_async_callback(database.close)
-        found = await discord_sends.run(database, clock, number("SENDS", 500), seed)
-        return discord_sends.as_row(found)
+        yield database, clock
 
 
 def long_tests(_: URL | None, seed: int) -> Figures:
@@ -194,7 +224,8 @@ PARTS: Final[Sequence[tuple[str, Callable[[URL | None, int], Figures]]]] = (
     ("histories", histories),
     ("crash points", crash_points),
     ("kills", killed),
-    ("Discord", ambiguous_sends),
+    ("Discord", sends_to_discord),
+    ("Telegram", sends_to_telegram),
     ("Telegram's updates", killed_intake),
 )
 

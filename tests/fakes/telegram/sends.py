@@ -1,7 +1,8 @@
 """Sends to Telegram over a bad line: the real outbox on a real database, and a count of what stands in the end.
 
 Owns what happens to each request. The first send of every reply ends by each kind of fault in turn; every sender is a
-process that was just started.
+process that was just started. ``make torture`` runs it long,
+``tests/integration/adapters/telegram/posting/test_outbox.py`` short.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from tests.fakes.telegram.wire import TelegramWire
 KINDS: Final = ("lose reply", "drop", "5xx", "5xx after", "timeout", "not JSON", "429", "no connection", "none")
 """What becomes of the first send of a reply; of the last three it is certain."""
 CERTAIN: Final = frozenset({"429", "no connection", "none"})
-BATCH: Final = 8
+_IN_TURN: Final = tuple(kind for kind in KINDS if kind != "no connection")
+BATCH: Final = len(_IN_TURN)
 _WORDS: Final = "They do not belong here."
 
 
@@ -39,6 +41,7 @@ class TelegramFigures:
 
     Attributes:
         requests: requests to post on the wire.
+        ambiguous: those whose sender could not know whether the reply is there.
         repeated: requests to post a reply whose earlier one may have arrived.
         duplicates: replies that stand beside the first one.
         lost: cases that came to no end, count as posted and are not, or stand in other words.
@@ -46,6 +49,7 @@ class TelegramFigures:
 
     sends: int = 0
     requests: int = 0
+    ambiguous: int = 0
     repeated: int = 0
     posted: int = 0
     asked: int = 0
@@ -79,11 +83,31 @@ class _Line:
 async def send_over_a_bad_line(database: Database, clock: FakeClock, wire: TelegramWire, sends: int) -> TelegramFigures:
     """Approve this many replies, send them all, and count what is there once nothing waits."""
     figures = TelegramFigures()
-    kinds = [kind for kind in KINDS if kind != "no connection"]
     for start in range(0, sends, BATCH):
-        turn = [kinds[number % len(kinds)] for number in range(start, min(start + BATCH, sends))]
+        turn = list(_IN_TURN[: sends - start])
         await _batch(database, clock, wire, turn, figures, is_refused=(start // BATCH) % 3 == 2)
     return figures
+
+
+def sends_with(ambiguous: int) -> int:
+    """How many sends hold so many whose sender cannot know whether the reply is there."""
+    return -(-ambiguous // len(set(_IN_TURN) - CERTAIN)) * BATCH
+
+
+def as_row(figures: TelegramFigures) -> dict[str, Any]:
+    """The figures as ``make torture`` prints them; ``broken`` is empty where every promise held."""
+    counts = {"duplicates": figures.duplicates, "lost": figures.lost, "repeated": figures.repeated}
+    wrongly = {"wrongly asked about": figures.asked - figures.ambiguous}
+    return {
+        "runs": figures.sends,
+        "sends": figures.requests,
+        "ambiguous": figures.ambiguous,
+        "posts": figures.posted,
+        "asked": figures.asked,
+        **counts,
+        "kinds": dict(figures.kinds),
+        "broken": ", ".join(f"{count} {what}" for what, count in (counts | wrongly).items() if count),
+    }
 
 
 async def _batch(
@@ -112,6 +136,7 @@ async def _batch(
         await _count(database, wire, case, figures)
     figures.requests += line.requests
     figures.repeated += line.repeated
+    figures.ambiguous += sum(count for kind, count in line.struck.items() if kind not in CERTAIN)
     figures.kinds += line.struck
 
 

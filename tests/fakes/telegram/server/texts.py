@@ -22,9 +22,9 @@ _KINDS: Final = {
     "tg-time": "date_time",
 }  # fmt: skip
 _NAMED: Final = ("lt", "gt", "amp", "quot")
-_FOUND: Final = (
+_FOUND: Final = (  # names as ``match_mentions`` of TDLib (td/telegram/MessageEntity.cpp) finds them
     ("bot_command", re.compile(r"(?<![\w/])/[A-Za-z0-9_]{1,32}(?:@\w{3,32})?")),
-    ("mention", re.compile(r"(?<![\w/])@\w{4,32}")),
+    ("mention", re.compile(r"(?<!\w)@[A-Za-z0-9_]{2,32}(?!\w)")),
     ("url", re.compile(r"https?://[^\s<>]+|\b[\w-]+\.(?:com|org|net|me)\b\S*")),
     ("hashtag", re.compile(r"(?<!\w)#\w+")),
 )

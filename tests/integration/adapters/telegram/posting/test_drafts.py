@@ -29,7 +29,17 @@ CITED = "https://fra.europa.eu/en/publication/2023/being-black-eu"
 PASSAGE = Evidence("1", "Text.", "Text.", Source("FRA", "A survey", 2023, None, CITED))
 
 PIECES: Final = (
-    *("We all live here.", "Most people work", "@everyone", "@slate_roof", "(@admin)", "a@b.example", "@", "@x"),
+    *(
+        "We all live here.",
+        "Most people work",
+        "@everyone",
+        "@slate_roof",
+        "(@admin)",
+        "a@b.example",
+        "@",
+        "@x",
+        "@\u00b2most",
+    ),
     *("/start", "/counter@antiphon_bot", "#tag", "$USD", "+34 600 000 000", "4111 1111 1111 1111"),
     *("<b>bold</b>", "<a href='https://evil.example'>x</a>", "&lt;", "*bold*", "_it_", "||hidden||", "`code`"),
     *("```\nblock\n```", "> quoted", "[here](https://evil.example/login)", "[x](tg://user?id=5001)", "tg://user?id=1"),
