@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import requests
@@ -153,6 +153,8 @@ class MastodonClient:
         try:
             return ask(api)
         except MastodonRatelimitError as err:
+            if err.__context__ is not None:  # it was answered, by whatever, with a time that cannot be read
+                raise
             until = api.ratelimit_reset
             raise Halted(max(0.0, until - time.time()) if until else 0.0) from err
         except MastodonNetworkError as err:
@@ -170,9 +172,20 @@ class MastodonClient:
         return kept
 
 
+class _Session(Mastodon):
+    """The library without its own word on closed feeds, on standard error: ``Instance.feeds`` is told of in its place.
+
+    To look whether one is closed, it would ask the instance before the first question to any feed.
+    """
+
+    def timeline_is_available(self, *_: Any, **__: Any) -> bool:
+        """Let every feed be asked for."""
+        return True
+
+
 def session_for(url: str, token: str | None) -> Mastodon:
     """A session of the library that neither waits for a rate limit nor repeats anything."""
-    return Mastodon(
+    return _Session(
         access_token=token,
         api_base_url=url,
         ratelimit_method="throw",
