@@ -19,6 +19,7 @@ from typing import Any
 from sqlalchemy import URL
 
 from bot.cli.drafting.warm.asking import standing
+from bot.compose.asking import check_reachable
 from bot.compose.chat_platforms import configured_platforms
 from bot.compose.engine import make_folder, open_embedder, open_judge, open_knowledge, open_model, open_scorers
 from bot.compose.settings import Settings
@@ -129,6 +130,7 @@ async def _knowledge(settings: Settings) -> str:
 
 
 async def _model(settings: Settings) -> str:
+    await check_reachable(settings, "llm")
     async with open_model(settings) as model:
         await _ask(model)
     return f"{settings.llm.backend} model answers with log-probabilities"
@@ -136,6 +138,7 @@ async def _model(settings: Settings) -> str:
 
 async def _judge(settings: Settings, writer: Finding) -> str:
     """The judge's own server, or what was found of the model that writes the drafts where that one compares them."""
+    await check_reachable(settings, "judge")
     async with open_judge(settings) as judge:
         if judge is None:
             if not writer.ok:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import (
@@ -44,6 +45,18 @@ _WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 
 
+def _of_a_port(address: str) -> str:
+    """Refuse an address whose port is no number from 0 to 65535, which the client of the server trips over."""
+    try:
+        urlsplit(address).port  # noqa: B018 - reading it checks it
+    except ValueError as err:
+        raise ValueError(f"The port of {address} is no number from 0 to 65535") from err
+    return address
+
+
+_ServerAddress = Annotated[str, Field(pattern=r"^(https?://\S+)?$"), AfterValidator(_of_a_port)]
+
+
 def _words(value: object) -> object:
     """Split a list, which a variable of the environment holds as words separated by commas."""
     return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
@@ -57,7 +70,7 @@ class LlmSettings(_Section):
     """The language model, embedded or behind a server, and where its weights come from."""
 
     backend: Literal["embedded", "server"] = "embedded"
-    base_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    base_url: _ServerAddress = ""
     model: str = ""
     api_key: SecretStr = SecretStr("")
     model_path: str = ""
@@ -86,7 +99,7 @@ class LlmSettings(_Section):
 class JudgeSettings(_Section):
     """A separate model that compares the drafts; without an address the model of ``llm`` compares them."""
 
-    base_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    base_url: _ServerAddress = ""
     model: str = ""
     api_key: SecretStr = SecretStr("")
     format: JudgeFormat = JudgeFormat.LETTERS

@@ -17,6 +17,7 @@ from bot.cli.terminal.keyboard import TypedKeyboard, line_editor
 from bot.cli.terminal.render import DraftsAsTheyCome, show_thread
 from bot.cli.terminal.sitting import Room, Sitting
 from bot.compose.application import Application, admit, open_application
+from bot.compose.asking import check_reachable
 from bot.compose.engine import OnPreparing, open_engine
 from bot.compose.settings import Settings
 from bot.serving.platforms import Connection, in_process
@@ -35,6 +36,7 @@ async def review_in_terminal(
     chosen = settings.profile_named(profile)  # a wrong name is told before anything is shown or loaded
     community, drafts = SampleCommunity(), DraftsAsTheyCome(console)
     console.print(Text("This is a sample community inside this process: what is posted here is seen by nobody else."))
+    await check_reachable(settings)
     async with (
         open_engine(settings, on_preparing) as engine,
         open_application(engine, settings, [in_process(community)], chosen, drafts) as application,

@@ -19,6 +19,7 @@ from adapters.sample.posts import SAMPLE_FLAGS
 from bot.cli.terminal.render import DraftsAsTheyCome, show_suggestion, show_thread
 from bot.cli.terminal.review import in_words
 from bot.compose.application import Application, admit, open_application
+from bot.compose.asking import check_reachable
 from bot.compose.engine import OnPreparing, open_engine
 from bot.compose.settings import Settings
 from bot.serving.platforms import Connection, in_process
@@ -49,6 +50,7 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
     chosen = settings.profile_named(profile)  # a wrong name is told before anything is shown or loaded
     community, were_drafted, drafts = SampleCommunity(), list[bool](), DraftsAsTheyCome(console)
     console.print(Text(INTRODUCTION), soft_wrap=True)
+    await check_reachable(settings)
     with tempfile.TemporaryDirectory(prefix="antiphon-demo-") as folder:
         async with (
             open_engine(settings, on_preparing) as engine,

@@ -1,12 +1,13 @@
 """A chat model behind any OpenAI-compatible server: vLLM, llama.cpp, the embedded one.
 
-Owns the translation between ``core.ports.LanguageModel`` and that protocol, and between its errors and ours. Must never
-log a prompt or an answer, and never repeat a request that the server answered or may still be working on.
+Owns the translation between ``core.ports.LanguageModel`` and that protocol. Must never log a prompt or an answer, and
+never repeat a request that the server answered or may still be working on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -17,8 +18,9 @@ import openai
 import stamina
 from openai.types.chat import ChatCompletion
 
-from core.errors import ModelAway, ModelUnavailable
-from core.i18n.sentences import sentence
+from core.errors import ModelUnavailable
+from core.llm.backends.reaching import check_model
+from core.llm.backends.server_faults import ServerFaults
 from core.ports import Answer, Generation, Message
 
 ATTEMPTS: Final = 2
@@ -27,9 +29,9 @@ LIKELY_TOKENS: Final = 20
 LEAST_MASS: Final = 0.05
 CONNECT_SECONDS: Final = 5.0
 NO_KEY: Final = "none"
-_OVERLOADED: Final = frozenset({429, 502, 503, 504})
-"""Statuses of a server, or of a proxy before it, that takes no request for now."""
 Read = TypeVar("Read")
+
+logger = logging.getLogger(__name__)
 
 
 class ChatModel:
@@ -59,16 +61,15 @@ class ChatModel:
         remedy: str = "",
         section: str = "llm",
     ) -> None:
-        self._base_url = base_url
         self._model = model
-        self._section = section
-        self._remedy = remedy or sentence("Start the server, or correct {section}.base_url.", section=section)
+        self._api_key = api_key or NO_KEY
+        self._faults = ServerFaults(base_url, model, section, remedy)
         self._longest_seconds = timeout_seconds
         self._free = asyncio.Semaphore(concurrency)
         self._kinds: WeakValueDictionary[str, asyncio.Lock] | None = WeakValueDictionary() if is_one_of_a_kind else None
         self._client = openai.AsyncOpenAI(
             base_url=base_url,
-            api_key=api_key or NO_KEY,
+            api_key=self._api_key,
             max_retries=0,
             # Its read timeout starts again with every piece that arrives, so _complete limits the whole call.
             timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
@@ -105,27 +106,13 @@ class ChatModel:
         return await self._complete({"messages": _turns(messages), **one_token}, read, timeout_seconds)
 
     async def check_model(self) -> None:
-        """Look whether the server knows the model, before anybody waits for it.
-
-        Some servers list other names than those that they take, so that one token is asked for where the name is
-        missing. A server that is away, or that fails otherwise, is told of by the first call that needs it.
+        """Look whether the server knows the model, before anybody waits for it. See ``reaching.check_model``.
 
         Raises:
-            ModelUnavailable: the server is there, and does not know the model or refuses the key.
+            ModelUnavailable: the server is there, and does not know the model, refuses the key or is something else.
         """
-        client = self._client.with_options(timeout=CONNECT_SECONDS)
-        try:
-            if self._model in [one.id for one in (await client.models.list()).data]:
-                return
-            question: Any = [{"role": "user", "content": "?"}]
-            await client.chat.completions.create(model=self._model, messages=question, max_tokens=1)
-        except (openai.AuthenticationError, openai.PermissionDeniedError) as err:
-            raise self._unavailable(err) from err
-        except openai.NotFoundError as err:
-            if not str(err.request.url).endswith("/models"):  # a server without a list has nothing to compare with
-                raise self._unavailable(err) from err
-        except (openai.OpenAIError, AttributeError, TypeError, ValueError):  # the first call says it better
-            return
+        if not await check_model(self._faults, self._api_key):
+            logger.warning("The language model at %s does not answer yet.", self._faults.address)
 
     async def close(self) -> None:
         """Close the connections; requests in flight fail."""
@@ -139,22 +126,13 @@ class ChatModel:
             async with asyncio.timeout(seconds), self._turn(request), self._free:
                 completion = await self._send(request)
         except TimeoutError as err:
-            raise ModelUnavailable(
-                sentence(
-                    "The language model at {address} did not answer within {seconds} seconds.",
-                    address=self._base_url,
-                    seconds=f"{seconds:.3g}",
-                ),
-                remedy=sentence(
-                    "Allow more (llm.timeout_seconds, the profile's deadline_seconds), or use a faster model."
-                ),
-            ) from err
+            raise self._faults.late(seconds) from err
         except (openai.OpenAIError, ValueError) as err:
-            raise self._unavailable(err) from err
+            raise self._fault_of(err) from err
         try:
             return read(completion)
         except (AttributeError, IndexError, TypeError, ValueError) as err:  # the client does not check what it parses
-            raise self._not_openai() from err
+            raise self._faults.not_openai() from err
 
     def _turn(self, request: Mapping[str, Any]) -> AbstractAsyncContextManager[object]:
         """Wait for earlier calls with the same first message, where they are sent one after the other."""
@@ -171,59 +149,15 @@ class ChatModel:
                 completion: ChatCompletion = await self._client.chat.completions.create(model=self._model, **request)
         return completion
 
-    def _unavailable(self, err: openai.OpenAIError | ValueError) -> ModelUnavailable:
+    def _fault_of(self, err: openai.OpenAIError | ValueError) -> ModelUnavailable:
         """The error as one of ours, with a remedy."""
-        address = self._base_url
         match err:
             case openai.APIConnectionError():
-                return ModelAway(
-                    sentence("The language model at {address} cannot be reached.", address=address), remedy=self._remedy
-                )
-            case openai.AuthenticationError() | openai.PermissionDeniedError():
-                return ModelAway(
-                    sentence("The language model at {address} refuses the API key.", address=address),
-                    remedy=sentence("Set {key}.", key=f"ANTIPHON__{self._section.upper()}__API_KEY"),
-                )
-            case openai.NotFoundError():
-                return ModelAway(
-                    sentence(
-                        "The language model at {address} does not know the model {model}.",
-                        address=address,
-                        model=f"{self._model!r}",
-                    ),
-                    remedy=sentence(
-                        "Correct {section}.model or {section}.base_url; {list} says what it has.",
-                        section=self._section,
-                        list=f"{address}/models",
-                    ),
-                )
-            case openai.BadRequestError():
-                return ModelUnavailable(
-                    sentence(
-                        "The language model at {address} refuses the request: {why}.", address=address, why=_reason(err)
-                    ),
-                    remedy=sentence("If the prompt is too long, raise llm.context_tokens."),
-                )
+                return self._faults.unreached()
             case openai.APIStatusError():
-                kind = ModelAway if err.status_code in _OVERLOADED else ModelUnavailable
-                return kind(
-                    sentence(
-                        "The language model at {address} failed with status {status}.",
-                        address=address,
-                        status=err.status_code,
-                    ),
-                    remedy=sentence("Read its log, then try again."),
-                )
+                return self._faults.of_status(err.status_code, _reason(err))
             case _:
-                return self._not_openai()
-
-    def _not_openai(self) -> ModelUnavailable:
-        return ModelUnavailable(
-            sentence("What answers at {address} is not an OpenAI-compatible server.", address=self._base_url),
-            remedy=sentence(
-                "Correct {section}.base_url; it usually ends with {end}.", section=self._section, end="/v1"
-            ),
-        )
+                return self._faults.not_openai()
 
 
 def _is_connection_error(err: Exception) -> bool:
@@ -231,10 +165,10 @@ def _is_connection_error(err: Exception) -> bool:
     return isinstance(err, openai.APIConnectionError) and not isinstance(err, openai.APITimeoutError)
 
 
-def _reason(err: openai.BadRequestError) -> str:
+def _reason(err: openai.APIStatusError) -> str:
     """The server's own words, without the request, which holds a person's post."""
     body = err.body if isinstance(err.body, Mapping) else {}
-    return str(body.get("type") or body.get("code") or "status 400")
+    return str(body.get("type") or body.get("code") or f"status {err.status_code}")
 
 
 def _turns(messages: Sequence[Message]) -> list[dict[str, str]]:

@@ -23,7 +23,7 @@ _REPLY_NAME = re.compile(r"^Reply (\w): ", re.MULTILINE)
 class ChatServer:
     """A running server; ``asked`` is set at the first request, and ``requests`` holds them all.
 
-    While ``released`` is not set, no request is answered.
+    It has no list of models. While ``released`` is not set, no request is answered.
     """
 
     def __init__(self, url: str, model: FakeModel) -> None:
@@ -65,9 +65,11 @@ def serving(model: FakeModel) -> Iterator[ChatServer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.dumps(server.answer(json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            is_asked = "messages" in request  # otherwise somebody sees whether this route is there
+            body = json.dumps(server.answer(request) if is_asked else {"error": {"message": "messages: required"}})
             try:
-                self.send_response(200)
+                self.send_response(200 if is_asked else 400)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body.encode())))
                 self.end_headers()

@@ -272,13 +272,19 @@ async def test_server_that_takes_other_names_than_it_lists(server: FakeServer, m
     assert len(server.asked) == 1
 
 
-async def test_model_is_not_looked_for_where_there_is_no_list_and_no_server(server: FakeServer, model: ChatModel):
-    """What may come up later is left to the first call."""
+async def test_model_is_not_looked_for_where_there_is_no_list(server: FakeServer, model: ChatModel):
+    """That the route for drafts is there is enough: it refuses a request without messages."""
+    server.fails(400)
     await model.check_model()
+    assert server.asked == [{"model": "m"}]
+
+
+async def test_server_that_is_away_is_left_to_the_first_call(caplog: pytest.LogCaptureFixture):
+    """It may come up later; that nobody answers is in the log."""
     away = ChatModel("http://127.0.0.1:9/v1", "", "m")
     await away.check_model()
     await away.close()
-    assert server.asked == []
+    assert "http://127.0.0.1:9/v1 does not answer yet" in caplog.text
 
 
 async def test_dropped_connection_is_tried_once_more(server: FakeServer, model: ChatModel):

@@ -112,6 +112,8 @@ def test_other_variables_are_left_alone(load):
         ("[llm]\nthreads = 'many'", "llm.threads", "a whole number"),
         ("[llm]\nbackend = 'cloud'", "llm.backend", "'embedded' or 'server'"),
         ("[llm]\nbackend = 'server'", "llm", "Set llm.base_url"),
+        ("[llm]\nbase_url = 'http://localhost:port/v1'", "llm.base_url", "The port of"),
+        ("[judge]\nbase_url = 'http://localhost:99999/v1'", "judge.base_url", "from 0 to 65535"),
         ("[llm]\nbackend = 'server'\nbase_url = 'http://localhost:8000/v1'", "llm", "Set llm.model"),
         ("[judge]\nbase_url = 'http://localhost:8000/v1'", "judge", "localhost:8000/v1/models lists it"),
         ("llm = 3", "llm", "table"),
