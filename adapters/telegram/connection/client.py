@@ -26,6 +26,7 @@ from adapters.telegram.connection.refs import NAME
 from core.errors import BadSettings
 from core.moderation.desk_ports import Casework, Governance
 
+_LOG = logging.getLogger(__name__)
 PUBLIC_API: Final = "https://api.telegram.org"
 _CONNECT_SECONDS, _CALL_SECONDS, _POLL_EXTRA_SECONDS = 5.0, 10.0, 10.0
 _LIBRARY_LOGGERS: Final = ("telegram", "httpx", "httpcore")
@@ -146,7 +147,7 @@ class TelegramClient:
         _keep_words_out_of_logs()
 
     async def open(self) -> None:
-        """Log in.
+        """Log in, and warn whoever runs Antiphon of guest mode.
 
         Raises:
             BadSettings: Telegram does not accept the token.
@@ -157,6 +158,12 @@ class TelegramClient:
         except FAULTS as err:
             await self.close()
             raise of_connection(err) from err
+        if self.bot.bot.supports_guest_queries:
+            _LOG.warning(
+                "Guest mode is on for @%s, and Antiphon answers no guest: the only answer is a public post that nobody "
+                "approved. Switch guest mode off at @BotFather.",
+                self.bot.username,
+            )
 
     async def close(self) -> None:
         """Release the connections. Closing twice does no harm."""

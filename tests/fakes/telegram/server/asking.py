@@ -21,7 +21,7 @@ def get_me(state: TelegramState, _asked: JSON) -> JSON:
     return state.users[BOT_ID] | {
         "can_join_groups": True,
         "can_read_all_group_messages": not state.privacy,
-        "supports_guest_queries": False,
+        "supports_guest_queries": state.guest_mode,
         "supports_inline_queries": False,
         "can_connect_to_business": False,
         "has_main_web_app": False,

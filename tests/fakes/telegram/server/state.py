@@ -85,7 +85,7 @@ class TelegramState:
     """Everything behind the server.
 
     Attributes:
-        privacy: the bot's privacy mode, on as @BotFather leaves it.
+        privacy: the bot's privacy mode, on as @BotFather leaves it; ``guest_mode`` is off.
         offers_ephemeral: whether the server knows Bot API 10.2 and 10.3; without it the fields are not understood,
             which a real server of an older version answers by doing without them.
         offers_drafts: whether the server knows ``sendMessageDraft``.
@@ -107,7 +107,8 @@ class TelegramState:
         self.updates = UpdateQueue()
         self.users: dict[int, JSON] = {}
         self.chats: dict[int, KnownChat] = {}
-        self.privacy, self.offers_ephemeral, self.offers_drafts = True, True, True
+        self.privacy, self.guest_mode = True, False
+        self.offers_ephemeral, self.offers_drafts = True, True
         self.group_limit: int | None = None
         self.blocked: set[int] = set()
         self.queries: dict[str, JSON] = {}

@@ -13,6 +13,15 @@ from core.i18n.catalogs import LANGUAGES
 from tests.fakes.ports.governance import STATUS
 from tests.fakes.telegram.panels import PanelTown, labels_of
 
+_COUNTER = {"en": "counter", "es": "responder", "it": "rispondi", "eu": "counter"}
+_LISTS = {
+    "all_group_chats": ["counter"],
+    "all_chat_administrators": ["counter", "setup", "targets", "status", "pause", "resume", "help"],
+    "all_private_chats": [
+        "cases", "case", "status", "pause", "resume", "stats", "lately", "setup", "targets", "export", "help",
+    ],
+}  # fmt: skip
+
 
 async def test_status_says_how_things_are(town: PanelTown) -> None:
     """To those who may read it: a moderator may."""
@@ -106,6 +115,27 @@ async def test_the_lists_of_commands_are_told_once(town: PanelTown) -> None:
     assert "is_ephemeral" not in lists['{"type": "all_private_chats"}', ""][0]
     lists['{"type": "all_private_chats"}', "it"] = []
     assert await manage.tell_commands(town.wire.client) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_each_list_is_whole_in_each_language(town: PanelTown, language: str) -> None:
+    """The same commands everywhere, by the names that are heard, told in the language; seen by their sender alone."""
+    await manage.tell_commands(town.wire.client)
+    code = "" if language == "en" else language
+    for kind, names in _LISTS.items():
+        told = town.server.state.commands[f'{{"type": "{kind}"}}', code]
+        assert [one["command"] for one in told] == [_COUNTER[language] if name == "counter" else name for name in names]
+        assert {one.get("is_ephemeral", False) for one in told} == {kind != "all_private_chats"}
+        english = {one["description"] for one in town.server.state.commands[f'{{"type": "{kind}"}}', ""]}
+        said = {one["description"] for one in told}
+        assert len(said) == len(names) and (said == english if language == "en" else not said & english)
+
+
+async def test_a_list_without_a_language_stands_for_every_kind_of_chat(town: PanelTown) -> None:
+    """So nobody, whatever their language, is shown the list of the default scope, where nothing is told."""
+    await manage.tell_commands(town.wire.client)
+    told = town.server.state.commands
+    assert {scope for scope, language in told if not language} == {f'{{"type": "{kind}"}}' for kind in _LISTS}
 
 
 async def test_lists_that_telegram_does_not_take_stop_nothing_else(town: PanelTown) -> None:
