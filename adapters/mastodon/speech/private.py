@@ -26,7 +26,8 @@ from core.i18n.sentences import sentence
 
 _LOG = logging.getLogger(__name__)
 DIRECT: Final = "direct"
-_ACCT: Final = re.compile(r"\w[\w.-]*(?:@[\w.-]*\w)?")
+ACCT: Final = re.compile(r"\w[\w.-]*(?:@[\w.-]*\w)?")
+"""The name of an account, as its home instance writes it."""
 _NAMED: Final = re.compile(r"[@\uff20](?=[^\s\u2060])")
 _TAGGED: Final = re.compile(r"(?<![=/)\w])[#\uff03](?=[^\s\u2060])")
 """Where an instance may find a mention, or a hashtag."""
@@ -255,7 +256,7 @@ class _Form:
 
 def _checked(to: Sequence[Addressee], text: str) -> str:
     """The text below the names of those it is for; refuses what would name anybody else."""
-    if not to or not all(_ACCT.fullmatch(each.acct) for each in to) or _NAMED.search(text):
+    if not to or not all(ACCT.fullmatch(each.acct) for each in to) or _NAMED.search(text):
         raise _not_private()
     return f"{_names(to)}\n{text}"
 
