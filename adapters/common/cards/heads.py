@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from adapters.common.cards.gists import open_gist
 from adapters.common.cards.states import headline
 from adapters.common.words.fitting import Segment
 from adapters.common.words.labels import advice_in_words, group_in_words, language_in_words, severity_in_words
@@ -43,8 +44,8 @@ def _gist(card: Card, reader: Reader, *, covers_all: bool) -> str:
         return f"{label} {gettext('Antiphon has not read this post yet.', locale)}"
     if card.gist is None:
         return f"{label} {gettext('Antiphon recognises no stereotype in it: read the post itself.', locale)}"
-    if card.is_gist_ours and not slurs_in(card.gist) and not slurs_in(translated(card.gist, locale)):
-        return f"{label} {reader.told(card.gist, _GIST)}"
+    if said := open_gist(card, reader, _GIST):
+        return f"{label} {said}"
     covered = "" if covers_all else markup.covered(translated(card.gist, locale), _GIST)
     return f"{label} {covered}" if covered else ""
 
