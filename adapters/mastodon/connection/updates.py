@@ -15,9 +15,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from mastodon.return_types import Notification, Status
+from mastodon.return_types import Notification
 
-from adapters.mastodon.connection.listening import Heard
 from core.moderation.platforms import ArrivedUpdate, WaitingUpdate
 
 LATE: Final = timedelta(minutes=10)
@@ -72,11 +71,14 @@ def kind_of(payload: dict[str, Any]) -> str:
     return str(payload.get("kind", ""))
 
 
-def heard(waiting: WaitingUpdate, status: Status) -> Heard:
-    """A notification as listeners hear it."""
-    payload = waiting.update.payload
-    is_late = waiting.handed_out_at - datetime.fromisoformat(payload["at"]) > LATE
-    return Heard(waiting.update.number, kind_of(payload), status, waiting.received_at, is_late)
+def status_of(payload: dict[str, Any]) -> str:
+    """The id of the status that a notification is about; raises ``KeyError`` where that was not kept."""
+    return str(payload["status"])
+
+
+def is_late(waiting: WaitingUpdate) -> bool:
+    """Whether it was written long before it was handed out; raises ``KeyError`` where it was not kept when."""
+    return waiting.handed_out_at - datetime.fromisoformat(waiting.update.payload["at"]) > LATE
 
 
 def _ulid_milliseconds(id_: str) -> int:

@@ -1,0 +1,1 @@
+"""What arrived from a platform, from the inbox to who listens."""
