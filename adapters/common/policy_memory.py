@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
-from core.errors import AntiphonError
+from core.errors import AntiphonError, StoreUnavailable
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Governance
 
@@ -47,6 +47,8 @@ class CommunityMemory(Generic[_T]):
         self._seconds_now = seconds_now
         self._kept: dict[str, tuple[float, _T]] = {}
         self._asking: dict[str, asyncio.Lock] = {}
+        self._untold: set[str] = set()
+        """The communities of which only the default is known: the application could not be asked."""
 
     async def of(self, community: str) -> _T:
         """What is known of a community; the last that was known, or the default, if the database does not answer."""
@@ -56,6 +58,20 @@ class CommunityMemory(Generic[_T]):
         async with self._asking.setdefault(community, asyncio.Lock()):
             kept = self._fresh(community)
             return kept if kept is not None else await self._ask(community)
+
+    async def surely_of(self, community: str) -> _T:
+        """As ``of``, where an event can wait until something is known.
+
+        Raises:
+            StoreUnavailable: nothing was ever known of the community, and the database does not answer.
+        """
+        known = await self.of(community)
+        if community in self._untold:
+            self.forget(community)
+            raise StoreUnavailable(
+                f"The {self._what} of a community could not be read.", remedy="It is asked for again by itself."
+            )
+        return known
 
     def forget(self, community: str) -> None:
         """Ask again at the next use: somebody changed something."""
@@ -72,12 +88,16 @@ class CommunityMemory(Generic[_T]):
     async def _ask(self, community: str) -> _T:
         try:
             known = await self._ask_for(community)
+            self._untold.discard(community)
         except AntiphonError as err:
             known = self._last(community)
+            if community not in self._kept:
+                self._untold.add(community)
             _LOG.warning("The %s of a community could not be read: %s", self._what, err.message)
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
             self._asking.clear()
+            self._untold.intersection_update({community})
         self._kept[community] = (self._seconds_now() + KEPT_SECONDS, known)
         return known
 

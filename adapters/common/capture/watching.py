@@ -14,19 +14,17 @@ from datetime import datetime
 from functools import partial
 from typing import Final, Protocol, TypeAlias
 
+from adapters.common.capture.filtering import Filter
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.keywords import has_keyword
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.lanes import Lanes
-from adapters.common.capture.looked_at import LookedAt
 from adapters.common.desk import DeskAccess
 from core.errors import NotAllowed, StoreUnavailable
-from core.models import FlaggedPost, PostRef, Priority, TargetGroup
-from core.moderation.community.careful_watch import careful_threshold
+from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, Person
 from core.ports import HateDetector
-from core.wording.targets.groups import groups_named
 
 _LOG = logging.getLogger(__name__)
 _MOST_FOUND: Final = 10_000
@@ -68,6 +66,8 @@ class Sighting(Protocol):
         ...
 
 
+_Flagging: TypeAlias = asyncio.Future[None]
+"""Ends once a found post is flagged, or its flag was refused."""
 Find: TypeAlias = Callable[[], Awaitable[Sighting | None]]
 """Reads the message that a reaction or an alert points at; ``None`` if it is private or cannot be read."""
 
@@ -99,6 +99,7 @@ class Watching:
         detector: tells how likely a text is hateful; with ``None`` only keywords are used.
         again_seconds: how long a found post waits between attempts while the database is away; nobody would flag it
             again.
+        most_waiting: how many messages may wait to be looked at, over all communities.
     """
 
     def __init__(
@@ -109,15 +110,16 @@ class Watching:
         detector: HateDetector | None,
         *,
         again_seconds: float = 1.0,
+        most_waiting: int = 1000,
     ) -> None:
         self._desk = desk
         self._known = known
         self._own_id = own_id
-        self._detector = detector
+        self._filter = Filter(desk, detector)
         self._again_seconds = again_seconds
-        self.lanes = Lanes("posts to look at")
+        self.lanes = Lanes("posts to look at", most_waiting=most_waiting)
         self.finds = Lanes("found posts to flag", most_waiting=_MOST_FOUND, at_once=_AT_ONCE)
-        self.looked_at = LookedAt(desk)
+        self.looked_at = self._filter.looked_at
         self.seen = Seen()
 
     async def written(self, sighting: Sighting, watched_as: str) -> None:
@@ -126,11 +128,29 @@ class Watching:
         Args:
             watched_as: the id by which a community watches the channel; a thread is watched with its channel.
         """
-        if not sighting.is_by_person or not sighting.text or self._known.is_known(sighting.ref):
-            return
-        policy = await self._desk.policies.of(sighting.ref.community)
-        if watched_as in policy.watched_channels:
-            self.lanes.submit(sighting.ref.channel, partial(self._look, sighting, policy))
+        if self._may_be_found(sighting):
+            self._look_later(sighting, await self._desk.policies.of(sighting.ref.community), watched_as)
+
+    def take_written(self, sighting: Sighting, policy: CommunityPolicy, watched_as: str) -> asyncio.Future[None] | None:
+        """As ``written``, for a platform whose events wait until they are dealt with.
+
+        Returns:
+            What ends once the message was looked at and, where it is a find, its flag is committed, and is cancelled
+            where ``close`` came before; ``None`` if it is not looked at: its channel is not watched, or too much came
+            at once.
+        """
+        look = self._look_later(sighting, policy, watched_as) if self._may_be_found(sighting) else None
+        return None if look is None else asyncio.ensure_future(_until_flagged(look))
+
+    def _may_be_found(self, sighting: Sighting) -> bool:
+        return sighting.is_by_person and bool(sighting.text) and not self._known.is_known(sighting.ref)
+
+    def _look_later(
+        self, sighting: Sighting, policy: CommunityPolicy, watched_as: str
+    ) -> asyncio.Future[_Flagging | None] | None:
+        if watched_as not in policy.watched_channels:
+            return None
+        return self.lanes.follow(sighting.ref.channel, partial(self._look, sighting, policy))
 
     def reacted(self, community: str, channel: str, by: Person, find: Find) -> None:
         """Flag the message that a person marked with the community's emoji, if they may flag."""
@@ -165,35 +185,16 @@ class Watching:
         if policy.review_channel:
             self.lanes.submit(channel, partial(self._look_at_alert, how, find))
 
-    async def _look(self, sighting: Sighting, policy: CommunityPolicy) -> None:
+    async def _look(self, sighting: Sighting, policy: CommunityPolicy) -> _Flagging | None:
         if sighting.is_private or self._known.is_known(sighting.ref):
-            return
+            return None
         self.seen.looked_at += 1
         if has_keyword(sighting.text, policy.keywords):
-            await self._found(sighting, Flag(self._own_id(), "keyword", Priority.DETECTED))
-            return
-        score = await self._score_of_a_find(sighting.ref.community, sighting.text, policy)
-        if score is not None:
-            await self._found(sighting, Flag(self._own_id(), "watched channel", Priority.DETECTED), score)
-
-    async def _score_of_a_find(self, community: str, text: str, policy: CommunityPolicy) -> float | None:
-        """The score of a text that the filter finds; ``None`` for all others.
-
-        It reads the text's language, the text is about a group that the community looks out for, and the filter is as
-        sure as the community asks and its moderators' words make it. Only of a likely find is the desk asked for these.
-        """
-        detector = self._detector
-        language = None if detector is None else await detector.language_of(text, policy.language)
-        if detector is None or language is None:
+            return await self._found(sighting, Flag(self._own_id(), "keyword", Priority.DETECTED))
+        score = await self._filter.score_of_a_find(sighting.ref.community, sighting.text, policy)
+        if score is None:
             return None
-        self.looked_at.add(community)
-        if not is_about(text, policy.groups):
-            return None
-        score = await detector.score(text, language)
-        if score <= detector.threshold(policy.one_in):
-            return None
-        labels = await self._desk.labels.of(community)
-        return score if score > careful_threshold(policy.one_in, labels, detector.threshold) else None
+        return await self._found(sighting, Flag(self._own_id(), "watched channel", Priority.DETECTED), score)
 
     async def _look_at_reaction(self, community: str, by: Person, find: Find) -> None:
         try:
@@ -211,14 +212,14 @@ class Watching:
         if sighting is not None:
             await self._found(sighting, flag)
 
-    async def _found(self, sighting: Sighting, flag: Flag, score: float | None = None) -> None:
+    async def _found(self, sighting: Sighting, flag: Flag, score: float | None = None) -> _Flagging | None:
         """Flag a post, unless no person wrote it or it has no words; the next look does not wait for it."""
         if not self._is_readable(sighting):
-            return
+            return None
         post = replace(await sighting.post(flag), score=score)
         self._known.add(post.ref, sighting.written_at)
-        self.finds.submit(post.ref, partial(self._flag, post))
         self.seen.found += 1
+        return self.finds.follow(post.ref, partial(self._flag, post))
 
     def _is_readable(self, sighting: Sighting) -> bool:
         """Whether a person wrote words; a message of theirs without any is counted."""
@@ -237,9 +238,7 @@ class Watching:
                 return
 
 
-def is_about(text: str, groups: tuple[TargetGroup, ...]) -> bool:
-    """Whether a text names one of the groups, or, if "others" is among them, no known group at all."""
-    if not groups:
-        return True
-    named = groups_named(text)
-    return bool(named & set(groups)) or (TargetGroup.OTHER in groups and not named)
+async def _until_flagged(look: asyncio.Future[_Flagging | None]) -> None:
+    flagging = await look
+    if flagging is not None:
+        await flagging

@@ -25,6 +25,8 @@ from core.ports import HateDetector
 
 _FLAGGING_SECONDS: Final = 5.0
 """How long found posts may still be flagged when the work ends; that needs no connection."""
+_MOST_WAITING: Final = 150
+"""How many messages may wait to be looked at: so many fewer than are handed out at once that commands come through."""
 
 
 class Capture:
@@ -33,7 +35,7 @@ class Capture:
     def __init__(self, client: TelegramClient, detector: HateDetector | None) -> None:
         known, recent = KnownPosts(_this_second()), RecentMessages()
         self.following = Following(client.desk, lambda: datetime.now(UTC))
-        self.watching = Watching(client.desk, known, client.own_id, detector)
+        self.watching = Watching(client.desk, known, client.own_id, detector, most_waiting=_MOST_WAITING)
         self.changes = PostChanges(client.desk, known)
         flaggers = Flaggers(client, Asking(client.desk, known, self.following), recent)
         posts = PrivatePosts(client, flaggers, KnownGroups(client, flaggers), recent)

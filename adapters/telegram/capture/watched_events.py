@@ -52,16 +52,18 @@ class WatchedEvents:
         self._client.listen("message_reaction", self._reacted)
 
     async def _written(self, heard: Heard) -> bool:
+        """Have a message looked at; raises ``StoreUnavailable`` where nobody knows whether its group is watched."""
         message = heard.update.message
         if message is not None and message.message_id > 0 and is_group(message.chat):
-            await self._look(message)
+            self._look(await self._seen(message), heard)
         return False
 
     async def _edited(self, heard: Heard) -> bool:
         """Tell the desk of a flagged post's new words; others are looked at as a new message's.
 
         Raises:
-            StoreUnavailable: the desk could not be told, and must be: Telegram lets nobody read a post again.
+            StoreUnavailable: as ``_written``, or the desk could not be told, and must be: Telegram lets nobody read a
+                post again.
         """
         message = heard.update.edited_message
         if message is None or message.message_id <= 0 or not is_group(message.chat):
@@ -70,16 +72,19 @@ class WatchedEvents:
         await self._changes.told(seen.ref, seen.written_at, seen.text, revision_of(message))
         earlier = self._recent.find(message.chat.id, message.message_id)
         if earlier is None or words_of(earlier) != seen.text:
-            await self._look(message)
+            self._look(seen, heard)
         return False
 
-    async def _look(self, message: telegram.Message) -> None:
-        seen = await self._seen(message)
-        if is_private(message.chat, seen.policy):
+    def _look(self, seen: SeenMessage, heard: Heard) -> None:
+        """Have a message looked at beside the updates that come next; it is dealt with once that has ended."""
+        message, policy = seen.message, seen.policy
+        if is_private(message.chat, policy):
             return
-        if _remembers(seen.policy, message.chat):
+        if _remembers(policy, message.chat):
             self._recent.add(message)
-        await self._watching.written(seen, channel_of(message.chat.id))
+        look = self._watching.take_written(seen, policy, channel_of(message.chat.id))
+        if look is not None:
+            heard.unfinished.append(look)
 
     async def _reacted(self, heard: Heard) -> bool:
         """Flag the message that somebody marked with the group's emoji, and take the reaction off it.
@@ -114,7 +119,7 @@ class WatchedEvents:
             return
 
     async def _seen(self, message: telegram.Message) -> SeenMessage:
-        policy = await self._client.desk.policies.of(str(message.chat.id))
+        policy = await self._client.desk.policies.surely_of(str(message.chat.id))
         return SeenMessage(message, policy, self._recent)
 
 

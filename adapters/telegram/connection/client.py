@@ -6,11 +6,12 @@ commands or cards. Must never log a token, nor what anybody wrote.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -56,12 +57,15 @@ class Heard:
         raw: as Telegram sent it, with what the library does not know yet.
         received_at: when it was committed.
         is_late: it was written more than ten minutes before it was handed out, as after an outage.
+        unfinished: what a listener leaves to be done beside the updates that come next; this one is dealt with once all
+            of it has ended, and waits for the next start where some of it was cancelled.
     """
 
     update: Update
     raw: dict[str, Any]
     received_at: datetime
     is_late: bool = False
+    unfinished: list[asyncio.Future[None]] = field(default_factory=list)
 
 
 Listener: TypeAlias = Callable[[Heard], Awaitable[bool]]

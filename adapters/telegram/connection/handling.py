@@ -1,7 +1,8 @@
 """Handing updates to who listens, from the inbox, until each is dealt with.
 
 Owns their order: in a chat one after the other, several chats at once, and what somebody waits for in a line of its
-own. An update that could not be handled is kept, and none is handed out twice while it is in hand. Must never log what
+own. An update that could not be handled is kept, and none is handed out twice while it is in hand. One with work that a
+listener leaves for later holds up no other, and counts as dealt with once that work has ended. Must never log what
 anybody wrote.
 """
 
@@ -10,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from adapters.common.words.errors import log_failure
 from adapters.telegram.connection.client import TelegramClient, kind_of
@@ -24,6 +26,7 @@ LOOK_SECONDS: Final = 3.0
 """How often the inbox is looked at where nothing new was told of."""
 _CLOSING_SECONDS: Final = 5.0
 _LONGEST_PAUSE_SECONDS: Final = 30.0
+_Record: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Handling:
@@ -50,6 +53,8 @@ class Handling:
         self._lanes: dict[str, deque[WaitingUpdate]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._in_hand: set[int] = set()
+        self._unfinished: set[int] = set()
+        """Those that were heard, and whose work goes on beside the others."""
         self._finished: set[int] = set()
         self._found = 0
         self._woken = asyncio.Event()
@@ -83,6 +88,7 @@ class Handling:
         except StoreUnavailable as err:
             _LOG.warning("The updates of Telegram that wait cannot be read: %s", err.message)
             return
+        waiting = [each for each in waiting if each.update.number not in self._unfinished]
         self._found = len(waiting)
         for each in waiting:
             if each.update.number not in self._in_hand | self._finished:  # it may have ended during the look
@@ -95,7 +101,10 @@ class Handling:
             lane.append(each)
             return
         self._lanes[each.update.lane] = deque([each])
-        task = asyncio.create_task(self._work(each.update.lane, each.update.is_urgent))
+        self._start(self._work(each.update.lane, each.update.is_urgent))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -111,40 +120,60 @@ class Handling:
             self.wake()  # more may wait than were handed out at once
 
     async def _finish(self, each: WaitingUpdate) -> None:
-        try:
-            await self._handle(each)
-        except Exception as err:  # how it ended was not recorded: it stays in hand, and waits for the next start
-            log_failure("an update's record", err)
-            return
-        self._in_hand.discard(each.update.number)
-        self._finished.add(each.update.number)
-
-    async def _handle(self, each: WaitingUpdate) -> None:
-        """Hand out one update, again and again while the database does not answer, and record how it ended."""
         number, kind = each.update.number, kind_of(each.update.payload)
+        unfinished: Sequence[asyncio.Future[None]] = ()
         if kind not in wanted_kinds(self._client):
             self._count(kind)
-            await self._surely(lambda: self._inbox.put_aside(number, is_known=False))
-            return
+            record: _Record = partial(self._inbox.put_aside, number, is_known=False)
+        else:
+            record, unfinished = await self._hear(each, kind)
+        if unfinished:
+            self._unfinished.add(number)
+            self._in_hand.discard(number)
+            self._start(self._record_after(number, unfinished, record))
+        elif await self._recorded(record):
+            self._in_hand.discard(number)
+            self._finished.add(number)
+
+    async def _hear(self, each: WaitingUpdate, kind: str) -> tuple[_Record, Sequence[asyncio.Future[None]]]:
+        """Hand out one update, again and again while the database does not answer; how it ends, and after what."""
+        unfinished: Sequence[asyncio.Future[None]] = ()
         try:
-            await self._surely(lambda: self._hear(each))
+            said = heard(each, self._client)
+            unfinished = said.unfinished
+            await self._surely(lambda: self._client.hear(said))
         except Exception as err:
             log_failure(f"an update of the kind {kind}", err)
-            await self._surely(lambda: self._inbox.put_aside(number, is_known=True))
-            return
-        await self._surely(lambda: self._inbox.done(number))
+            return partial(self._inbox.put_aside, each.update.number, is_known=True), unfinished
+        return partial(self._inbox.done, each.update.number), unfinished
 
-    async def _hear(self, each: WaitingUpdate) -> None:
-        await self._client.hear(heard(each, self._client))
+    async def _record_after(self, number: int, unfinished: Sequence[asyncio.Future[None]], record: _Record) -> None:
+        """Record how an update ended once all its work has; where some is cancelled, it waits for the next start."""
+        for work in unfinished:
+            await work
+        if await self._recorded(record):
+            self._unfinished.discard(number)
+            self._finished.add(number)
 
-    async def _surely(self, act: Callable[[], Awaitable[None]]) -> None:
+    async def _recorded(self, record: _Record) -> bool:
+        """Record how an update ended; one whose record fails stays in hand, and waits for the next start."""
+        try:
+            await self._surely(record)
+        except Exception as err:
+            log_failure("an update's record", err)
+            return False
+        return True
+
+    async def _surely(self, act: Callable[[], Awaitable[object]]) -> None:
         """Do it as soon as the database answers."""
         pause = 1.0
         while True:
             try:
-                return await act()
+                await act()
             except StoreUnavailable as err:
                 _LOG.warning("An update of Telegram waits: %s", err.message)
+            else:
+                return
             await self._sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 

@@ -63,3 +63,20 @@ async def test_who_must_be_answered_at_once_is_answered_in_the_last_language_kno
     assert await policies.language_of("2") is None
     governance.slow_seconds = 0.0
     assert await policies.language_of("1") == "es"
+
+
+async def test_what_can_wait_is_not_given_the_default() -> None:
+    """Of a community of which nothing was ever known; one that was is as it was last."""
+    governance, seconds = FakeGovernance(), Seconds()
+    governance.policies |= {number: CommunityPolicy(watched_channels=("5",)) for number in ("1", "2")}
+    policies = PolicyMemory("discord", lambda: governance, seconds_now=seconds)
+    await policies.surely_of("1")
+    seconds.now += KEPT_SECONDS
+    governance.is_down = True
+    assert (await policies.surely_of("1")).watched_channels == ("5",)
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            await policies.surely_of("2")
+    governance.is_down = False
+    assert (await policies.surely_of("2")).watched_channels == ("5",), "it is asked for again at once"
+    assert (await policies.surely_of("2")).watched_channels == ("5",)

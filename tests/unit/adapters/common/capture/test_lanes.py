@@ -65,3 +65,35 @@ async def test_work_that_fails_is_counted_and_its_words_stay_out_of_the_log(capl
     await asyncio.sleep(0.01)
     assert done == ["next"] and lanes.failed == 1
     assert "ValueError" in caplog.text and "somebody's words" not in caplog.text
+
+
+async def test_the_end_of_work_can_be_waited_for() -> None:
+    """With what came of it, or nothing where it failed; what is dropped is cancelled, what has no room never begins."""
+    lanes, never = Lanes("tests", most_in_lane=3), asyncio.Event()
+
+    async def number() -> int:
+        return 7
+
+    async def fail() -> int:
+        raise ValueError
+
+    good, bad = lanes.follow("a", number), lanes.follow("a", fail)
+    assert good is not None and bad is not None
+    assert (await good, await bad) == (7, None)
+    gate = asyncio.Event()
+    left = lanes.follow("a", gate.wait)
+    assert left is not None
+    await asyncio.sleep(0)
+    left.cancel()  # who waited has gone; the lane goes on
+    gate.set()
+    after = lanes.follow("a", number)
+    assert after is not None and await after == 7
+    ends = [lanes.follow("b", never.wait) for _ in range(4)]
+    assert ends[3] is None
+    await asyncio.sleep(0.01)
+    given_up = ends[1]
+    assert given_up is not None
+    given_up.cancel()
+    await lanes.close()
+    ended = await asyncio.gather(*filter(None, ends), return_exceptions=True)
+    assert [type(end) for end in ended] == [asyncio.CancelledError] * 3

@@ -10,10 +10,11 @@ from typing import cast
 
 import pytest
 
+from adapters.common.capture.filtering import is_about
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.looked_at import LookedAt
-from adapters.common.capture.watching import Sighting, Watching, is_about
+from adapters.common.capture.watching import Sighting, Watching
 from adapters.common.desk import DeskAccess
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
@@ -47,6 +48,15 @@ class Remarked:
 
     async def post(self, flag: Flag) -> FlaggedPost:
         return FlaggedPost(self.ref, self.text, "slate_roof", flag.by, flag.how, (), flag.priority)
+
+
+@dataclass(frozen=True)
+class Aside(Remarked):
+    """Somebody said something in a thread of the square."""
+
+    @property
+    def ref(self) -> PostRef:
+        return PostRef("plain", "town", "thread", str(self.number))
 
 
 class Square:
@@ -250,6 +260,48 @@ async def test_what_was_found_is_flagged_although_the_work_ends(square: Square) 
     assert await square.hear(Remarked()) == []
     await square.watching.finds.close(within_seconds=GUARD_SECONDS)
     assert len(square.desk.flagged) == 1
+
+
+async def test_a_look_can_be_waited_for(square: Square) -> None:
+    """It ends once the message was read and a find's flag is committed; what is not looked at has no end."""
+    policy = square.governance.policies["town"]
+    square.desk.errors.append(StoreUnavailable("The database is away.", remedy="Wait."))
+    look = square.watching.take_written(Remarked(), policy, "square")
+    assert look is not None and not look.done()
+    async with asyncio.timeout(GUARD_SECONDS):
+        await look
+    assert [post.text for post in square.desk.flagged] == [HATE]
+    harmless = square.watching.take_written(Remarked("good morning", number=2), policy, "square")
+    assert harmless is not None
+    await harmless
+    assert square.detector.read == [HATE, "good morning"]
+    for said, channel in ((Remarked(), "square"), (Remarked(number=3), "another"), (Remarked("", number=4), "square")):
+        assert square.watching.take_written(said, policy, channel) is None
+
+
+async def test_a_look_that_is_given_up_ends_as_cancelled(square: Square) -> None:
+    """As does that of a find whose flag was not committed: both are to be looked at again."""
+    policy = square.governance.policies["town"]
+    square.desk.slow_seconds = square.detector.slow_seconds = 3600.0
+    looks = [square.watching.take_written(Remarked(number=number), policy, "square") for number in range(2)]
+    keyword = replace(policy, keywords=("vermin",))
+    looks.append(square.watching.take_written(Aside(number=3), keyword, "square"))
+    await square.settle()
+    assert square.watching.seen.found == 1
+    await square.watching.lanes.close()
+    await square.watching.finds.close()
+    ended = await asyncio.gather(*filter(None, looks), return_exceptions=True)
+    assert [type(end) for end in ended] == [asyncio.CancelledError] * 3
+
+
+async def test_no_more_looks_wait_than_there_is_room_for(square: Square) -> None:
+    """What is over it is counted, and has no end to wait for."""
+    square.watching = Watching(square.watching._desk, square.known, lambda: "us", square.detector, most_waiting=2)
+    policy = square.governance.policies["town"]
+    said = [Remarked("good morning", number=number) for number in range(3)]
+    looks = [square.watching.take_written(one, policy, "square") for one in said]
+    assert [look is not None for look in looks] == [True, True, False]
+    assert square.watching.lanes.left_out == 1
 
 
 @pytest.mark.parametrize(
