@@ -31,6 +31,8 @@ ACCT: Final = re.compile(r"\w[\w.-]*(?:@[\w.-]*\w)?")
 _NAMED: Final = re.compile(r"[@\uff20](?=[^\s\u2060])")
 _TAGGED: Final = re.compile(r"(?<![=/)\w])[#\uff03](?=[^\s\u2060])")
 """Where an instance may find a mention, or a hashtag."""
+_LINK: Final = re.compile("://")
+"""Where a link would get a preview, which an instance gives to what has no content warning."""
 _NUMBER: Final = 10
 """How much room the number of a part takes in its content warning."""
 _MOST_PARTS: Final = 40
@@ -50,7 +52,8 @@ class Words:
     """What somebody is told.
 
     Attributes:
-        warning: the content warning, which everybody sees at once: no word of a post.
+        warning: the content warning, which everybody sees at once: no word of a post. Without one no link acts, since an
+            instance would show a preview of where it leads.
         blocks: the text behind it, in blocks that are kept whole where they fit; marked up.
         ending: a line that ends the last part.
         language: that it is written in, as ISO 639-1.
@@ -115,10 +118,10 @@ class PrivateWords:
         return tuple(written)
 
     async def change(self, status_id: str, to: Sequence[Addressee], words: Words) -> bool:
-        """Put other words into a direct status to the same people; whether it is still there.
+        """Put other words into a direct status to the same people, or to more; whether it is still there.
 
         Raises:
-            PlatformUnavailable: it is not ours, not direct, or for other people, or the words do not fit into it.
+            PlatformUnavailable: it is not ours, not direct, or for others, too, or the words do not fit into it.
             PlatformBusy: not now.
             AmbiguousSend: it may say the new words.
         """
@@ -126,7 +129,7 @@ class PrivateWords:
         if named is None:
             return False
         parts = self._parts(to, words)
-        if named != _ids(to):
+        if not named <= _ids(to):
             raise _not_private()
         if len(parts) != 1:
             raise _too_many()
@@ -180,6 +183,8 @@ class PrivateWords:
     def _parts(self, to: Sequence[Addressee], words: Words) -> list[str]:
         """The texts of the statuses, without names; the ending stands below the last one."""
         units, blocks = markup_of(self._client).units, [_neutral(block) for block in words.blocks if block]
+        if not words.warning:
+            blocks = [_LINK.sub(f":{BREAK}//", block) for block in blocks]
         if not blocks and not words.ending:
             raise _not_private()
         ended = "\n\n".join([*blocks, *filter(None, [words.ending])])
