@@ -5,6 +5,7 @@ A remote account acts through the instance as a local one would; only its name s
 
 from __future__ import annotations
 
+import itertools
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,11 +15,15 @@ from typing import Any, Final, cast
 from aiohttp import ClientSession
 
 from tests.fakes.mastodon.server.home import Home
+from tests.fakes.mastodon.server.kinds import Kind
+from tests.fakes.mastodon.server.oauth import Codes
+from tests.fakes.mastodon.server.rules import Rules
 
 JSON = dict[str, Any]
 TOWN_HEADER: Final = "X-Town"
 """What requests of people carry, so that they are neither recorded nor struck by faults."""
 _SCOPES: Final = ("read", "write", "follow", "push")
+_EVERY_SCOPE: Final = (*_SCOPES, "admin:read", "admin:write")
 
 
 class TownRefused(Exception):
@@ -41,7 +46,7 @@ class Person:
         id: as the API writes it.
         username: without the domain.
         domain: of a remote account; ``None`` at home.
-        token: with which they act.
+        token: of the application that they use; the town itself acts in their name without asking for scopes.
     """
 
     id: str
@@ -58,8 +63,10 @@ class Person:
 class MastodonTown:
     """People, their posts and their reports. A post is the JSON that the instance answered; it does not change."""
 
-    def __init__(self, home: Home, url: str) -> None:
-        self._home, self._url = home, url
+    def __init__(self, home: Home, kind: Kind, rules: Rules, codes: Codes, url: str) -> None:
+        self._home, self._kind, self._rules, self._codes, self._url = home, kind, rules, codes, url
+        self._addresses = itertools.count(1)
+        self._own: dict[str, str] = {}
         self._session: ClientSession
 
     @asynccontextmanager
@@ -85,15 +92,35 @@ class MastodonTown:
             domain: of its instance; ``None`` for the bot's home.
             role: ``user``, ``moderator``, ``admin`` or ``owner``.
             scopes: of its token.
-            fields: others of ``mastodon_mock.db.models.Account``, such as ``email`` and ``ip``.
+            fields: others of ``mastodon_mock.db.models.Account``, such as ``email`` and ``ip``, which local accounts
+                have anyway.
         """
-        fields = {"display_name": username.capitalize(), "fields": []} | fields
+        own = {"email": f"{username}@example.org", "ip": f"192.0.2.{next(self._addresses)}"} if domain is None else {}
+        fields = {"display_name": username.capitalize(), "fields": []} | own | fields
         number = self._home.add_account(username, domain, bot=bot, role=role, note=note, **fields)
-        return Person(str(number), username, domain, self._token(number, scopes))
+        made = Person(self._kind.shown(number), username, domain, self._token(number, scopes))
+        self._own[made.id] = self._token(number, _EVERY_SCOPE)
+        return made
 
     def token(self, person: Person, scopes: Sequence[str]) -> str:
         """Another token for an account, such as a moderator's with ``admin:read:reports`` only."""
-        return self._token(int(person.id), scopes)
+        return self._token(int(self._kind.kept(person.id)), scopes)
+
+    def revoke(self, token: str) -> None:
+        """Take a token away."""
+        self._home.revoke(token)
+
+    def approve(self, person: Person, address: str) -> str:
+        """Somebody lets the application in that sent them to an address; where they are sent back to, or the code.
+
+        Raises:
+            Refused: the application asks for what it may not.
+        """
+        return self._codes.approve(address, int(self._kind.kept(person.id)))
+
+    def let_reply(self, post: JSON, *who: str) -> None:
+        """The author of a post says who may answer it: ``public``, ``followers``, ``mentioned``; nobody without."""
+        self._rules.may_reply[self._kind.kept(post["id"])] = who
 
     async def post(
         self,
@@ -172,11 +199,11 @@ class MastodonTown:
 
     async def written_by(self, person: Person) -> list[JSON]:
         """All that somebody wrote and did not delete, for whomever, oldest first."""
-        return [await self.call(person, "GET", f"/api/v1/statuses/{each}") for each in self._home.written_by(person.id)]
+        return await self._posts(person, self._home.written_by(self._kind.kept(person.id)))
 
     async def directs_to(self, person: Person) -> list[JSON]:
         """What was written to somebody and a few others only, oldest first."""
-        return [await self.call(person, "GET", f"/api/v1/statuses/{each}") for each in self._home.directs_to(person.id)]
+        return await self._posts(person, self._home.directs_to(self._kind.kept(person.id)))
 
     async def call(self, person: Person | None, method: str, path: str, form: JSON | None = None) -> Any:
         """What the instance answers to one person.
@@ -184,13 +211,16 @@ class MastodonTown:
         Raises:
             TownRefused: it refuses.
         """
-        headers = {} if person is None else {"Authorization": f"Bearer {person.token}"}
+        headers = {} if person is None else {"Authorization": f"Bearer {self._own[person.id]}"}
         sent = None if form is None else {name: value for name, value in form.items() if value is not None}
         async with self._session.request(method, f"{self._url}{path}", json=sent, headers=headers) as answer:
             body = await answer.json()
             if answer.status != 200:
                 raise TownRefused(answer.status, body["error"])
             return body
+
+    async def _posts(self, person: Person, kept: list[str]) -> list[JSON]:
+        return [await self.call(person, "GET", f"/api/v1/statuses/{self._kind.shown(each)}") for each in kept]
 
     def _token(self, account: int, scopes: Sequence[str]) -> str:
         token = secrets.token_urlsafe(24)

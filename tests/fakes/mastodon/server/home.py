@@ -1,25 +1,31 @@
-"""mastodon-mock in its thread, and the accounts, tokens and posts in its database.
+"""mastodon-mock in this process, and the accounts, tokens and posts in its database.
 
-Owns what is put right inside mastodon-mock, where a proxy in front of it comes too late: who is mentioned, the HTML of
-a post, its address and time. Decides nothing about who may do what.
+Decides nothing about who may do what; ``mending`` puts right what a proxy in front of it could not.
 """
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from mastodon_mock.config import DatabaseConfig, FaultConfig, MastodonMockConfig, SeedConfig, StreamingConfig
-from mastodon_mock.db.models import Account, OAuthToken, Status, StatusMention
-from mastodon_mock.testing import MockServer
+from mastodon_mock.app import create_app, dispose_app_resources
+from mastodon_mock.config import DatabaseConfig, FaultConfig, MastodonMockConfig, SeedConfig
+from mastodon_mock.db.base import Base, init_engine
+from mastodon_mock.db.models import Account, OAuthToken, Relationship, Status, StatusMention
+from mastodon_mock.streaming import Event, EventBus
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from yarl import URL
 
-_HEARTBEAT_SECONDS: Final = 0.2  # between two signs of life of a stream; also how fast it ends
+from tests.fakes.mastodon.server.asgi import Answer, exchange
+from tests.fakes.mastodon.server.mending import mend
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,52 +48,80 @@ class Viewer:
         return self.role != "user"
 
 
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Whom one account follows, and who blocked it."""
+
+    account: int | None
+    follows: frozenset[int]
+    blocked_by: frozenset[int]
+
+    def sees(self, author: int, visibility: str, mentioned: set[int]) -> bool:
+        """Whether a post is shown to the account, as Mastodon's StatusPolicy decides."""
+        if self.account is not None and self.account == author:
+            return True
+        if visibility in ("private", "direct"):
+            return self.account in mentioned or (visibility == "private" and author in self.follows)
+        return author not in self.blocked_by
+
+
 class Home:
     """The instance behind the proxy.
 
     Attributes:
         domain: of the instance.
-        url: where mastodon-mock itself listens.
     """
 
     def __init__(self, domain: str, now: Callable[[], datetime]) -> None:
         self.domain = domain
         self._now = now
-        self._media = tempfile.TemporaryDirectory(prefix="antiphon_mastodon_")
-        self._server = MockServer(
-            config=MastodonMockConfig(
+        self._folder = tempfile.TemporaryDirectory(prefix="antiphon_mastodon_")
+        database = Path(self._folder.name) / "home.sqlite"
+        database.write_bytes(_empty_database())
+        self._app = create_app(
+            MastodonMockConfig(
                 domain=domain,
                 title="A home instance",
                 email=f"admin@{domain}",
                 description="Where the bot lives.",
-                database=DatabaseConfig(path=":memory:"),
+                database=DatabaseConfig(path=str(database)),
                 faults=FaultConfig(enabled=False),
-                media_storage_path=self._media.name,
+                media_storage_path=self._folder.name,
                 seed=SeedConfig(),
-                streaming=StreamingConfig(heartbeat_seconds=_HEARTBEAT_SECONDS),
             )
         )
-        self.url = ""
+        mend(self._app.state.session_factory, domain, now)
+        self._events: EventBus = self._app.state.event_bus
+        self._app.state.event_bus = None  # writing down what nobody hears takes half of a post's time
+        self._listeners = 0
 
-    @property
-    def config(self) -> MastodonMockConfig:
-        """What mastodon-mock says of itself."""
-        return self._server.config
+    def close(self) -> None:
+        """Take away what it kept."""
+        dispose_app_resources(self._app)
+        self._folder.cleanup()
 
-    def start(self) -> None:
-        """Serve, in a thread of its own."""
-        self._server.start()
-        self.url = self._server.base_url
+    async def ask(self, method: str, url: URL, headers: MutableMapping[str, str], body: bytes = b"") -> Answer:
+        """What mastodon-mock answers."""
+        return await exchange(self._app, method, url, headers, body)
 
-    def stop(self) -> None:
-        """End the thread, and take away what it kept."""
-        self._server.stop()
-        self._media.cleanup()
+    @contextmanager
+    def listening(self, channel: str) -> Iterator[asyncio.Queue[Event]]:
+        """What happens on a channel of mastodon-mock's, from now on."""
+        subscriber = self._events.subscribe(channel)
+        self._listeners += 1
+        self._app.state.event_bus = self._events
+        try:
+            yield subscriber.queue
+        finally:
+            self._events.unsubscribe(subscriber)
+            self._listeners -= 1
+            if self._listeners == 0:
+                self._app.state.event_bus = None
 
     @contextmanager
     def session(self) -> Iterator[Session]:
         """The database, in a transaction that is committed at the end."""
-        with self._server._server.config.app.state.session_factory.begin() as session:
+        with self._app.state.session_factory.begin() as session:
             yield session
 
     def add_account(self, username: str, domain: str | None = None, **fields: Any) -> int:
@@ -120,6 +154,36 @@ class Home:
             role = "user" if account is None else account.role
             return Viewer(known.account_id, role, tuple(known.scopes))
 
+    def ties(self, account: int | None) -> Ties:
+        """What an account is to others."""
+        with self.session() as session:
+            found = session.scalars(select(Relationship).where(Relationship.source_account_id == account)).all()
+            follows = frozenset(each.target_account_id for each in found if each.following)
+            return Ties(account, follows, frozenset(each.target_account_id for each in found if each.blocked_by))
+
+    def sees(self, account: int | None, post: str) -> bool:
+        """Whether there is a post, and an account is shown it."""
+        with self.session() as session:
+            kept = session.get(Status, int(post)) if post.isdecimal() else None
+            if kept is None:
+                return False
+            mentions = session.scalars(select(StatusMention.account_id).where(StatusMention.status_id == kept.id))
+            author, visibility, mentioned = kept.account_id, kept.visibility, set(mentions)
+        return self.ties(account).sees(author, visibility, mentioned)
+
+    def may_reply(self, account: int | None, post: str, allowed: Sequence[str]) -> bool:
+        """Whether an account is among those whom the author lets answer a post."""
+        with self.session() as session:
+            kept = session.get_one(Status, int(post))
+            mentions = session.scalars(select(StatusMention.account_id).where(StatusMention.status_id == kept.id))
+            author, mentioned = kept.account_id, set(mentions)
+        return (
+            account == author
+            or "public" in allowed
+            or ("followers" in allowed and author in self.ties(account).follows)
+            or ("mentioned" in allowed and account in mentioned)
+        )
+
     def written_by(self, account: str) -> list[str]:
         """The ids of somebody's posts, oldest first."""
         with self.session() as session:
@@ -136,3 +200,14 @@ class Home:
         )
         with self.session() as session:
             return [str(each) for each in session.scalars(wanted)]
+
+
+@cache
+def _empty_database() -> bytes:
+    """The tables of mastodon-mock, made once: making them takes most of its start."""
+    with tempfile.TemporaryDirectory(prefix="antiphon_mastodon_") as folder:
+        path = Path(folder) / "empty.sqlite"
+        engine = init_engine(DatabaseConfig(path=str(path)))
+        Base.metadata.create_all(engine)
+        engine.dispose()
+        return path.read_bytes()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
-FORBIDDEN = "This action is not allowed"
-NOT_FOUND = "Record not found"
-NO_PARENT = "The post you are trying to reply to does not appear to exist."
-NO_SCOPE = "This action is outside the authorized scopes"
-NO_TOKEN = "The access token is invalid"
-TOO_MANY = "Too many requests"
+FORBIDDEN: Final = "This action is not allowed"
+NOT_FOUND: Final = "Record not found"
+NO_PARENT: Final = "The post you are trying to reply to does not appear to exist."
+NO_REPLIES: Final = "Forbidden: you do not have permission to reply to this status"
+NO_SCOPE: Final = "This action is outside the authorized scopes"
+NO_TOKEN: Final = "The access token is invalid"
+NO_USER: Final = "This method requires an authenticated user"
+TOO_MANY: Final = "Too many requests"
 
 
 class Refused(Exception):

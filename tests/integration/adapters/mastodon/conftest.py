@@ -1,4 +1,4 @@
-"""What tests of Mastodon share: an instance on loopback."""
+"""What tests of Mastodon share: an instance on loopback, and one that is not quite like it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ from tests.fakes.mastodon.server.server import MastodonServer
 async def server() -> AsyncIterator[MastodonServer]:
     """Mastodon, served; no request and no answer went against its description."""
     made = MastodonServer()
+    async with made.running():
+        yield made
+    assert made.errors == []
+
+
+@pytest.fixture
+async def gotosocial() -> AsyncIterator[MastodonServer]:
+    """GoToSocial, served in the same way."""
+    made = MastodonServer(kind="gotosocial", domain="small.example")
     async with made.running():
         yield made
     assert made.errors == []

@@ -1,0 +1,64 @@
+"""How the fake instance is set up, as its operator would; and what it says of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.fakes.mastodon.server.kinds import Kind
+
+JSON = dict[str, Any]
+
+
+def _all_open() -> dict[str, dict[str, str]]:
+    feeds = ("live_feeds", "hashtag_feeds", "trending_link_feeds")
+    return {feed: {"local": "public", "remote": "public"} for feed in feeds}
+
+
+@dataclass
+class Settings:
+    """What an operator decides.
+
+    Attributes:
+        rules: of the instance, as people read them.
+        timelines_access: who may read which feed: ``public``, ``authenticated`` or ``disabled``.
+        streaming_url: where the streams are, if not at the instance itself.
+        max_characters: of a post; the kind's usual number if none is given.
+    """
+
+    rules: list[str] = field(default_factory=list)
+    timelines_access: dict[str, dict[str, str]] = field(default_factory=_all_open)
+    streaming_url: str | None = None
+    max_characters: int | None = None
+
+    def limit(self, kind: Kind) -> int:
+        """How many characters a post may have."""
+        return self.max_characters or kind.max_characters
+
+    def is_open(self, feed: str, half: str, *, somebody: bool) -> bool:
+        """Whether one half of a feed is shown, to somebody or to anybody."""
+        return self.timelines_access[feed][half] in (("public", "authenticated") if somebody else ("public",))
+
+    def listed(self) -> list[JSON]:
+        """The rules as the instance lists them."""
+        return [{"id": str(number), "text": text, "hint": ""} for number, text in enumerate(self.rules, start=1)]
+
+    def described(self, body: JSON, kind: Kind, offers_streams: bool) -> JSON:
+        """The instance's words about itself, for either version of the answer.
+
+        Args:
+            body: what mastodon-mock says.
+        """
+        statuses = body["configuration"]["statuses"] | {"max_characters": self.limit(kind)}
+        configuration = body["configuration"] | {"statuses": statuses}
+        described = body | {"version": kind.version, "rules": self.listed(), "configuration": configuration}
+        if "uri" in body:
+            own = body["urls"]["streaming_api"]
+            return described | {"urls": {"streaming_api": (self.streaming_url or own) if offers_streams else None}}
+        own = configuration["urls"]["streaming"]
+        configuration["urls"] = {"streaming": (self.streaming_url or own) if offers_streams else None}
+        if kind.name == "mastodon":
+            configuration["timelines_access"] = self.timelines_access
+        else:
+            del described["api_versions"]
+        return described
