@@ -36,7 +36,7 @@ _NAME, _APPROVED = 30, 160
 _COVERED: Final = (600, 300, 220, 160, 110, 75, 45)
 """How much room a post may take; the largest first. The last one always stands there."""
 _WHOLE: Final = 100_000
-NAME: Final = "Antiphon"
+NO_CASE: Final = "Antiphon"
 """The content warning of what is about no case."""
 _NEVER_POSTED: Final = CLOSED | {CaseState.APPROVED, CaseState.SENDING}
 
