@@ -23,6 +23,12 @@ NAMES = {"en": sentence("English"), "es": sentence("Spanish"), "it": sentence("I
 
 _LEAST_CONFIDENCE = 0.35
 _CLEAR = 0.98  # at 0.9 one of the 480 posts was taken for another language
+_CLEARLY_FOREIGN = 0.9999
+"""From here on the detector of trigrams is believed alone where it names a language that Antiphon does not write.
+
+Of 480 posts and 12,941 other texts in the four languages, whole and cut to 60, 40, 30 and 20 characters, none reached
+it; the nearest, a cut one, had 0.9998.
+"""
 _SURELY_FOREIGN = 0.5
 """From here on the thorough detector is heard where it names a language that Antiphon does not write.
 
@@ -90,14 +96,16 @@ def language_of_post(text: str, expected: str) -> str | None:
     unclear is taken to be in the likeliest of those that it writes, the ``expected`` one (the community's) first.
     """
     said = " ".join(dict.fromkeys(words_alone(text).casefold().split()))
+    is_abbreviation = said.isascii() and " " not in said.strip()
     clearest = _quick().compute_language_confidence_values(said)[0]
-    if clearest.value >= _CLEAR and _code(clearest.language) in NAMES:
-        return _code(clearest.language)
+    quickest = _code(clearest.language)
+    is_written = quickest in NAMES
+    if clearest.value >= (_CLEAR if is_written else _CLEARLY_FOREIGN) and (is_written or not is_abbreviation):
+        return quickest
     ranked = [value for value in _thorough().compute_language_confidence_values(said) if value.value > 0]
     if not ranked:
         return None
     likeliest = _code(ranked[0].language)
-    is_abbreviation = said.isascii() and " " not in said.strip()
     if likeliest in NAMES and ranked[0].value >= _LEAST_CONFIDENCE:
         return likeliest
     if likeliest not in NAMES and ranked[0].value >= _SURELY_FOREIGN and not is_abbreviation:

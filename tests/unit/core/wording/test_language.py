@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from lingua import ConfidenceValue, Language
 
 from core.cards.bank import LANGUAGES
 from core.wording import language
-from core.wording.language import NAMES, detect, name_of
+from core.wording.language import NAMES, detect, language_of_post, name_of
+
+
+class _Sure:
+    """A detector that names one language, with one confidence."""
+
+    def __init__(self, name: str, confidence: float) -> None:
+        self._found = ConfidenceValue(getattr(Language, name.upper()), confidence)
+
+    def compute_language_confidence_values(self, _: str) -> list[ConfidenceValue]:
+        """The one language."""
+        return [self._found]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +56,37 @@ def test_a_clear_text_needs_no_large_detector(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(language, "_thorough", lambda: pytest.fail("the large detector was asked"))
     assert detect("These people take our flats and our jobs, and nobody dares to say it.", "en") == "en"
     assert detect("Estas personas nos quitan los pisos y el trabajo, y nadie se atreve a decirlo.", "en") == "es"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Das ist ja wohl das Letzte, diese Ausländer nehmen uns die Arbeitsplätze weg.", "de"),
+        ("Les étrangers ne viennent ici que pour vivre de nos impôts.", "fr"),
+        ("Imigranci przyjeżdżają tu tylko po zasiłki.", "pl"),
+        ("Мигранты приезжают сюда только ради пособий.", "ru"),
+    ],
+)
+def test_a_clearly_foreign_post_needs_no_large_detector(monkeypatch: pytest.MonkeyPatch, text: str, told: str) -> None:
+    """It is refused within a second, since nothing large is loaded for it."""
+    monkeypatch.setattr(language, "_thorough", lambda: pytest.fail("the large detector was asked"))
+    assert language_of_post(text, "en") == told
+
+
+@pytest.mark.parametrize("text", ["Feminism is crap.", "Immigrant", "fuera moros"])
+def test_a_post_that_only_looks_foreign_is_still_looked_at_twice(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """What the small detector merely believes, or a word alone, does not settle that nobody here can answer."""
+    asked = list[str]()
+
+    class Thorough:
+        def compute_language_confidence_values(self, said: str) -> list[object]:
+            asked.append(said)
+            return []
+
+    monkeypatch.setattr(language, "_thorough", Thorough)
+    monkeypatch.setattr(language, "_quick", lambda: _Sure("french", 0.998))
+    assert language_of_post(text, "en") is None
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("text", ["Send them back", "Pest control needed", "No more mosques here"])
