@@ -20,15 +20,15 @@ from core.errors import BadInput, PlatformUnavailable
 
 SCOPES: Final = (
     "read:accounts",
-    "read:blocks",
+    "read:follows",
     "read:notifications",
     "read:search",
     "read:statuses",
     "write:statuses",
 )
 """What the bot account needs: to read what it may see and mentions of it, and to post and delete its own."""
-MODERATOR_SCOPES: Final = ("admin:read:reports", "admin:write:reports")
-"""What a moderator's token needs for reports, and nothing more."""
+MODERATOR_SCOPES: Final = ("admin:read:reports", "admin:write:reports", "profile")
+"""What a moderator's token needs for reports, and to tell which reports are its own; nothing more."""
 _NO_REDIRECT: Final = "urn:ietf:wg:oauth:2.0:oob"
 """The code is shown to the person, who copies it (docs.joinmastodon.org/methods/oauth)."""
 _SECONDS: Final = 10.0

@@ -19,7 +19,8 @@ _BY_OPERATION: Final = tuple(
         ("*", r"/api/v\d/admin/.*", "admin:write"),
         ("GET", r"/api/v1/accounts/relationships", "read:follows"),
         ("GET", r"/api/v1/accounts/[^/]+/statuses", "read:statuses?"),
-        ("GET", r"/api/v1/accounts/(verify_credentials|search)", "read:accounts"),
+        ("GET", r"/api/v1/accounts/verify_credentials", "read:accounts|profile"),
+        ("GET", r"/api/v1/accounts/search", "read:accounts"),
         ("GET", r"/api/v1/accounts.*", "read:accounts?"),
         ("POST", r"/api/v1/accounts/[^/]+/(un)?(follow|block|mute)", "follow"),
         ("*", r"/api/v1/accounts.*|/api/v1/profile.*", "write:accounts"),
@@ -58,7 +59,13 @@ def needed(method: str, path: str) -> tuple[str, bool]:
 
 
 def cover(granted: Collection[str], scope: str) -> bool:
-    """Whether a token's scopes let it do what needs one; ``read`` holds ``read:statuses``, and so on."""
+    """Whether a token's scopes let it do what needs one; ``read`` holds ``read:statuses``, and so on.
+
+    Args:
+        scope: ``a|b`` where either will do.
+    """
+    if "|" in scope:
+        return any(cover(granted, each) for each in scope.split("|"))
     parts = scope.split(":")
     wider = {":".join(parts[: count + 1]) for count in range(len(parts))} - {"admin"}
     return not scope or not wider.isdisjoint(granted) or ("follow" in granted and scope in _FOLLOW)

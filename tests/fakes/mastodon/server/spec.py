@@ -89,12 +89,14 @@ class MastodonSpec:
                 yield from self._fields(part)
 
     def _read(self, value: Any, schema: dict[str, Any]) -> Any:
-        """A field of a form, whose values are all text."""
+        """A field of a form, whose values are all text; of a list, one a line."""
         if "$ref" in schema:
             return self._read(value, self._schemas[schema["$ref"].removeprefix(_SCHEMAS)])
         kinds = schema.get("type", "string")
         if not isinstance(value, str) or "string" in kinds:
             return value
+        if "array" in kinds:
+            return value.split("\n")
         if "boolean" in kinds and value.lower() in ("true", "false", "1", "0"):
             return value.lower() in ("true", "1")
         return int(value) if "integer" in kinds and value.isdecimal() else value

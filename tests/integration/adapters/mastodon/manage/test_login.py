@@ -20,7 +20,7 @@ from adapters.mastodon.manage.login import (
     instance_address,
 )
 from core.errors import BadInput, PlatformUnavailable
-from tests.fakes.mastodon.server.server import BOT_NAME, MastodonServer
+from tests.fakes.mastodon.server.server import MastodonServer
 
 
 @dataclass
@@ -82,7 +82,7 @@ async def test_a_code_becomes_a_token_that_works(server: MastodonServer) -> None
     asked = parse_qs(urlsplit(begun.address).query)
     assert begun.address.startswith(f"{server.url}/oauth/authorize?")
     assert asked["scope"] == [" ".join(SCOPES)]
-    granted = await finish(begun, f" mockcode_{BOT_NAME}\n")
+    granted = await finish(begun, f" {server.town.approve(server.bot, begun.address)}\n")
     client = MastodonClient(MastodonOptions(server.url, granted.token))
     await client.open()
     assert client.own_id == server.bot.id

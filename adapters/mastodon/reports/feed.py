@@ -1,0 +1,136 @@
+"""Taking in the moderation reports of the home instance: asked for, or sent by its webhook; kept before anything else.
+
+Owns which reports come, and that each is stripped (``payloads``) before it is kept. Reports are asked for with a
+moderator's token, also where the webhook sends them: what could not be delivered is found so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from mastodon import Mastodon
+from mastodon.return_types import AdminReport
+
+from adapters.mastodon.connection.client import MastodonClient
+from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_question, status_of
+from adapters.mastodon.connection.updates import FIRST, newest, number_of
+from adapters.mastodon.reports.payloads import JSON, kept_report
+from core.errors import StoreUnavailable
+from core.moderation.platforms import ArrivedUpdate, UpdateInbox
+
+_LOG = logging.getLogger(__name__)
+KIND: Final = "report"
+POLL_SECONDS: Final = 60.0
+PAGE: Final = 40
+_EVENTS: Final = frozenset({"report.created"})
+
+Wake = Callable[[], None]
+"""Says that new reports were kept."""
+
+
+class ReportFeed:
+    """The reports of one instance.
+
+    Args:
+        inbox: keeps reports, and nothing else.
+        wake: is called after new reports were kept.
+        poll_seconds: how often is asked, in seconds.
+        sleep: waits so many seconds.
+    """
+
+    def __init__(
+        self,
+        client: MastodonClient,
+        inbox: UpdateInbox,
+        wake: Wake,
+        *,
+        poll_seconds: float = POLL_SECONDS,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._client, self._inbox, self._wake = client, inbox, wake
+        self._poll_seconds, self._sleep = poll_seconds, sleep
+
+    async def run(self) -> None:
+        """Ask for reports until cancelled. A fault is logged; mentions go on without reports."""
+        told: str | None = None
+        while True:
+            pause = self._poll_seconds
+            try:
+                while await self.step() == PAGE:
+                    pass
+                told = None
+            except Halted as err:
+                pause = max(err.seconds, pause)
+            except StoreUnavailable as err:
+                _LOG.warning("Reports of Mastodon wait there, since they cannot be kept: %s", err.message)
+            except FAULTS as err:
+                told = self._tell(err, told)
+            await self._sleep(pause)
+
+    async def step(self) -> int:
+        """Ask once: what comes is committed, and where to go on with it; returns how many came.
+
+        The first time it begins behind the newest report: those before are others' work already.
+
+        Raises:
+            MastodonError: as ``MastodonClient.call``.
+            StoreUnavailable: they could not be kept.
+        """
+        cursor = await self._inbox.cursor()
+        if cursor is None:
+            newest_one = await self._asked(partial(_newest, most=1))
+            await self._inbox.keep([], str(newest_one[0].id) if newest_one else FIRST)
+            return 0
+        found = await self._asked(partial(_after, cursor=cursor))
+        if found:
+            await self._inbox.keep(
+                [arrived(kept_report(each)) for each in reversed(found)], newest(str(each.id) for each in found)
+            )
+            self._wake()
+        return len(found)
+
+    async def take(self, event: str, said: Mapping[str, Any]) -> None:
+        """Keep what the webhook brought; an event of another kind is left.
+
+        Raises:
+            StoreUnavailable: it could not be kept.
+            KeyError: it is no report.
+        """
+        if event in _EVENTS:
+            await self._inbox.keep([arrived(kept_report(said))])
+            self._wake()
+
+    async def _asked(self, ask: Callable[[Mastodon], Sequence[AdminReport]]) -> Sequence[AdminReport]:
+        return await self._client.call(ask, as_moderator=True)
+
+    @staticmethod
+    def _tell(err: BaseException, told: str | None) -> str:
+        """Log a fault where it is another one than before."""
+        said = str(of_question(err))
+        if status_of(err) in (401, 403):
+            said = "The moderator's token may not read reports. Run: antiphon mastodon login --moderator."
+        if said != told:
+            _LOG.warning("The reports of the instance cannot be read: %s", said)
+        return said
+
+
+def arrived(report: JSON) -> ArrivedUpdate:
+    """A stripped report for the inbox; those of one reported account are handled in their order."""
+    number = number_of(report["id"], datetime.now(UTC))
+    return ArrivedUpdate(number, report | {"kind": KIND}, lane=report["of"]["id"])
+
+
+def _newest(api: Mastodon, most: int) -> Sequence[AdminReport]:
+    found: Sequence[AdminReport] = api.admin_reports(limit=most)
+    return found
+
+
+def _after(api: Mastodon, cursor: str) -> Sequence[AdminReport]:
+    """The open reports right behind one, newest first."""
+    found: Sequence[AdminReport] = api.admin_reports(resolved=False, min_id=cursor, limit=PAGE)
+    return found

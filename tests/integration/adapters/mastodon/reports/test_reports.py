@@ -1,0 +1,260 @@
+"""Reports of the instance, from its moderators' API to a case, and back to the report when the case is decided.
+
+Over real HTTP, on a real database; the reporter, the author and the moderators have addresses that must appear nowhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
+from adapters.mastodon.connection.refs import NAME, status_id_of
+from adapters.mastodon.connection.statuses import Statuses
+from adapters.mastodon.manage.login import MODERATOR_SCOPES
+from adapters.mastodon.reports.feed import ReportFeed
+from adapters.mastodon.reports.flagging import Reports, how, report_of
+from adapters.mastodon.reports.following import ReportFollower
+from bot.store.engine.database import Database
+from bot.store.work.inbox import StoredInbox
+from core.errors import PlatformUnavailable
+from core.models import FlaggedPost, PostRef
+from core.moderation.approval import CaseState
+from core.moderation.cards import Card, Holder
+from core.moderation.desk_ports import Casework
+from tests.fakes.desk.traces import everything
+from tests.fakes.mastodon.server.server import MastodonServer
+from tests.fakes.mastodon.town import JSON, Person
+from tests.fakes.mastodon.webhooks import AdminWebhooks
+
+ADDRESSES = ("reporter@mail.example", "author@mail.example", "203.0.113.9", "198.51.100.7", "2001:db8::7")
+WORDS = "They do not belong here."
+
+
+@dataclass
+class Room:
+    """An instance with a moderator, a reporter and an author, and reports that come to a desk."""
+
+    server: MastodonServer
+    client: MastodonClient
+    inbox: StoredInbox
+    casework: Casework
+    database: Database
+    feed: ReportFeed
+    moderator: Person
+    reporter: Person
+    author: Person
+    woken: list[int]
+
+    async def report(self, text: str = WORDS, comment: str = "", **more: object) -> tuple[JSON, JSON]:
+        """Somebody writes a post, and somebody reports it; both."""
+        post = await self.server.town.post(self.author, text, **more)  # type: ignore[arg-type]
+        return post, await self.server.town.report(self.reporter, post, comment)
+
+    async def handle(self) -> int:
+        """Hand out what waits; how many reports there were."""
+        reports = Reports(self.client, Statuses(self.client))
+        waiting = await self.inbox.waiting()
+        for each in waiting:
+            await reports.hear(each)
+            await self.inbox.done(each.update.number)
+        return len(waiting)
+
+    async def posts(self) -> list[PostRef]:
+        """The posts that have a case."""
+        return await self.casework.posts(NAME, 50)
+
+    async def standing(self, report: JSON) -> tuple[bool, str | None]:
+        """Whether a report is resolved, and to whom it is assigned, as the moderators see it."""
+        admin = replace(self.moderator, token=self.server.town.token(self.moderator, ("admin:read", "read")))
+        found = await self.server.town.call(admin, "GET", f"/api/v1/admin/reports/{report['id']}")
+        assigned = found["assigned_account"]
+        return found["action_taken"], None if assigned is None else assigned["id"]
+
+
+@pytest.fixture
+async def room(server: MastodonServer, database: Database, front: Casework) -> AsyncIterator[Room]:
+    """The feed has begun: what is reported from now on comes."""
+    town = server.town
+    moderator = town.add_account("mod", role="moderator", email="mod@mail.example")
+    reporter = town.add_account("reporter", email=ADDRESSES[0], ip=ADDRESSES[2])
+    author = town.add_account("author", "far.example", email=ADDRESSES[1], ip=ADDRESSES[3])
+    token = town.token(moderator, MODERATOR_SCOPES)
+    client = MastodonClient(MastodonOptions(server.url, server.bot.token, token), front)
+    await client.open()
+    inbox = StoredInbox(database, NAME, f"{client.own_id}/reports", "process 1")
+    woken: list[int] = []
+    feed = ReportFeed(client, inbox, lambda: woken.append(1))
+    await feed.step()
+    yield Room(server, client, inbox, front, database, feed, moderator, reporter, author, woken)
+    await client.close()
+
+
+async def test_a_reported_post_becomes_a_case(room: Room) -> None:
+    """With the author's instance as its channel, by the reporter's flag, once however often it is asked."""
+    post, _ = await room.report()
+    assert await room.feed.step() == 1
+    assert await room.feed.step() == 0
+    assert (await room.handle(), len(room.woken)) == (1, 1)
+    assert await room.posts() == [PostRef(NAME, room.server.domain, "far.example", post["id"])]
+
+
+async def test_what_was_reported_before_the_first_start_is_left(server: MastodonServer, room: Room) -> None:
+    """It is others' work already; a restart goes on where it was."""
+    await room.report()
+    again = ReportFeed(room.client, room.inbox, lambda: None)
+    assert await again.step() == 1
+    new = StoredInbox(room.database, NAME, "another account", "process 1")
+    assert await ReportFeed(room.client, new, lambda: None).step() == 0
+    assert list(await new.waiting()) == []
+
+
+async def test_no_address_reaches_database_log_or_card(
+    room: Room, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither out of the API, nor out of the webhook, nor out of the reporter's words; neither waiting nor handled."""
+    caplog.set_level(logging.DEBUG)
+    comment = "Mail me at reporter@mail.example, I am at 203.0.113.9 and 2001:db8::7."
+    _, report = await room.report(comment=comment)
+    raw = await _raw(room, report)
+    assert [each for each in ADDRESSES if each in raw] != []
+    await room.feed.take("report.created", await _raw_object(room, report))
+    await room.feed.step()
+    waiting = await everything(room.database)
+    await room.handle()
+    kept = await everything(room.database)
+    said = "".join(capsys.readouterr()) + caplog.text
+    assert [each for each in ADDRESSES if each in waiting + kept + said] == []
+    assert len(await room.posts()) == 1
+
+
+async def test_the_webhook_and_the_poll_bring_a_report_once(room: Room) -> None:
+    """Whichever comes first."""
+    _, report = await room.report()
+    await room.feed.take("report.created", await _raw_object(room, report))
+    await room.feed.step()
+    assert await room.handle() == 1
+    await room.feed.take("report.created", await _raw_object(room, report))
+    assert await room.handle() == 0
+
+
+async def test_other_events_are_left(room: Room) -> None:
+    """An administrator may have ticked more than was asked for."""
+    _, report = await room.report()
+    await room.feed.take("report.updated", await _raw_object(room, report))
+    await room.feed.take("account.created", {"email": ADDRESSES[0]})
+    assert list(await room.inbox.waiting()) == []
+
+
+@pytest.mark.parametrize("visibility", ["private", "direct"])
+async def test_a_private_post_can_be_reviewed_and_never_answered(room: Room, visibility: str) -> None:
+    """Its words come with the report; the case names no message of the platform."""
+    post, _ = await room.report(visibility=visibility)
+    await room.feed.step()
+    await room.handle()
+    (ref,) = await room.posts()
+    assert ref.message != post["id"]
+    with pytest.raises(PlatformUnavailable):
+        status_id_of(ref)
+    assert WORDS in await everything(room.database)
+
+
+async def test_bots_and_empty_posts_are_left(room: Room) -> None:
+    """A report of them makes no case, and does not stop the next."""
+    room.author = room.server.town.add_account("machine", bot=True)
+    await room.report()
+    room.author = room.server.town.add_account("somebody")
+    post, _ = await room.report()
+    await room.feed.step()
+    assert await room.handle() == 2
+    assert [ref.message for ref in await room.posts()] == [post["id"]]
+
+
+async def test_a_token_without_the_right_is_told_once(room: Room, caplog: pytest.LogCaptureFixture) -> None:
+    """Mentions go on; the log says what to do, and does not say it each minute."""
+    pauses = 0
+
+    async def sleep(_: float) -> None:
+        nonlocal pauses
+        pauses += 1
+        if pauses == 3:
+            raise StopAsyncIteration
+
+    room.server.fault("/api/v1/admin/reports", "403", count=None)
+    feed = ReportFeed(room.client, room.inbox, lambda: None, sleep=sleep)
+    with pytest.raises((StopAsyncIteration, RuntimeError)):
+        await feed.run()
+    assert caplog.text.count("antiphon mastodon login --moderator") == 1
+
+
+async def test_a_report_is_assigned_and_then_resolved(room: Room) -> None:
+    """When somebody holds the case, and when a reply stands; nothing while nobody looked at it."""
+    _, report = await room.report()
+    follower, card = ReportFollower(room.client), _card(report)
+    await follower.follow(card)
+    assert await room.standing(report) == (False, None)
+    await follower.follow(replace(card, holder=Holder("Ana", datetime(2026, 3, 2, tzinfo=UTC))))
+    assert await room.standing(report) == (False, room.moderator.id)
+    await ReportFollower(room.client).follow(replace(card, state=CaseState.POSTED))
+    assert await room.standing(report) == (True, room.moderator.id)
+
+
+@pytest.mark.parametrize("state", [CaseState.NO_REPLY, CaseState.EXPIRED, CaseState.WITHDRAWN])
+async def test_a_case_without_an_answer_leaves_the_report_to_the_moderators(room: Room, state: CaseState) -> None:
+    """The post may still be theirs to remove."""
+    _, report = await room.report()
+    await ReportFollower(room.client).follow(replace(_card(report), state=state))
+    assert await room.standing(report) == (False, None)
+
+
+async def test_a_report_that_is_another_moderators_is_not_touched(room: Room) -> None:
+    """Neither taken over nor resolved."""
+    _, report = await room.report()
+    other = room.server.town.add_account("other", role="moderator", scopes=("read", "admin:write"))
+    await room.server.town.call(other, "POST", f"/api/v1/admin/reports/{report['id']}/assign_to_self")
+    await ReportFollower(room.client).follow(replace(_card(report), state=CaseState.POSTED))
+    assert await room.standing(report) == (False, other.id)
+
+
+async def test_a_token_that_may_only_read_changes_nothing_and_is_asked_once(room: Room) -> None:
+    """An instance may let Antiphon read reports, and keep the rest to itself."""
+    _, report = await room.report()
+    room.server.fault("/api/v1/admin/reports/**", "403", method="POST", count=None)
+    follower, card = ReportFollower(room.client), replace(_card(report), state=CaseState.POSTED)
+    await follower.follow(card)
+    await follower.follow(card)
+    assert len(room.server.asked("POST", "/api/v1/admin/reports/**")) == 1
+    assert await room.standing(report) == (False, None)
+
+
+def test_a_report_is_named_by_how_a_post_was_flagged() -> None:
+    """And nothing else is taken for one."""
+    assert report_of(how("12")) == "12"
+    assert [report_of(said) for said in ("mention", "report", "report of 3", "")] == [None] * 4
+
+
+async def _raw_object(room: Room, report: JSON) -> JSON:
+    """A report as the webhook sends it."""
+    kept: list[JSON] = []
+
+    class _Recording(AdminWebhooks):
+        async def send(self, event: str, body: JSON, *, signature: str | None = None) -> int:
+            kept.append(body)
+            return 200
+
+    await _Recording(room.server.town, "", "").report_created(report)
+    return kept[0]
+
+
+async def _raw(room: Room, report: JSON) -> str:
+    return repr(await _raw_object(room, report))
+
+
+def _card(report: JSON) -> Card:
+    ref = PostRef(NAME, "home.example", "far.example", "1")
+    post = FlaggedPost(ref, WORDS, "9", "8", how(report["id"]))
+    return Card("c1", 1, CaseState.IN_REVIEW, "home.example", post, datetime(2026, 3, 2, tzinfo=UTC))
