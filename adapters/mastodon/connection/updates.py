@@ -3,9 +3,10 @@
 Owns that form, and the order. Keeps no word of anybody: the status is read when it is handled. Pure.
 
 An inbox counts by numbers, and a notification's id is a text. An id of digits counts as it is, as Mastodon's do. A
-ULID, as GoToSocial's are, begins with its time; of that and of any other id this is made: the milliseconds since 2020,
-at most 41 bits until 2089, and 22 bits of a hash of the id. So a number never grows beyond 63 bits, later ids have
-greater numbers, and two ids of one millisecond share a number once in four million times.
+ULID, as GoToSocial's are, begins with its time; of that, and of when the notification was made for an id that tells no
+time since 2020, this is made: the milliseconds since 2020, at most 41 bits until 2089, and 22 bits of a hash of the id.
+So a number never grows beyond 63 bits, later ids have greater numbers, and two ids of one millisecond share a number
+once in four million times.
 """
 
 from __future__ import annotations
@@ -32,14 +33,13 @@ _DIRECT: Final = "direct"
 
 def number_of(id_: str, created_at: datetime) -> int:
     """The number of a notification; ``created_at`` counts where its id says no time of its own."""
-    if id_.isascii() and id_.isdecimal():
+    if id_.isascii() and id_.isdecimal() and len(id_) < _ULID:
         return int(id_)
-    since = int((created_at - _EPOCH).total_seconds() * 1000)
-    spoken = id_.upper()
-    if len(spoken) == _ULID and set(spoken) <= set(_CROCKFORD):
-        since = _ulid_milliseconds(spoken) - int(_EPOCH.timestamp() * 1000)
+    since = _milliseconds_of(id_.upper())
+    if since <= 0:
+        since = max(0, int((created_at - _EPOCH).total_seconds() * 1000))
     digest = int.from_bytes(hashlib.sha256(id_.encode()).digest()[:4])
-    return max(0, since) << _HASH_BITS | digest >> (32 - _HASH_BITS)
+    return since << _HASH_BITS | digest >> (32 - _HASH_BITS)
 
 
 def newest(ids: Iterable[str]) -> str:
@@ -81,8 +81,11 @@ def is_late(waiting: WaitingUpdate) -> bool:
     return waiting.handed_out_at - datetime.fromisoformat(waiting.update.payload["at"]) > LATE
 
 
-def _ulid_milliseconds(id_: str) -> int:
+def _milliseconds_of(id_: str) -> int:
+    """The time that a ULID begins with, since 2020; nothing above 0 for a time before, or another id."""
+    if len(id_) != _ULID or not set(id_) <= set(_CROCKFORD):
+        return 0
     found = 0
     for character in id_[:_ULID_TIME]:
         found = found << 5 | _CROCKFORD.index(character)
-    return found
+    return found - int(_EPOCH.timestamp() * 1000)
