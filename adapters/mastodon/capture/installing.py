@@ -1,0 +1,68 @@
+"""How the parts of capture are put together on one client.
+
+Posts nothing and decides nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Final
+
+from adapters.common.capture.asking import Asking
+from adapters.common.capture.following import Following
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.watching import Watching
+from adapters.mastodon.capture.mentions import Mentions
+from adapters.mastodon.capture.originals import Originals
+from adapters.mastodon.capture.watched_feeds import Bookmarks, WatchedFeeds
+from adapters.mastodon.connection.client import MastodonClient
+from adapters.mastodon.connection.listening import MENTION
+from adapters.mastodon.connection.statuses import Statuses
+from adapters.mastodon.speech.private import PrivateWords
+from core.ports import HateDetector
+
+_FLAGGING_SECONDS: Final = 5.0
+"""How long found posts may still be flagged when the work ends; that needs no connection."""
+
+
+class Capture:
+    """All that takes posts in from one client; ``run`` looks again and again, ``close`` ends its work."""
+
+    def __init__(self, client: MastodonClient, detector: HateDetector | None, bookmarks: Bookmarks) -> None:
+        known, statuses = KnownPosts(_now()), Statuses(client)
+        self.following = Following(client.desk, _now)
+        self.watching = Watching(client.desk, known, lambda: client.own_id, detector)
+        self.originals = Originals(client, statuses)
+        self.feeds = WatchedFeeds(client, statuses, self.watching, bookmarks)
+        asking = Asking(client.desk, known, self.following)
+        client.listen(MENTION, Mentions(client, asking, statuses, PrivateWords(client), _now).hear)
+
+    @property
+    def left_out(self) -> int:
+        """How many posts were not looked at, because too much came at once."""
+        return self.watching.lanes.left_out + self.watching.finds.left_out
+
+    async def run(self) -> None:
+        """Look at watched feeds, and for edits and deletions, until cancelled; raises nothing."""
+        await asyncio.gather(self.originals.run(), self.feeds.run())
+
+    async def close(self) -> None:
+        """Stop waiting and looking; what was found is flagged, and what was counted is kept."""
+        await asyncio.gather(self.following.close(), self.watching.lanes.close())
+        await self.watching.finds.close(_FLAGGING_SECONDS)
+        await self.watching.looked_at.close()
+
+
+def install(client: MastodonClient, bookmarks: Bookmarks, *, detector: HateDetector | None = None) -> Capture:
+    """Add the listeners to a client that is open, behind those of the review.
+
+    Args:
+        bookmarks: keeps how far each watched feed was read.
+        detector: how likely a text is hateful; ``None`` leaves watched feeds with their keywords.
+    """
+    return Capture(client, detector, bookmarks)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,156 @@
+"""What people write to our account: "@bot counter" in answer to a post, and all else.
+
+Owns the command, and what somebody is told who mentions us otherwise. Must never answer in public, nor a bot: two that
+answer each other never end. A person without a role is told at most once a day what they may not do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from mastodon.return_types import Status
+
+from adapters.common.capture.answering import LATER, answered, may_have_drafts
+from adapters.common.capture.asking import Asking
+from adapters.common.capture.flags import Flag
+from adapters.common.capture.wishes import COMMAND_NAMES, wish_in
+from adapters.mastodon.capture.posts import check_capturable, is_by_person, original_of
+from adapters.mastodon.capture.sightings import SeenStatus
+from adapters.mastodon.capture.told_lately import ToldLately
+from adapters.mastodon.connection.client import MastodonClient
+from adapters.mastodon.connection.listening import Heard
+from adapters.mastodon.connection.refs import NAME
+from adapters.mastodon.connection.statuses import Statuses
+from adapters.mastodon.speech.languages import reader_language
+from adapters.mastodon.speech.plain_text import text_of
+from adapters.mastodon.speech.private import PrivateWords
+from adapters.mastodon.speech.private_answers import DirectAnswer
+from core.errors import BadInput, NotAllowed, PlatformBusy
+from core.i18n.catalogs import gettext
+from core.models import Priority, Wish
+from core.moderation.roles import Person
+
+HOW: Final = "mention"
+"""``FlaggedPost.flagged_how`` of what somebody asks about so."""
+_FORM: Final = re.compile(
+    rf"(?:[@＠]\S+\s+)*[/!]?(?:{'|'.join(sorted(COMMAND_NAMES))})(?![\w-])[.:,!]?\s*(?P<words>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NAME: Final = re.compile(r"(?<!\S)[@＠#＃]\S+")
+
+
+def command_words(status: Status) -> str | None:
+    """The words behind the command, if names alone stand before it; ``None`` for anything else."""
+    found = _FORM.fullmatch(text_of(status).strip())
+    return None if found is None else " ".join(_NAME.sub(" ", found["words"]).split())
+
+
+class Mentions:
+    """Hears who mentions our account.
+
+    Args:
+        now: the time by this machine's clock, aware.
+    """
+
+    def __init__(
+        self,
+        client: MastodonClient,
+        asking: Asking,
+        statuses: Statuses,
+        words: PrivateWords,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._client, self._asking, self._statuses, self._words, self._now = client, asking, statuses, words, now
+        self._told = ToldLately()
+
+    async def hear(self, heard: Heard) -> bool:
+        """Flag the post that a command answers, or say how it is done.
+
+        Raises:
+            StoreUnavailable: the database does not answer; nothing was said, and it is to be handed out again.
+            PlatformBusy: the same of the instance.
+        """
+        status = heard.status
+        if not is_by_person(status, self._client.own_id):
+            return False
+        words, by = command_words(status), _person_of(status)
+        if words is None and self._is_answer_to_us(status):
+            return False  # people talk below a reply of ours, or with moderators about a card
+        policy = await self._client.desk.governance.policy(NAME, self._client.home)
+        locale = reader_language(status.get("language"), policy.language)
+        answer = DirectAnswer(self._client, self._words, heard, locale, self._now())
+        if words is None:
+            return await self._help(answer, by)
+        if heard.is_late:
+            answer.preface = gettext("Antiphon was away when you asked, and takes it up now.", locale)
+        try:
+            gets_drafts = await may_have_drafts(self._client.desk, self._client.home, by, policy)
+        except NotAllowed as err:
+            if self._told.is_due(by.user):
+                await answered(answer, _refused(err))
+            return True
+        work = self._take_in(heard, by, answer, wish_in(words) if gets_drafts else None)
+        await answered(answer, work, (*LATER, PlatformBusy))
+        return True
+
+    async def _take_in(self, heard: Heard, by: Person, answer: DirectAnswer, wish: Wish | None) -> None:
+        """Flag the post that a mention answers; without a ``wish`` they only flag it."""
+        locale = answer.reader.locale
+        post = await self._answered_by(heard.status, locale)
+        check_capturable(post, self._client.own_id, locale)
+        is_member = wish is None
+        priority = Priority.FLAGGED if is_member else Priority.ASKED
+        seen = SeenStatus(self._client, self._statuses, post, heard.is_late)
+        flagged = await seen.post(Flag(by.user, HOW, priority, wish or Wish()))
+        await self._asking.take_in(
+            flagged, seen.written_at, by, answer, wants_drafts=not is_member, is_member=is_member
+        )
+
+    async def _answered_by(self, status: Status, locale: str) -> Status:
+        """The post that a mention answers.
+
+        Raises:
+            BadInput: it answers none, or none that we are shown.
+        """
+        if not status.in_reply_to_id:
+            raise BadInput(
+                gettext("Your message answers no post, so nobody can tell which one you mean.", locale),
+                remedy=gettext("Write it again as an answer to the post.", locale),
+            )
+        found = await self._statuses.one(str(status.in_reply_to_id))
+        if found is None:
+            raise BadInput(
+                gettext("Antiphon is not shown this post: it is gone, or its author does not let it.", locale),
+                remedy=gettext("Report it to the moderators if it should not stand there.", locale),
+            )
+        return original_of(found)
+
+    async def _help(self, answer: DirectAnswer, by: Person) -> bool:
+        """Say in a line how to ask, to people with a role, once a day."""
+        roles = await self._client.desk.governance.roles_of(NAME, self._client.home, by)
+        if not roles or not self._told.is_due(by.user):
+            return False
+        locale = answer.reader.locale
+        await answer.tell(
+            gettext(
+                "To get drafts, answer the post, mention Antiphon's account, and write: {command}. Behind that you may "
+                "name a kind of reply, a language, and how it should sound.",
+                locale,
+                command=gettext("counter", locale),
+            )
+        )
+        return True
+
+    def _is_answer_to_us(self, status: Status) -> bool:
+        return str(status.get("in_reply_to_account_id") or "") == self._client.own_id
+
+
+async def _refused(error: NotAllowed) -> None:
+    raise error
+
+
+def _person_of(status: Status) -> Person:
+    return Person(NAME, str(status.account.id), str(status.account.acct))

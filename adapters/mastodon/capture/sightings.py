@@ -1,0 +1,99 @@
+"""Statuses as capture looks at them.
+
+Owns what is kept of a status that becomes a case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from mastodon.return_types import Context, Status
+
+from adapters.common.capture.flags import Flag
+from adapters.mastodon.capture.posts import is_by_person, is_public
+from adapters.mastodon.capture.threads import conversation_of
+from adapters.mastodon.connection.client import MastodonClient
+from adapters.mastodon.connection.refs import ref_of, revision_of
+from adapters.mastodon.connection.statuses import Statuses
+from adapters.mastodon.speech.plain_text import text_of
+from core.errors import PlatformUnavailable
+from core.models import FlaggedPost, PostRef
+
+
+@dataclass(frozen=True, slots=True)
+class SeenStatus:
+    """Implements ``adapters.common.capture.watching.Sighting``.
+
+    Attributes:
+        is_late: we were away when it was flagged.
+        may_lack_thread: it is kept without its conversation where the instance does not tell that, since nobody would
+            flag it again.
+    """
+
+    client: MastodonClient
+    statuses: Statuses
+    status: Status
+    is_late: bool = False
+    may_lack_thread: bool = False
+
+    @property
+    def ref(self) -> PostRef:
+        """Where it is."""
+        return ref_of(self.status, self.client.home)
+
+    @property
+    def text(self) -> str:
+        """Its words without its content warning."""
+        return text_of(self.status)
+
+    @property
+    def written_at(self) -> datetime:
+        """When it was written."""
+        written: datetime = self.status.created_at
+        return written
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether a person wrote it, as far as its account says."""
+        return is_by_person(self.status, self.client.own_id)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether not everybody may read it."""
+        return not is_public(self.status)
+
+    async def post(self, flag: Flag) -> FlaggedPost:
+        """The status with the conversation around it; of a private one nothing but the status itself.
+
+        Raises:
+            PlatformBusy: the instance does not tell the conversation now.
+            PlatformUnavailable: it refuses to.
+        """
+        author = self.status.account
+        if self.is_private:
+            how, soon = flag.how, flag.priority
+            return FlaggedPost(self.ref, self.text, str(author.id), flag.by, how, (), soon, is_private=True)
+        around = conversation_of(self.status, await self._around(), self.client.own_id)
+        return FlaggedPost(
+            self.ref,
+            self.text,
+            str(author.id),
+            flag.by,
+            flag.how,
+            around.thread,
+            flag.priority,
+            root=around.root,
+            wish=flag.wish,
+            revision=revision_of(self.status),
+            author_name=str(author.acct),
+            is_late=self.is_late,
+        )
+
+    async def _around(self) -> Context | None:
+        try:
+            return await self.statuses.around(str(self.status.id))
+        except PlatformUnavailable:
+            if self.may_lack_thread:
+                return None
+            raise
