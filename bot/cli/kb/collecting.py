@@ -39,12 +39,6 @@ GroupOption = Annotated[
 ]
 
 
-def add_to(kb: typer.Typer) -> None:
-    """Add the commands of this module."""
-    for command in (build, add):
-        kb.command()(command)
-
-
 def build(
     source: Annotated[str, typer.Option("--source", metavar="SOURCE", help="un, eurlex, fra or folder.")],
     folder: Annotated[

@@ -14,10 +14,9 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, WarmOption, err, given, out
-from bot.cli.kb.collecting import GroupOption
-from bot.cli.kb.collecting import add_to as add_collecting
+from bot.cli.kb.collecting import GroupOption, add, build
 from bot.cli.kb.output import counted, manifest, print_document, progress_bar, run, show_table, write_rows
-from bot.cli.kb.reviewing import add_to as add_reviewing
+from bot.cli.kb.reviewing import accept, diff, reject, show, trust, waiting
 from core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ Ids = Annotated[
 _COUNTED: Final = {"quarantined": "waiting", "superseded": "replaced"}
 
 
-@kb.command()
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for; - reads it from standard input.")],
     limit: Annotated[
@@ -85,7 +83,6 @@ def search(
     run(config, work)
 
 
-@kb.command()
 def remove(documents: Ids, config: ConfigOption = None) -> None:
     """Remove documents, with their files and their paragraphs."""
 
@@ -104,7 +101,6 @@ def remove(documents: Ids, config: ConfigOption = None) -> None:
     run(config, work)
 
 
-@kb.command()
 def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Count what the library holds."""
 
@@ -129,7 +125,6 @@ def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     run(config, work)
 
 
-@kb.command()
 def verify(
     repair: Annotated[bool, typer.Option("--repair", help="Build a damaged index again.")] = False,
     as_json: JsonOption = False,
@@ -161,7 +156,6 @@ def _after_verify(faults: int, *, repair: bool) -> str:
     return "`antiphon kb verify --repair` builds a damaged index again; a damaged document has to be added again."
 
 
-@kb.command()
 def export(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="A .csv or .jsonl file; standard output if not given.")
@@ -188,7 +182,6 @@ def export(
     run(config, work)
 
 
-@kb.command()
 def embed(config: ConfigOption = None) -> None:
     """Make vectors for what is found only by its words so far. It can be stopped at any time."""
 
@@ -205,7 +198,6 @@ def embed(config: ConfigOption = None) -> None:
     run(config, work)
 
 
-@kb.command()
 def push(config: ConfigOption = None) -> None:
     """Copy the library to the Qdrant server of config.toml. It goes on where it was stopped."""
 
@@ -222,5 +214,12 @@ def push(config: ConfigOption = None) -> None:
     run(config, work)
 
 
-add_collecting(kb)
-add_reviewing(kb)
+_IN_ORDER_OF_USE: Final = (
+    ("Look something up", (search,)),
+    ("Collect documents", (build, add)),
+    ("Decide what is served", (waiting, show, diff, accept, reject, trust)),
+    ("Look after it", (stats, verify, export, remove, embed, push)),
+)
+for _panel, _commands in _IN_ORDER_OF_USE:
+    for _command in _commands:
+        kb.command(rich_help_panel=_panel)(_command)

@@ -58,12 +58,6 @@ _STATES: Final = {
 }
 
 
-def add_to(kb: typer.Typer) -> None:
-    """Add the commands of this module."""
-    for command in (waiting, show, diff, accept, reject, trust):
-        kb.command()(command)
-
-
 def waiting(source: SourceOption = "", as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """List the documents that wait to be accepted, each with its number."""
 
