@@ -6,7 +6,7 @@ Posts nothing and decides nothing.
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from adapters.common.capture.asking import Asking
@@ -25,6 +25,8 @@ from core.ports import HateDetector
 
 _FLAGGING_SECONDS: Final = 5.0
 """How long found posts may still be flagged when the work ends; that needs no connection."""
+_CLOCKS_DIFFER: Final = timedelta(minutes=1)
+"""How far Telegram's clock may be ahead of this machine's; it says to the second only when something was written."""
 _MOST_WAITING: Final = 150
 """How many messages may wait to be looked at: so many fewer than are handed out at once that commands come through."""
 
@@ -33,7 +35,7 @@ class Capture:
     """All that takes posts in from one client; ``close`` ends its work."""
 
     def __init__(self, client: TelegramClient, detector: HateDetector | None) -> None:
-        known, recent = KnownPosts(_this_second()), RecentMessages()
+        known, recent = KnownPosts(_soon()), RecentMessages()
         self.following = Following(client.desk, lambda: datetime.now(UTC))
         self.watching = Watching(client.desk, known, client.own_id, detector, most_waiting=_MOST_WAITING)
         self.changes = PostChanges(client.desk, known)
@@ -65,6 +67,6 @@ def install(client: TelegramClient, *, detector: HateDetector | None = None) -> 
     return Capture(client, detector)
 
 
-def _this_second() -> datetime:
-    """The time, as exact as Telegram says when a message was written."""
-    return datetime.now(UTC).replace(microsecond=0)
+def _soon() -> datetime:
+    """A time by which all that was written before this process began counts as old, though two clocks differ a bit."""
+    return datetime.now(UTC) + _CLOCKS_DIFFER

@@ -7,6 +7,8 @@ still stands is known only when a reply to it is sent.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from functools import partial
 from typing import Final
 
@@ -23,9 +25,12 @@ from adapters.telegram.capture.sightings import SeenMessage
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, revision_of
+from core.errors import StoreUnavailable
 from core.moderation.community.policy import CommunityPolicy
 
+_LOG = logging.getLogger(__name__)
 _AS_PICTURE: Final = "\ufe0f"
+_AGAIN_SECONDS: Final = 1.0
 
 
 class WatchedEvents:
@@ -44,6 +49,8 @@ class WatchedEvents:
         self._changes = changes
         self._known = known
         self._recent = recent
+        self._looks: dict[tuple[int, int], asyncio.Future[None]] = {}
+        """The looks that have not ended, by chat and message."""
 
     def listen(self) -> None:
         """Begin to hear."""
@@ -55,7 +62,7 @@ class WatchedEvents:
         """Have a message looked at; raises ``StoreUnavailable`` where nobody knows whether its group is watched."""
         message = heard.update.message
         if message is not None and message.message_id > 0 and is_group(message.chat):
-            self._look(await self._seen(message), heard)
+            self._leave(heard, message, self._look(await self._seen(message)))
         return False
 
     async def _edited(self, heard: Heard) -> bool:
@@ -69,22 +76,49 @@ class WatchedEvents:
         if message is None or message.message_id <= 0 or not is_group(message.chat):
             return False
         seen = await self._seen(message)
-        await self._changes.told(seen.ref, seen.written_at, seen.text, revision_of(message))
-        earlier = self._recent.find(message.chat.id, message.message_id)
-        if earlier is None or words_of(earlier) != seen.text:
-            self._look(seen, heard)
+        before = self._looks.get((message.chat.id, message.message_id))
+        if before is None:
+            self._leave(heard, message, await self._changed(seen))
+        else:
+            self._leave(heard, message, asyncio.ensure_future(self._changed_after(before, seen)))
         return False
 
-    def _look(self, seen: SeenMessage, heard: Heard) -> None:
-        """Have a message looked at beside the updates that come next; it is dealt with once that has ended."""
+    async def _changed_after(self, before: asyncio.Future[None], seen: SeenMessage) -> None:
+        """Tell of an edit once it is known whether the message as it was before it becomes a case."""
+        await before
+        while True:
+            try:
+                look = await self._changed(seen)
+                break
+            except StoreUnavailable as err:
+                _LOG.warning("An edit of a message waits: %s", err.message)
+                await asyncio.sleep(_AGAIN_SECONDS)
+        if look is not None:
+            await look
+
+    async def _changed(self, seen: SeenMessage) -> asyncio.Future[None] | None:
+        message = seen.message
+        await self._changes.told(seen.ref, seen.written_at, seen.text, revision_of(message))
+        earlier = self._recent.find(message.chat.id, message.message_id)
+        return self._look(seen) if earlier is None or words_of(earlier) != seen.text else None
+
+    def _look(self, seen: SeenMessage) -> asyncio.Future[None] | None:
+        """Have a message looked at beside the updates that come next; ``None`` if it is not looked at."""
         message, policy = seen.message, seen.policy
         if is_private(message.chat, policy):
-            return
+            return None
         if _remembers(policy, message.chat):
             self._recent.add(message)
-        look = self._watching.take_written(seen, policy, channel_of(message.chat.id))
-        if look is not None:
-            heard.unfinished.append(look)
+        return self._watching.take_written(seen, policy, channel_of(message.chat.id))
+
+    def _leave(self, heard: Heard, message: telegram.Message, look: asyncio.Future[None] | None) -> None:
+        """Let an update be dealt with once a look has ended."""
+        if look is None:
+            return
+        heard.unfinished.append(look)
+        place = (message.chat.id, message.message_id)
+        self._looks[place] = look
+        look.add_done_callback(lambda ended: self._looks.pop(place) if self._looks.get(place) is ended else None)
 
     async def _reacted(self, heard: Heard) -> bool:
         """Flag the message that somebody marked with the group's emoji, and take the reaction off it.

@@ -149,8 +149,12 @@ class Handling:
 
     async def _record_after(self, number: int, unfinished: Sequence[asyncio.Future[None]], record: _Record) -> None:
         """Record how an update ended once all its work has; where some is cancelled, it waits for the next start."""
-        for work in unfinished:
-            await work
+        try:
+            for work in unfinished:
+                await work
+        except Exception as err:
+            log_failure("what an update left to be done", err)
+            record = partial(self._inbox.put_aside, number, is_known=True)
         if await self._recorded(record):
             self._unfinished.discard(number)
             self._finished.add(number)

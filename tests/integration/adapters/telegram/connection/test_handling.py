@@ -8,6 +8,7 @@ import logging
 import pytest
 from sqlalchemy import select
 
+from adapters.telegram.connection.client import Heard
 from bot.store.engine.database import Database
 from bot.store.schema import UpdateRow, UpdateState
 from core.errors import StoreUnavailable
@@ -168,3 +169,29 @@ async def test_what_was_in_hand_at_the_end_is_handed_out_at_the_next_start(
     async with second.open():
         await second.until_heard(1)
     assert second.texts() == ["one"]
+
+
+async def test_what_an_update_leaves_to_be_done_holds_up_no_other(
+    server: TelegramServer, intake: Intake, database: Database, caplog: pytest.LogCaptureFixture, chat: int, ada: int
+) -> None:
+    """It is done with once that is, kept where it failed, and waits for the next start where it was given up."""
+    left = {text: asyncio.get_running_loop().create_future() for text in ("done", "failed", "given up")}
+
+    async def leave(heard: Heard) -> bool:
+        text = heard.raw["message"]["text"]
+        heard.unfinished.extend(future for name, future in left.items() if name == text)
+        return False
+
+    intake.client._listeners["message"].insert(0, leave)
+    for text in (*left, "another"):
+        server.town.say(ada, chat, text)
+    async with intake.open():
+        await intake.until_heard(4)
+        assert await _settled(database, 1) == {UpdateState.DONE: 1, UpdateState.WAITING: 3}
+        left["done"].set_result(None)
+        left["failed"].set_exception(ValueError("somebody's words"))
+        left["given up"].cancel()
+        found = await _settled(database, 3)
+        assert found == {UpdateState.DONE: 2, UpdateState.FAILED: 1, UpdateState.WAITING: 1}
+    assert intake.texts() == ["done", "failed", "given up", "another"]
+    assert "ValueError" in caplog.text and "somebody" not in caplog.text

@@ -20,6 +20,7 @@ from bot.serving.supervision import cancelled, first_of
 from bot.store.engine.database import Database
 from bot.store.schema import UpdateRow, UpdateState
 from bot.store.work.inbox import StoredInbox
+from core.errors import StoreUnavailable
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Role
 from tests.fakes.machine.patience import until
@@ -28,6 +29,7 @@ from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.ports.word_detector import WordDetector
 from tests.fakes.telegram.captured import HATE, SET_UP
 from tests.fakes.telegram.server.server import TelegramServer
+from tests.fakes.telegram.server.state import JSON
 from tests.integration.adapters.telegram.connection.conftest import Pauses
 
 
@@ -81,9 +83,9 @@ class WatchedTown:
             await self.capture.close()
             await client.close()
 
-    def say(self, text: str) -> None:
+    def say(self, text: str) -> JSON:
         """The author writes into the group."""
-        self.server.town.say(self.author, self.group, text)
+        return self.server.town.say(self.author, self.group, text)
 
     def flagged(self) -> list[str]:
         """What is found or flagged, in order."""
@@ -198,3 +200,45 @@ async def test_a_message_waits_where_nobody_knows_whether_its_group_is_watched(
         town.governance.is_down = False
         await town.until_done(1)
     assert town.flagged() == [HATE]
+
+
+async def test_an_edit_of_what_is_still_to_be_looked_at_is_told_after_the_flag(town: WatchedTown) -> None:
+    """The desk never holds words that their author has changed since without knowing that."""
+    town.server.town.edit(town.say(HATE), "they are welcome")
+    async with town.process():
+        await town.server.until(lambda: town.detector.asked == 1 and not town.server.state.updates.waiting())
+        await town.server.until(lambda: len(town.capture.watching.lanes._lanes) == 1)
+        assert (town.desk.changes, await town.states()) == ([], [(UpdateState.WAITING, True)] * 2)
+        town.desk.errors += [StoreUnavailable("The database does not answer.", remedy="Wait.")]
+        town.detector.goes.set()
+        await town.until_done(2)
+    [flagged] = town.desk.flagged
+    assert (flagged.text, town.desk.changes) == (HATE, [(flagged.ref, "they are welcome")])
+
+
+async def test_new_words_while_the_old_ones_are_looked_at_are_looked_at(town: WatchedTown) -> None:
+    """In their order, however often they change; an end in between loses none."""
+    post = town.say("good morning")
+    town.server.town.edit(post, "they are")
+    town.server.town.edit(post, HATE)
+    async with town.process():
+        await town.server.until(lambda: town.detector.asked == 1)
+    assert await town.states() == [(UpdateState.WAITING, True)] * 3
+    async with town.process("process 2"):
+        town.detector.goes.set()
+        await town.until_done(3)
+        assert town.detector.read == ["good morning", "they are", HATE]
+    assert town.flagged() == [HATE]
+
+
+async def test_an_edit_of_what_an_earlier_process_flagged_is_told(town: WatchedTown) -> None:
+    """Even where the post was written in the second in which this one began."""
+    post = town.say(HATE)
+    async with town.process():
+        town.detector.goes.set()
+        await town.until_done(1)
+    async with town.process("process 2"):
+        town.detector.goes.set()
+        town.server.town.edit(post, "they are welcome")
+        await town.until_done(2)
+    assert [text for _, text in town.desk.changes] == ["they are welcome"]
