@@ -84,15 +84,16 @@ class PlatformHarness(ABC):
         """Let time pass on the platform."""
 
 
-def reply_to(ref: PostRef, text: str, approval_id: str = "approval-1") -> ApprovedReply:
-    """A reply that a moderator approved."""
+def reply_to(ref: PostRef, text: str, approval_id: str = "approval-1", quote: str = "") -> ApprovedReply:
+    """A reply that a moderator approved, below some words of the post or none."""
     return approve(
         approval_id=approval_id,
         in_reply_to=ref,
         text=text,
-        shown_sha256=text_hash(text),
+        shown_sha256=text_hash(text, quote),
         moderator="moderator_one",
         at=datetime(2026, 3, 2, tzinfo=UTC),
+        quote=quote,
     )
 
 

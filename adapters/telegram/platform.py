@@ -82,15 +82,20 @@ class TelegramPlatform:
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post exactly ``reply.text`` under the post that it answers, with one request.
 
+        With a quote Telegram compares: it refuses the reply where the post no longer has these words.
+
         Raises:
             PlatformBusy: Telegram asks to wait, or was not reached: nothing was posted.
-            PlatformUnavailable: Telegram refused it, as where the post is gone, or would not show exactly this text.
+            PlatformUnavailable: Telegram refused it, as where the post is gone or was edited, or would not show exactly
+                this text.
             AmbiguousSend: it may be there, or is there in other words.
         """
         place = numbers_of(reply.in_reply_to)
         check_text(reply.text)
         _check_mute(reply.text)
-        original = ReplyParameters(place.message, allow_sending_without_reply=False)
+        original = ReplyParameters(
+            place.message, allow_sending_without_reply=False, quote=reply.quote or None, quote_parse_mode=None
+        )
         message = await self._change(
             lambda: self._client.bot.send_message(
                 place.chat,
@@ -190,15 +195,19 @@ def _check_mute(text: str) -> None:
 
 
 def _check_shown(message: telegram.Message, reply: ApprovedReply, place: MessageNumbers) -> None:
-    """Whether what stands on Telegram is what was approved, where it belongs.
+    """Whether what stands on Telegram is what was approved, where it belongs, below the quote that was approved.
+
+    What Telegram quotes by itself, to show which post is answered, is nobody's quote.
 
     Raises:
         AmbiguousSend: it is not.
     """
     answered = message.reply_to_message
     is_there = message.chat.id == place.chat and answered is not None and answered.message_id == place.message
+    quoted = message.quote.text if message.quote is not None and message.quote.is_manual else ""
     calls = any(entity.type in _MENTIONS for entity in message.entities)
-    if message.text != reply.text or message.message_id <= 0 or not is_there or calls:
+    is_exact = (message.text, quoted) == (reply.text, reply.quote)
+    if not is_exact or message.message_id <= 0 or not is_there or calls:
         raise AmbiguousSend(
             sentence("Telegram shows the reply otherwise than it was approved."),
             remedy=sentence("Look at the reply on Telegram."),

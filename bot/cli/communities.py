@@ -20,6 +20,7 @@ from bot.cli.kb.output import print_document, run
 from bot.cli.later import OneText
 from bot.communities.decisions import CommunityDesk, CommunityView
 from bot.compose.application import open_database
+from bot.compose.chat_platforms import quotes_posts
 from bot.compose.settings import Settings
 from bot.store.people.communities import EVERYWHERE, policy_of
 from core.cards.bank import LANGUAGES
@@ -268,6 +269,27 @@ def flags(
         told = _switch(policy.tells_flaggers)
         said = f"flags by members {_switch(policy.members_flag)}, {policy.flaggers_needed} needed; telling them {told}"
         out().print(Text(f"{place}: {said}."), soft_wrap=True)
+
+    _do(config, work)
+
+
+@community.command()
+def quotes(
+    place: Place,
+    is_on: Annotated[bool | None, typer.Option("--on/--off", help="Show some neutral words of it, or none.")] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Show neutral words of the post above a reply, so that an edited post gets none; or show what is set."""
+
+    async def work(desk: CommunityDesk) -> None:
+        platform = (await desk.view(place, operator())).community.platform
+        if is_on and not quotes_posts(platform):
+            raise BadInput(
+                f"{platform} refuses no reply for words of the post.", remedy="It works on Telegram; leave it off here."
+            )
+        chosen = {} if is_on is None else {"quotes": is_on}
+        policy = await desk.configure(place, lambda _: chosen, operator())
+        out().print(Text(f"{place}: quotes {_switch(policy.quotes)}."), soft_wrap=True)
 
     _do(config, work)
 

@@ -53,11 +53,16 @@ def _telegram(settings: Settings) -> Sequence[ServedPlatform]:
 
 @dataclass(frozen=True, slots=True)
 class PlatformKind:
-    """A kind of platform; ``how`` tells the person who runs Antiphon how to configure it."""
+    """A kind of platform.
+
+    ``how`` tells the person who runs Antiphon how to configure it. ``quotes``: it shows words of the post above a
+    reply, and refuses the reply where the post no longer has them (``CommunityPolicy.quotes``).
+    """
 
     name: str
     build: Builder
     how: str
+    quotes: bool = False
 
 
 KINDS: Final = (
@@ -68,8 +73,14 @@ KINDS: Final = (
         "Telegram",
         _telegram,
         "set ANTIPHON__TELEGRAM__TOKEN in the environment; docs/telegram.md says where to get one",
+        quotes=True,
     ),
 )
+
+
+def quotes_posts(platform: str) -> bool:
+    """Whether the platform of this ``PostRef.platform`` has use for ``CommunityPolicy.quotes``."""
+    return any(kind.quotes for kind in KINDS if kind.name.casefold() == platform)
 
 
 def configured_platforms(settings: Settings) -> list[ServedPlatform]:

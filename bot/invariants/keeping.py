@@ -132,7 +132,7 @@ def erased_leave_no_trace(facts: Facts) -> Iterator[Violation]:
         ("preview", [row.case_id for row in facts.tables.previews]),
         ("proposed text", [row.case_id for row in facts.tables.proposals]),
         ("note", [row.stream for row in facts.tables.notes]),
-        ("approved text", [row.case_id for row in facts.tables.approvals if row.text]),
+        ("approved text", [row.case_id for row in facts.tables.approvals if row.text or row.quote]),
     )
     for what, case_ids in left:
         for case_id in sorted(set(case_ids) & erased.keys()):

@@ -65,7 +65,7 @@ def _approved_by_somebody(facts: Facts, approval: ApprovalRow) -> Iterator[Viola
         yield Violation(approval.case_id, f"Approval {approval.id} belongs to no case.")
         return
     is_erased = case.erased_at is not None and not approval.text
-    if not is_erased and text_hash(approval.text) != approval.sha256:
+    if not is_erased and text_hash(approval.text, approval.quote) != approval.sha256:
         yield Violation(case.id, f"The text of approval {approval.id} is not the one that was approved.")
     if not is_erased and not approval.text.endswith(approval.footer):
         yield Violation(case.id, f"The text of approval {approval.id} lacks its own footer.")

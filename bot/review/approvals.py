@@ -79,12 +79,14 @@ class AwaitsSecond:
 class _Seen:
     """What an approval is checked against, read before its transaction: it cannot change within one version of a case.
 
-    ``people`` are those who already approved a text of this version.
+    ``quote`` stands above the text, as the person was shown it; ``people`` are those who already approved a text of
+    this version.
     """
 
     exact: _Exact
     community: Community
     footer: str
+    quote: str
     stored: StoredSuggestion | None
     people: tuple[Person, ...]
 
@@ -113,7 +115,8 @@ class Approvals:
         """Approve what ``Proposals.propose`` kept and this person was shown, byte for byte; raises as ``approve`` does.
 
         Raises:
-            Conflict: it is no longer kept, the case has changed since, or its community adds another sentence now.
+            Conflict: it is no longer kept, the case has changed since, or its community adds another sentence, or
+                another quote, now.
             NotAllowed: somebody else was shown it.
         """
 
@@ -184,11 +187,12 @@ class Approvals:
             shown_sha256=exact.shown_sha256,
             moderator=who if first is None else first.moderator,
             at=session.moment,
+            quote=seen.quote,
         )
         if reasons and first is None:
             until = reply.approved_at + self._holds_for
             own = First(who, reply.sha256, community.rules_version, reply.approved_at, until)
-            await _keep_text(session, case, own, exact, footer)
+            await _keep_text(session, case, own, seen)
             return await self._wait(session, case, own, reasons)
         reason = "approved" if first is None else f"approved, as the second person after {first.moderator}"
         await store.transition(session, case.id, case.version, CaseState.APPROVED, actor=who, reason=reason)
@@ -240,17 +244,19 @@ async def _first(session: Session, case: Case, exact: _Exact, who: str) -> First
     return next((one for one in found if one.sha256 == exact.shown_sha256 and one.moderator != who), None)
 
 
-async def _keep_text(session: Session, case: Case, first: First, exact: _Exact, footer: str) -> None:
+async def _keep_text(session: Session, case: Case, first: First, seen: _Seen) -> None:
     """Keep what the first person approved, for the second to read; needed where it was approved without a proposal."""
+    exact = seen.exact
     if await proposal_with(session, case, first.sha256) is None:
         await keep_proposal(
             session,
             case,
             first.moderator,
-            exact.text.removesuffix(footer),
+            exact.text.removesuffix(seen.footer),
             first.sha256,
             suggestion_id=exact.suggestion_id,
             draft_rank=exact.draft_rank,
+            quote=seen.quote,
         )
 
 
@@ -258,10 +264,13 @@ async def _seen(session: Session, exact: _Exact) -> _Seen:
     case = await store.load(session, exact.case_id)
     community = await communities.load(session, case.community_id)
     stored = await suggestions.latest_suggestion(session, case.id)
-    footer = (await rendered_in(session, case, "", stored)).footer
+    added = await rendered_in(session, case, "", stored)
+    quote = added.quote if exact.kept is None else exact.kept.quote
     found = await approvals.firsts(session, case)
     members = [await member(session, community.id, community.platform, first.moderator) for first in found]
-    return _Seen(exact, community, footer, stored, tuple(person for person in members if person is not None))
+    return _Seen(
+        exact, community, added.footer, quote, stored, tuple(person for person in members if person is not None)
+    )
 
 
 def _why_two(seen: _Seen) -> tuple[str, ...]:

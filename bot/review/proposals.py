@@ -171,7 +171,14 @@ async def _keep(
     if draft is None and (same := await proposal_with(session, case, rendered.sha256)) is not None:
         suggestion_id, rank = same.suggestion_id, same.draft_rank  # a second person's text began as the first one's
     proposal = await keep_proposal(
-        session, case, who, reply, rendered.sha256, suggestion_id=suggestion_id, draft_rank=rank
+        session,
+        case,
+        who,
+        reply,
+        rendered.sha256,
+        suggestion_id=suggestion_id,
+        draft_rank=rank,
+        quote=rendered.quote,
     )
     own = draft.warnings if draft is not None and draft.text == reply else ()
     changed = _CHANGES.get((await session.get_one(CaseRow, case.id)).original)
@@ -196,6 +203,7 @@ def _proposed(kept: _Kept, found: CheckedEdit) -> ProposedReply:
         why_two=() if kept.stored is None else why_two(kept.stored.suggestion, found.sentences),
         is_shadow=kept.is_shadow,
         is_second=kept.is_second,
+        quote=proposal.quote,
     )
 
 
@@ -212,7 +220,7 @@ async def require_shown(session: Session, proposal: Proposal, by: Person) -> Non
 
     Raises:
         NotAllowed: somebody else was shown it, or the person may not approve.
-        Conflict: the case has changed since, or its community adds another sentence now.
+        Conflict: the case has changed since, or its community adds another sentence, or another quote, now.
     """
     case = await store.load(session, proposal.case_id)
     if await require_on_case(session, case.community_id, by, OnCase.APPROVE) != proposal.person_id:

@@ -29,6 +29,7 @@ from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
 from core.scoring.checking import CheckedSentence
 from core.scoring.edits import EditReader, checked_edit
+from core.scoring.quoting import quote_of
 from core.wording.final_text import check_sendable
 
 
@@ -175,7 +176,8 @@ class CaseQueries:
 
 
 async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> Rendered:
-    """A reply as it would be posted now, in the language that the case's suggestion is in."""
+    """A reply as it would be posted now, in the language of the case's suggestion, below its quote of the post."""
     community = await communities.load(session, case.community_id)
     language = None if stored is None else stored.suggestion.reading.language
-    return render(reply, language, discloses=community.discloses)
+    quote = quote_of(case.post.text, language) if communities.policy_of(community).quotes else ""
+    return render(reply, language, discloses=community.discloses, quote=quote)

@@ -142,9 +142,12 @@ def check_answerable(post: FlaggedPost) -> None:
         )
 
 
-def text_hash(text: str) -> str:
-    """The SHA-256, in hexadecimal, of the exact UTF-8 bytes of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()
+def text_hash(text: str, quote: str = "") -> str:
+    """The SHA-256, in hexadecimal, of the exact UTF-8 bytes of a text; with a quote above it, of the hashes of both."""
+    whole = hashlib.sha256(text.encode())
+    if quote:
+        whole = hashlib.sha256(whole.digest() + hashlib.sha256(quote.encode()).digest())
+    return whole.hexdigest()
 
 
 class _Seal:
@@ -161,6 +164,7 @@ class _Seal:
 class ApprovedReply:
     """A text that a person approved, bound to that person, the time and the hash of its exact bytes.
 
+    ``quote``: words of the post that stand above it, an exact part of the post; "" for none. The hash binds them, too.
     Only ``approve`` and ``restore`` make one.
     """
 
@@ -171,9 +175,10 @@ class ApprovedReply:
     approved_at: datetime
     sha256: str
     seal: _Seal = field(compare=False, repr=False)
+    quote: str = ""
 
     def __post_init__(self) -> None:
-        mine = (self.approval_id, self.in_reply_to, self.text, self.moderator, self.approved_at, self.sha256)
+        mine = self.approval_id, self.in_reply_to, self.text, self.moderator, self.approved_at, self.sha256, self.quote
         if not isinstance(self.seal, _Seal) or self.seal.approved != mine:
             raise NotAllowed(
                 "An approved reply is made by core.moderation.approval alone.",
@@ -187,13 +192,21 @@ class ApprovedReply:
 
 
 def approve(
-    *, approval_id: str, in_reply_to: PostRef, text: str, shown_sha256: str, moderator: str, at: datetime
+    *,
+    approval_id: str,
+    in_reply_to: PostRef,
+    text: str,
+    shown_sha256: str,
+    moderator: str,
+    at: datetime,
+    quote: str = "",
 ) -> ApprovedReply:
     """Bind a moderator's approval to the text that was shown.
 
     Args:
-        shown_sha256: ``text_hash`` of what the moderator saw when approving.
+        shown_sha256: ``text_hash`` of what the moderator saw when approving, the quote included.
         at: an aware time.
+        quote: the words of the post that stand above the text; "" for none.
 
     Raises:
         NotAllowed: nobody approved, there is no text, or the person was shown another text than the one to be posted.
@@ -204,24 +217,24 @@ def approve(
         raise NotAllowed(sentence("An empty reply cannot be approved."), remedy=sentence("Write a text, or decline."))
     if at.tzinfo is None:
         raise NotAllowed("The time of the approval has no time zone.", remedy="Pass an aware datetime.")
-    digest = text_hash(text)
+    digest = text_hash(text, quote)
     if digest != shown_sha256:
         raise NotAllowed(
             sentence("The text changed after it was shown."), remedy=sentence("Read the new text and approve it again.")
         )
-    seal = _Seal(approval_id, in_reply_to, text, moderator, at, digest)
-    return ApprovedReply(approval_id, in_reply_to, text, moderator, at, digest, seal)
+    seal = _Seal(approval_id, in_reply_to, text, moderator, at, digest, quote)
+    return ApprovedReply(approval_id, in_reply_to, text, moderator, at, digest, seal, quote)
 
 
 def restore(
-    *, approval_id: str, in_reply_to: PostRef, text: str, moderator: str, at: datetime, sha256: str
+    *, approval_id: str, in_reply_to: PostRef, text: str, moderator: str, at: datetime, sha256: str, quote: str = ""
 ) -> ApprovedReply:
     """Rebuild the reply of a stored approval, to be sent.
 
     Raises:
-        NotAllowed: the stored text is not the one that was approved.
+        NotAllowed: the stored text, or the quote above it, is not the one that was approved.
     """
-    if text_hash(text) != sha256:
+    if text_hash(text, quote) != sha256:
         raise NotAllowed(
             sentence(
                 "The text of approval {approval} is not the one that was approved; it will not be posted.",
@@ -230,5 +243,11 @@ def restore(
             remedy=sentence("Open the case and approve a text again."),
         )
     return approve(
-        approval_id=approval_id, in_reply_to=in_reply_to, text=text, shown_sha256=sha256, moderator=moderator, at=at
+        approval_id=approval_id,
+        in_reply_to=in_reply_to,
+        text=text,
+        shown_sha256=sha256,
+        moderator=moderator,
+        at=at,
+        quote=quote,
     )

@@ -187,12 +187,13 @@ class ProposedReply:
         id: the approval names this id; 16 characters of a-z and 0-9, since platforms keep little beside a button.
         text: the whole text, with the sentence that discloses Antiphon.
         reply: the part that the person wrote or chose.
-        sha256: of the text's UTF-8 bytes.
+        sha256: of the text's UTF-8 bytes, and of the quote, if any.
         unsupported: sentences of it with figures or names that no passage holds.
         warnings: what to look at before approving, in sentences.
         why_two: why a second person must approve it too; empty where one is enough.
         is_shadow: approving it posts nothing: the community is in shadow mode.
         is_second: another person approved the same text already, so that this approval completes it.
+        quote: words of the post that the platform would show above the text; "" for none.
     """
 
     id: str
@@ -206,6 +207,7 @@ class ProposedReply:
     why_two: tuple[str, ...] = ()
     is_shadow: bool = False
     is_second: bool = False
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,11 @@ def form_fault(text: str, language: str, max_characters: int) -> str | None:
         return sentence("too long for the platform")
     if _is_cut_off(text):
         return sentence("cut off")
+    return fragment_fault(text, language)
+
+
+def fragment_fault(text: str, language: str) -> str | None:
+    """The first gate on form that words fail wherever they were cut, as in a quote, or ``None``."""
     if LINK.search(text) or _MENTION.search(text):
         return sentence("link or mention")
     if hidden_characters(text):

@@ -1,7 +1,7 @@
 """Exactly what would be posted, shown before a person approves it.
 
 Owns how a proposal is shown: its exact characters in a block that interprets nothing, or in a file if the platform has
-no such block.
+no such block; and the quote that would stand above them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ def _intro(proposal: ProposedReply, reader: Reader, *, is_block: bool) -> str:
                 "{platform} cannot show this text as it is. It is in the file; read it there.", locale, platform=where
             )
         )
-    return reader.markup.ours("\n".join(said))
+    intro = reader.markup.ours("\n".join(said))
+    if not proposal.quote:
+        return intro
+    quote = reader.markup.inert(proposal.quote)
+    return f"{intro}\n{gettext('Above it stands a quote of the post: “{quote}”.', locale, quote=quote)}"
 
 
 def _lines(proposal: ProposedReply, reader: Reader) -> Iterator[tuple[str, ...]]:

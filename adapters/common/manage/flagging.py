@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from adapters.common.manage.panels import Panel, PanelChoice, back_to_setup
+from adapters.common.manage.panels import Panel, PanelChoice, back_to_setup, either
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext
 from core.moderation.community.policy import MOST_FLAGGERS, CommunityPolicy
@@ -44,7 +44,8 @@ def _members(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
         ("no", gettext("only people with a role in Antiphon", locale)),
         ("yes", gettext("members without a role, too", locale)),
     )
-    return _either("members_flag", gettext("**Who may flag**", locale), rows, policy.members_flag, reader)
+    title = reader.markup.ours(gettext("**Who may flag**", locale))
+    return either("members_flag", title, rows, policy.members_flag)
 
 
 def _needed(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
@@ -60,11 +61,5 @@ def _told(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
         ("no", gettext("are told nothing", locale)),
         ("yes", gettext("are told, once and privately, what became of it", locale)),
     )
-    return _either(
-        "tells_flaggers", gettext("**People who flagged a post**", locale), rows, policy.tells_flaggers, reader
-    )
-
-
-def _either(field: str, title: str, rows: tuple[tuple[str, str], ...], is_on: bool, reader: Reader) -> PanelChoice:
-    chosen = ("yes" if is_on else "no",)
-    return PanelChoice(field, reader.markup.ours(title), rows=rows, chosen=chosen, least=1)
+    title = reader.markup.ours(gettext("**People who flagged a post**", locale))
+    return either("tells_flaggers", title, rows, policy.tells_flaggers)

@@ -32,6 +32,11 @@ class Manager:
 class CommunityFacts(Protocol):
     """What a platform knows about one community; each ``check`` raises ``BadInput`` with what is wrong."""
 
+    @property
+    def quotes(self) -> bool:
+        """Whether the platform shows words of the post above a reply, and refuses it once the post lacks them."""
+        ...
+
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
         """What our account lacks in the channels that the community chose, in sentences; empty if all is well."""
         ...

@@ -92,6 +92,11 @@ class Form:
     fields: tuple[FormField, ...]
 
 
+def either(field: str, title: str, rows: tuple[tuple[str, str], ...], is_on: bool) -> PanelChoice:
+    """A switch: ``title`` is marked up, and ``rows`` are the values "no" and "yes" with their words."""
+    return PanelChoice(field, title, rows=rows, chosen=("yes" if is_on else "no",), least=1)
+
+
 def back_to_setup(locale: str) -> PanelButton:
     """The button that leads from another page of settings back to the first."""
     return PanelButton("again", gettext("Back", locale), panel=SETUP)

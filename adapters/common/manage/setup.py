@@ -9,7 +9,7 @@ from typing import Final
 
 from adapters.common.manage import calls, flagging, rules_notice
 from adapters.common.manage.managers import CommunityFacts, Manager
-from adapters.common.manage.panels import SETUP, ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice
+from adapters.common.manage.panels import SETUP, ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice, either
 from adapters.common.manage.reports import card_trouble_in_words
 from adapters.common.words.languages import OWN_NAMES
 from adapters.common.words.markup import Reader
@@ -42,6 +42,7 @@ def setup_panel(
             _everybody(policy, reader),
             *_roles(policy, reader),
             _language(policy, reader),
+            *([_quotes(policy, reader)] if facts.quotes else []),
             _remarks(manager, policy, status, facts),
         ),
         _buttons(status, reader.locale),
@@ -95,6 +96,8 @@ def chosen_changes(
         return {"everybody_role": values[0] if values else ""}
     if field == "language":
         return {"language": None if values == ("any",) else values[0]}
+    if field == "quotes":
+        return {"quotes": facts.quotes and values == ("yes",)}
     facts.check_roles(ROLE_FIELDS[field], values, policy, locale)
     return {"roles": roles_with(policy.roles, ROLE_FIELDS[field], values)}
 
@@ -162,6 +165,18 @@ def _language(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     rows = (("any", gettext("Each reader's own", reader.locale)), *OWN_NAMES.items())
     title = reader.markup.ours(gettext("**Language** of cards and answers", reader.locale))
     return PanelChoice("language", title, rows=rows, chosen=(policy.language or "any",), least=1)
+
+
+def _quotes(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+    locale = reader.locale
+    title = gettext(
+        "**Quote above a reply**: it shows some neutral words of the post, where there are any. {platform} refuses the "
+        "reply if the post was edited and no longer has them",
+        locale,
+        platform=reader.markup.platform,
+    )
+    rows = (("no", gettext("no quote", locale)), ("yes", gettext("some neutral words", locale)))
+    return either("quotes", reader.markup.ours(title), rows, policy.quotes)
 
 
 def _remarks(manager: Manager, policy: CommunityPolicy, status: DeskStatus | None, facts: CommunityFacts) -> str:

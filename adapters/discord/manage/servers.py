@@ -81,6 +81,11 @@ class Server:
     guild: discord.Guild
     reads_messages: bool
 
+    @property
+    def quotes(self) -> bool:
+        """Discord refuses no reply for words of the post."""
+        return False
+
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
         """What the bot lacks in the channels that the community chose, in sentences; none if all is well."""
         said = [_lack(self.guild, channel, FOR_REPLIES, locale) for channel in policy.watched_channels]

@@ -31,6 +31,10 @@ _NEVER_LEFT: Final = (httpx.ConnectTimeout, httpx.ConnectError, httpx.PoolTimeou
 """The connection was not made, so no byte of the request went out."""
 
 _RIGHTS: Final = sentence("Make Antiphon an administrator of the group, or let its members write there.")
+_EDITED: Final = sentence("The post was edited: it no longer has the quoted words.")
+_READ_AGAIN: Final = sentence(
+    "Read it again. If it reads as before, these words have a format such as bold: switch quotes off with /setup."
+)
 _MEANT: Final[tuple[tuple[str, Sentence, Sentence], ...]] = (
     (
         "message to be replied not found",
@@ -44,13 +48,13 @@ _MEANT: Final[tuple[tuple[str, Sentence, Sentence], ...]] = (
     ),
     (
         "quote not found",
-        sentence("The post was edited: it no longer has the quoted words."),
-        sentence("Read it again."),
+        _EDITED,
+        _READ_AGAIN,
     ),
     (
         "quote_text_invalid",
-        sentence("The post was edited: it no longer has the quoted words."),
-        sentence("Read it again."),
+        _EDITED,
+        _READ_AGAIN,
     ),
     ("chat not found", sentence("Telegram does not know this chat."), sentence("Add Antiphon to the group again.")),
     ("message thread not found", sentence("The topic is gone."), sentence("Close the case.")),

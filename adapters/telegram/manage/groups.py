@@ -78,6 +78,11 @@ class Group:
     troubles: dict[str, PlatformUnavailable]
     reads_all: bool
 
+    @property
+    def quotes(self) -> bool:
+        """Telegram does both."""
+        return True
+
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
         """What the bot lacks in the group and in the review chat, in sentences; none if all is well."""
         said = []

@@ -138,6 +138,7 @@ async def keep(
             policy_version=community.rules_version,
             edited=origin.is_edited,
             target_sha256=await target_hash(session, case.id),
+            quote=reply.quote,
         )
     )
     await session.flush()

@@ -29,6 +29,7 @@ _LENGTH: Final = 16
 class Proposal:
     """One exact text for one version of a case: ``text`` is the person's part, ``sha256`` of all that would be posted.
 
+    ``quote`` are the words of the post that would stand above it, which the hash binds, too.
     ``suggestion_id`` and ``draft_rank`` name the draft that it began as, if any; ``person_id`` is a pseudonym. A text
     that was refused has no hash (""): it is kept for its writer to mend, and cannot be approved.
     """
@@ -41,6 +42,7 @@ class Proposal:
     sha256: str
     suggestion_id: str | None
     draft_rank: int | None
+    quote: str
 
 
 async def keep_proposal(
@@ -52,6 +54,7 @@ async def keep_proposal(
     *,
     suggestion_id: str | None,
     draft_rank: int | None,
+    quote: str = "",
 ) -> Proposal:
     """Keep a text for the present version of the case, under an id that cannot be guessed."""
     made = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
@@ -64,6 +67,7 @@ async def keep_proposal(
         sha256=sha256,
         suggestion_id=suggestion_id,
         draft_rank=draft_rank,
+        quote=quote,
         created_at=session.moment,
     )
     session.add(row)
@@ -87,6 +91,7 @@ def _proposal(row: ProposalRow) -> Proposal:
         sha256=row.sha256,
         suggestion_id=row.suggestion_id,
         draft_rank=row.draft_rank,
+        quote=row.quote,
     )
 
 

@@ -33,7 +33,7 @@ class Entry:
     case: Case
 
     def reply(self) -> ApprovedReply:
-        """The reply, made again from the stored approval; ``NotAllowed`` if its text is no longer the approved one."""
+        """The reply, made again from the stored approval; ``NotAllowed`` if it is no longer what was approved."""
         stored = self.approval
         return restore(
             approval_id=stored.id,
@@ -42,6 +42,7 @@ class Entry:
             moderator=stored.moderator,
             at=stored.approved_at,
             sha256=stored.sha256,
+            quote=stored.quote,
         )
 
     def posted_ref(self) -> PostRef | None:

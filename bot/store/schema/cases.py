@@ -116,7 +116,7 @@ class ProposalRow(Base):
     """One exact text that a person was shown to approve, for one version of a case.
 
     ``text`` is the person's part; the disclosing sentence is added again when it is approved, and ``sha256`` is of the
-    whole.
+    whole, with ``quote``: the words of the post that would stand above it, "" for none.
     """
 
     __tablename__ = "proposals"
@@ -131,6 +131,7 @@ class ProposalRow(Base):
     suggestion_id: Mapped[str | None]
     draft_rank: Mapped[int | None]
     created_at: Mapped[datetime]
+    quote: Mapped[str] = mapped_column(default="")
 
 
 class ReviewCardRow(Base):

@@ -28,7 +28,8 @@ class OutboxState(StrEnum):
 class ApprovalRow(Base):
     """A person's approval of one exact text; ``target_sha256`` is the hash of the post that it answers.
 
-    ``text`` is all that is posted; ``footer`` is the part that discloses Antiphon. The approval holds until
+    ``text`` is all that is posted; ``footer`` is the part that discloses Antiphon, and ``quote`` the words of the post
+    that the platform shows above it, "" for none; ``sha256`` binds text and quote. The approval holds until
     ``expires_at``, while the community's ``rules_version`` is ``policy_version``. If the rules ask for two persons,
     ``moderator`` approved first, and ``seconded_by`` then approved the same bytes.
     """
@@ -50,6 +51,7 @@ class ApprovalRow(Base):
     policy_version: Mapped[int]
     edited: Mapped[bool]
     target_sha256: Mapped[str]
+    quote: Mapped[str] = mapped_column(default="")
 
 
 class FirstApprovalRow(Base):

@@ -86,7 +86,7 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
         await session.execute(
             update(ApprovalRow)
             .where(ApprovalRow.case_id == case_id)
-            .values(text="", footer="")
+            .values(text="", footer="", quote="")
             .execution_options(synchronize_session="fetch")
         )
     await session.flush()

@@ -22,11 +22,15 @@ _FOOTERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """The whole text that would be posted, and the hash of its bytes; ``footer`` is its end, "" for none."""
+    """The whole text that would be posted, and the hash of what stands there; ``footer`` is its end, "" for none.
+
+    ``quote``: the words of the post above it, which the hash binds, too; "" for none.
+    """
 
     text: str
     footer: str
     sha256: str
+    quote: str = ""
 
 
 def footer_in(language: str | None) -> str:
@@ -39,8 +43,8 @@ def longest_footer() -> int:
     return max(len(footer_in(language)) for language in _FOOTERS)
 
 
-def render(reply: str, language: str | None, *, discloses: bool) -> Rendered:
-    """The reply as it would be posted."""
+def render(reply: str, language: str | None, *, discloses: bool, quote: str = "") -> Rendered:
+    """The reply as it would be posted, below ``quote``, if any."""
     footer = footer_in(language) if discloses else ""
     text = reply.strip() + footer
-    return Rendered(text, footer, text_hash(text))
+    return Rendered(text, footer, text_hash(text, quote), quote)

@@ -67,6 +67,8 @@ class CommunityPolicy:
         members_flag: whether people without a role may flag, too; they get no drafts.
         flaggers_needed: how many of them must flag a post before it becomes a case.
         tells_flaggers: whether people who flagged a post are told, once and privately, what became of it.
+        quotes: whether a reply shows some neutral words of the post, where there are any, so that the platform refuses
+            it once they were edited away. Only for platforms that do so.
     """
 
     review_channel: str = ""
@@ -91,6 +93,7 @@ class CommunityPolicy:
     members_flag: bool = False
     flaggers_needed: int = 1
     tells_flaggers: bool = False
+    quotes: bool = False
 
     def __post_init__(self) -> None:
         if not LEAST_CAREFUL <= self.one_in <= MOST_CAREFUL:

@@ -113,6 +113,7 @@ async def in_state(database: Database, desk: Desk, queue: DraftQueue, post: Flag
         return await queue.give_up(await take(queue), "no draft")
     if state in (CaseState.APPROVED, CaseState.POSTED, CaseState.FAILED):
         case = await approved(desk, queue, post)
+        await execute(database, f"UPDATE approvals SET quote = 'They take, {CANARY}'")
         if state is not CaseState.APPROVED:
             await move(database, case, CaseState.SENDING, state)
             await execute(database, f"UPDATE outbox SET state = '{state}', remote_message = '900'")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from core.errors import BadInput, Conflict, NotAllowed, Unsendable
 from core.models import FlaggedPost, Intent, PostRef
-from core.moderation.approval import CLOSED, CaseState, check_transition, text_hash
+from core.moderation.approval import CLOSED, CaseState, check_transition
 from core.moderation.cards import Approval, ApprovedText, Card, Holder, OpenCase, OpenCases, ProposedReply, RefusedReply
 from core.moderation.case_numbers import beginning_of_id
 from core.moderation.closing import CloseReason, RetractReason, closed_as
@@ -34,8 +34,8 @@ def open_cases(cards: Sequence[Card], page: int, size: int = 10) -> OpenCases:
 class MemoryCasework:
     """Cases by id. ``roles`` by the platform's user id; ``decided`` keeps what was done, by whom and how.
 
-    ``gone`` are the cards that were deleted. ``trouble`` is raised by the next call, once; reading a card takes
-    ``slow_seconds``.
+    ``gone`` are the cards that were deleted. ``quote`` stands above every text that is proposed. ``trouble`` is raised
+    by the next call, once; reading a card takes ``slow_seconds``.
     """
 
     roles: dict[str, Role] = field(default_factory=dict)
@@ -46,6 +46,7 @@ class MemoryCasework:
     slow_seconds: float = 0.0
     discloses: bool = True
     can_retract: bool = True
+    quote: str = ""
     _proposals: dict[str, ProposedReply] = field(default_factory=dict)
     _refused: dict[str, RefusedReply] = field(default_factory=dict)
     _first: dict[str, tuple[Person, str]] = field(default_factory=dict)
@@ -112,7 +113,8 @@ class MemoryCasework:
         reply = text if text is not None else next(draft.text for draft in card.drafts if draft.rank == rank)
         if not reply.strip():
             raise BadInput("The reply is empty.", remedy="Write a text, or decline.")
-        whole = render(reply, card.language, discloses=self.discloses).text
+        rendered = render(reply, card.language, discloses=self.discloses, quote=self.quote)
+        whole = rendered.text
         if len(whole) > 2000:
             text_id = hashlib.sha256(reply.encode()).hexdigest()[:16]
             self._refused[text_id] = RefusedReply(case_id, version, reply, rank)
@@ -126,12 +128,13 @@ class MemoryCasework:
             version,
             whole,
             reply,
-            text_hash(whole),
+            rendered.sha256,
             unsupported=unsupported,
             warnings=next((draft.warnings for draft in card.drafts if draft.rank == rank), ()),
             why_two=card.why_two,
             is_shadow=card.is_shadow,
-            is_second=first is not None and first[0].user != by.user and first[1] == text_hash(whole),
+            is_second=first is not None and first[0].user != by.user and first[1] == rendered.sha256,
+            quote=rendered.quote,
         )
         self._proposals[proposal.id] = proposal
         return proposal

@@ -15,6 +15,7 @@ from tests.fakes.telegram.server.texts import MAX_CAPTION, cut, parsed, units
 
 _MINUTE: Final = 60
 _OLDEST_TO_DELETE: Final = 48 * 3600
+_QUOTED_WITH: Final = ("bold", "italic", "underline", "strikethrough", "spoiler", "custom_emoji")
 _CONTENT: Final = ("text", "entities", "caption", "caption_entities", "document")
 
 
@@ -88,13 +89,35 @@ def _replying(state: TelegramState, chat: KnownChat, reply: JSON, topic: int | N
         raise refused(400, "TOPIC_CLOSED")
     added = in_thread(chat, answered, topic)
     if answered is not None and reply.get("quote"):
-        words = parsed(reply["quote"], reply.get("quote_parse_mode"), reply.get("quote_entities"))["text"]
-        whole = str(answered.get("text") or answered.get("caption") or "")
-        if words not in whole:
-            raise refused(400, "QUOTE_TEXT_INVALID")
-        position = units(whole[: whole.index(words)])
-        added["quote"] = {"text": cut(whole, position, units(words)), "position": position, "is_manual": True}
+        quote = parsed(reply["quote"], reply.get("quote_parse_mode"), reply.get("quote_entities"))
+        added["quote"] = _quoted(answered, quote)
     return added
+
+
+def _quoted(answered: JSON, quote: JSON) -> JSON:
+    """The first part of a message that has these words in these formats.
+
+    Raises:
+        Refused: none has.
+    """
+    whole = str(answered.get("text") or answered.get("caption") or "")
+    length = units(quote["text"])
+    for start in range(len(whole)):
+        position = units(whole[:start])
+        is_there = whole.startswith(quote["text"], start)
+        if is_there and _formats(answered, position, length) == _formats(quote, 0, length):
+            return {"text": cut(whole, position, length), "position": position, "is_manual": True}
+    raise refused(400, "QUOTE_TEXT_INVALID")
+
+
+def _formats(message: JSON, position: int, length: int) -> list[tuple[str, int, int]]:
+    """The formats of a part of a message that a quote of it must have, too, each with its place in the part."""
+    found = [
+        (each["type"], max(each["offset"] - position, 0), min(each["offset"] + each["length"] - position, length))
+        for each in message.get("entities") or message.get("caption_entities") or []
+        if each["type"] in _QUOTED_WITH
+    ]
+    return sorted((kind, start, end) for kind, start, end in found if start < end)
 
 
 def in_thread(chat: KnownChat, answered: JSON | None, topic: int | None) -> JSON:

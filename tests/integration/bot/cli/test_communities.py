@@ -12,6 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli.communities import community
+from bot.compose import chat_platforms
+from bot.compose.chat_platforms import PlatformKind
 from tests.fakes.desk.people import COMMUNITY_ID, SECRET
 from tests.fakes.machine.installation import flag_in
 
@@ -124,6 +126,24 @@ def test_who_may_flag_and_hears_of_it(terminal: Terminal) -> None:
     terminal.run("flags", COMMUNITY_ID, "--members", "--needed", "3")
     assert "members on, 3 needed; telling them on." in terminal.run("flags", COMMUNITY_ID, "--tell").stdout
     assert terminal.run("flags", COMMUNITY_ID, "--needed", "0").exit_code == 2
+
+
+def test_quotes_are_set_where_the_platform_compares_them(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shown without a switch; elsewhere they stay off."""
+    assert terminal.run("quotes", COMMUNITY_ID).stdout == f"{COMMUNITY_ID}: quotes off.\n"
+    refused = terminal.run("quotes", COMMUNITY_ID, "--on")
+    assert (refused.exit_code, "quotes off" in terminal.run("quotes", COMMUNITY_ID).stdout) == (2, True)
+    assert terminal.run("quotes", COMMUNITY_ID, "--off").exit_code == 0
+    comparing = PlatformKind("Sample", lambda _: [], "it is built in", quotes=True)
+    monkeypatch.setattr(chat_platforms, "KINDS", (*chat_platforms.KINDS, comparing))
+    assert terminal.run("quotes", COMMUNITY_ID, "--on").stdout == f"{COMMUNITY_ID}: quotes on.\n"
+    assert "settings changed: quotes" in [line["what"] for line in terminal.document("show", COMMUNITY_ID)["history"]]
+
+
+@pytest.mark.parametrize(("platform", "compares"), [("telegram", True), ("discord", False), ("sample", False)])
+def test_telegram_alone_compares_a_quote(platform: str, compares: bool) -> None:
+    """By the name that its posts have."""
+    assert chat_platforms.quotes_posts(platform) is compares
 
 
 def test_everything_is_stopped_and_started_again(terminal: Terminal) -> None:

@@ -132,6 +132,7 @@ async def test_there_are_eighteen_promises_each_with_a_sentence() -> None:
 
 TAMPERED = {
     "text of an approval": ("UPDATE approvals SET text = text || '!'", "I1"),
+    "quote of an approval": ("UPDATE approvals SET quote = quote || '!'", "I1"),
     "approver": (f"UPDATE approvals SET moderator = ({PERSON})", "I1"),
     "send without an approval": (
         "UPDATE outbox SET approval_id = 'forged' WHERE id = (SELECT id FROM outbox LIMIT 1)",
@@ -162,7 +163,7 @@ TAMPERED = {
     "sent before its time": ("UPDATE outbox SET not_before = updated_at WHERE state = 'posted'", "I9"),
     "a second winner": (
         "INSERT INTO approvals SELECT 'second', case_id, suggestion_id, draft_rank, text, footer, sha256, moderator, "
-        "seconded_by, approved_at, expires_at, policy_version, edited, target_sha256 FROM approvals LIMIT 1",
+        "seconded_by, approved_at, expires_at, policy_version, edited, target_sha256, quote FROM approvals LIMIT 1",
         "I10",
     ),
     "actor of a line": ("UPDATE audit SET actor = 'nobody' WHERE seq = 2", "I11"),
@@ -190,8 +191,8 @@ TAMPERED = {
     ),
     "proposed text of an erased case": (
         "UPDATE cases SET erased_at = updated_at, text = '', thread = '[]' WHERE state = 'queued'; "
-        "INSERT INTO proposals SELECT 'shown', id, version, 'p-1', 'words', 'hash', NULL, NULL, updated_at FROM cases "
-        "WHERE state = 'queued'",
+        "INSERT INTO proposals SELECT 'shown', id, version, 'p-1', 'words', 'hash', NULL, NULL, updated_at, '' "
+        "FROM cases WHERE state = 'queued'",
         "I15",
     ),
     "trigger gone": ("SELECT 1", "I11"),

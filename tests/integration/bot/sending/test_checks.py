@@ -53,6 +53,10 @@ async def _tamper(scene: SendingScene) -> None:
     await execute(scene.database, "UPDATE approvals SET text = text || 'x'")
 
 
+async def _tamper_with_the_quote(scene: SendingScene) -> None:
+    await execute(scene.database, "UPDATE approvals SET quote = 'in my street'")
+
+
 async def _tamper_with_the_hash(scene: SendingScene) -> None:
     await execute(scene.database, "UPDATE approvals SET sha256 = 'x' || sha256")
 
@@ -92,6 +96,7 @@ BROKEN: dict[str, tuple[Callable[[SendingScene], Awaitable[None]], str]] = {
     "the approver has another role": (_demote, "may not approve any more"),
     "the second approver has no role any more": (_revoke_the_second, "may not approve any more"),
     "one byte of the text": (_tamper, "not the one that was approved"),
+    "a quote that nobody approved": (_tamper_with_the_quote, "not the one that was approved"),
     "the stored hash": (_tamper_with_the_hash, "not the one that was approved"),
     "the community's rules": (_change_the_rules, "rules of the community"),
     "another reply of unknown fate": (_leave_another_reply_unknown, "Another reply to this post"),

@@ -23,7 +23,7 @@ from bot.store.people import communities
 from bot.store.people.communities import policy_of
 from bot.store.schema import Base
 from core.errors import StoreUnavailable
-from core.moderation.approval import TRANSITIONS, CaseState
+from core.moderation.approval import TRANSITIONS, CaseState, text_hash
 from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.desk.audit_log import broken_chains
 from tests.fakes.desk.decisions import execute, one_row
@@ -41,6 +41,22 @@ _OWN_REPLY = text(
     "(community_id, id, language, target_group, theme, intent, text, is_hidden, reviewer, reviewed_at) "
     "VALUES ('a', 'en-1', 'en', 'migrants', 'migrants-jobs', 'positive', 'We are neighbours.', false, 'Ana', "
     "'2026-01-01 00:00:00')"
+)
+_CASE = text(
+    "INSERT INTO cases (id, platform, community, channel, message, community_id, root, text, target_sha256, revision, "
+    "is_from_elsewhere, author, author_name, flagged_by, flagged_how, priority, thread, wish, original, state, "
+    "version, created_at, updated_at, unshown) "
+    "VALUES (:id, 'p', 'a', 'a', :id, 'a', :id, 'They lie.', '', '', false, 'x', '', 'y', :how, 1, '[]', '{}', "
+    "'unchanged', 'captured', 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', 0)"
+)
+_APPROVAL = text(
+    "INSERT INTO approvals (id, case_id, text, footer, sha256, moderator, approved_at, expires_at, policy_version, "
+    "edited, target_sha256) VALUES ('1', '1', 'We are neighbours.', '', :sha256, 'x', '2026-01-01 00:00:00', "
+    "'2026-01-02 00:00:00', 1, false, '')"
+)
+_PROPOSAL = text(
+    "INSERT INTO proposals (id, case_id, version, person_id, text, sha256, created_at) "
+    "VALUES ('1', '1', 1, 'x', 'We are neighbours.', :sha256, '2026-01-01 00:00:00')"
 )
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -139,6 +155,27 @@ async def test_the_upgrade_that_brings_own_cards_changes_nothing_else(empty_plac
     assert after.pop("own_cards") == []
     assert after == before
     assert before["prepared_replies"][0]["text"] == "We are neighbours."
+    await engine.dispose()
+
+
+async def test_what_was_approved_before_there_were_quotes_has_none(empty_place: Path | URL) -> None:
+    """Its hash is the same, so that a reply that waits is sent after the upgrade as it was approved."""
+    engine = connected(empty_place)
+    reply = {"sha256": text_hash("We are neighbours.")}
+    async with engine.begin() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(migrate.config(sync), "0009"))
+        await connection.execute(_COMMUNITY, {"id": "a", "policy": "{}"})
+        await connection.execute(_CASE, {"id": "1", "how": "by hand"})
+        await connection.execute(_APPROVAL, reply)
+        await connection.execute(_PROPOSAL, reply)
+    before = await _all_rows(engine)
+    async with engine.begin() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(migrate.config(sync), "0010"))
+    after = await _all_rows(engine)
+    (approval,), (proposal,) = after["approvals"], after["proposals"]
+    assert (approval.pop("quote"), proposal.pop("quote")) == ("", "")
+    assert text_hash(approval["text"], "") == approval["sha256"]
+    assert after == before
     await engine.dispose()
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+import hashlib
+from dataclasses import FrozenInstanceError, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -94,6 +95,31 @@ def test_a_changed_stored_text_is_refused() -> None:
     """One changed byte in the database voids the approval (invariant I1)."""
     with pytest.raises(NotAllowed, match="not the one that was approved"):
         restore(approval_id="a1", in_reply_to=REF, text="we all", moderator="m", at=AT, sha256=text_hash("We all"))
+
+
+def test_the_quote_above_a_text_is_approved_with_it() -> None:
+    """Neither can be exchanged: not before the approval, not in the reply, and not in what is stored of it."""
+    shown = text_hash("We all live here.", "in my street")
+    how = {"approval_id": "a1", "in_reply_to": REF, "text": "We all live here.", "moderator": "m", "at": AT}
+    reply = approve(**how, shown_sha256=shown, quote="in my street")  # type: ignore[arg-type]
+    assert (reply.quote, reply.sha256) == ("in my street", shown)
+    assert restore(**how, sha256=shown, quote="in my street") == reply  # type: ignore[arg-type]
+    for quote in ("", "in my town"):
+        with pytest.raises(NotAllowed, match="changed after it was shown"):
+            approve(**how, shown_sha256=shown, quote=quote)  # type: ignore[arg-type]
+        with pytest.raises(NotAllowed, match="not the one that was approved"):
+            restore(**how, sha256=shown, quote=quote)  # type: ignore[arg-type]
+        with pytest.raises(NotAllowed, match=r"core\.moderation\.approval alone"):
+            replace(reply, quote=quote)
+
+
+@settings(database=None, derandomize=True)
+@given(UNICODE, UNICODE, UNICODE, UNICODE)
+def test_a_hash_stands_for_one_text_below_one_quote(text: str, quote: str, other: str, another: str) -> None:
+    """Nothing moves from the one into the other; without a quote it is the hash of the text alone."""
+    assume((text, quote) != (other, another))
+    assert text_hash(text, quote) != text_hash(other, another)
+    assert text_hash(text, "") == text_hash(text) == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_a_forged_seal_fails() -> None:

@@ -129,6 +129,19 @@ async def test_several_values_are_ticked_one_by_one(town: PanelTown) -> None:
     assert labels_of(town.seen(town.owner))[:2] == [f"✓ {first}", f"✓ {second}"]
 
 
+async def test_a_quote_above_replies_is_switched_on_and_off(town: PanelTown) -> None:
+    """Off at first; the page says what it does, and what is set."""
+    await town.command(town.owner, "setup")
+    assert "Telegram refuses the reply if the post was edited" in town.text(town.owner)
+    assert "→ no quote" in town.text(town.owner)
+    await town.press(town.owner, "Quote above a reply…")
+    await town.press(town.owner, "some neutral words")
+    assert _policy(town).quotes
+    assert labels_of(town.seen(town.owner))[:2] == ["no quote", "✓ some neutral words"]
+    await town.press(town.owner, "no quote")
+    assert not _policy(town).quotes
+
+
 async def test_words_are_typed_as_an_answer_also_after_a_restart(town: PanelTown) -> None:
     """The question says itself what it asks for; the fields that were not asked for stay."""
     town.governance.policies[str(town.group)] = CommunityPolicy(publishers=("FRA",))

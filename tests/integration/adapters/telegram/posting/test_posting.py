@@ -9,6 +9,7 @@ from adapters.telegram.platform import TelegramPlatform
 from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.conformance import reply_to
+from tests.fakes.telegram.server import sending
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.state import BOT_ID
 from tests.fakes.telegram.wire import TelegramWire
@@ -72,6 +73,78 @@ async def test_a_sign_that_calls_nobody_is_posted(wire: TelegramWire) -> None:
     ref = wire.written()
     await wire.platform.post(reply_to(ref, "Write to help@example.org @ any time."))
     assert wire.standing(ref) == ["Write to help@example.org @ any time."]
+
+
+# The quote above it
+
+
+async def test_a_reply_stands_below_the_quote_that_was_approved(wire: TelegramWire) -> None:
+    """Byte for byte, without markup: both the text and the words of the post."""
+    ref = wire.written("I see it in my street, <b>they</b> all do it.")
+    await wire.platform.post(reply_to(ref, WORDS, quote="see it in my street"))
+    (asked,) = wire.server.asked("sendMessage")
+    assert asked["reply_parameters"] == {
+        "message_id": int(ref.message),
+        "allow_sending_without_reply": False,
+        "quote": "see it in my street",
+    }
+    assert "parse_mode" not in asked
+    (shown,) = wire.replies(ref)
+    assert (shown["text"], shown["quote"]["text"]) == (WORDS, "see it in my street")
+    assert not shown.get("entities")
+
+
+async def test_a_post_that_was_edited_unheard_gets_no_reply(wire: TelegramWire) -> None:
+    """Telegram compares the quote, so that nothing is posted under other words; a person reads why."""
+    ref = wire.written("I see it in my street.")
+    post = wire.message(ref)
+    assert post is not None
+    wire.town.edit(post, "What a lovely day in my street.")
+    with pytest.raises(PlatformUnavailable, match="The post was edited") as caught:
+        await wire.platform.post(reply_to(ref, WORDS, quote="see it in my street"))
+    assert not isinstance(caught.value, PlatformBusy)
+    assert "Read it again." in caught.value.remedy
+    assert wire.standing(ref) == []
+    assert len(wire.server.asked("sendMessage")) == 1
+
+
+async def test_an_edit_elsewhere_in_the_post_does_not_matter_to_the_quote(wire: TelegramWire) -> None:
+    """It compares these words only; what an administrator's account hears of edits is told otherwise."""
+    ref = wire.written("I see it in my street.")
+    post = wire.message(ref)
+    assert post is not None
+    wire.town.edit(post, "I see it in my street, I do!")
+    await wire.platform.post(reply_to(ref, WORDS, quote="see it in my street"))
+    assert wire.standing(ref) == [WORDS]
+
+
+@pytest.mark.parametrize("shown", ["in my", ""])
+async def test_a_reply_that_stands_below_another_quote_is_a_case_for_a_person(
+    wire: TelegramWire, monkeypatch: pytest.MonkeyPatch, shown: str
+) -> None:
+    """As with a text that Telegram shows otherwise: it is there, and not as it was approved."""
+    ref = wire.written("I see it in my street.")
+    quote = {"text": shown, "position": 0, "is_manual": True}
+    monkeypatch.setattr(sending, "_quoted", lambda *_: quote)
+    with pytest.raises(AmbiguousSend, match="otherwise than it was approved"):
+        await wire.platform.post(reply_to(ref, WORDS, quote="see it in my street"))
+    assert wire.standing(ref) == [WORDS]
+
+
+@pytest.mark.parametrize(("is_manual", "is_fine"), [(True, False), (False, True)])
+async def test_only_a_quote_that_somebody_chose_counts(
+    wire: TelegramWire, monkeypatch: pytest.MonkeyPatch, is_manual: bool, is_fine: bool
+) -> None:
+    """What Telegram cites by itself says which post is answered, as it does above any reply."""
+    ref = wire.written("I see it in my street.")
+    in_thread = sending.in_thread
+    quote = {"text": "I see it", "position": 0} | ({"is_manual": True} if is_manual else {})
+    monkeypatch.setattr(sending, "in_thread", lambda *where: in_thread(*where) | {"quote": quote})
+    if is_fine:
+        await wire.platform.post(reply_to(ref, WORDS))
+        return
+    with pytest.raises(AmbiguousSend):
+        await wire.platform.post(reply_to(ref, WORDS))
 
 
 # What an answer comes to

@@ -109,6 +109,22 @@ async def test_the_answered_message_must_be_there_and_have_the_quote(server: Tel
     assert "reply_to_message" not in sent
 
 
+async def test_a_quote_has_the_formats_of_the_message(server: TelegramServer) -> None:
+    ada, group = _group(server)
+    bold = {"type": "bold", "offset": 5, "length": 6}
+    post = server.town.say(ada, group, "They should all go, and all should go.", entities=[bold])
+    for quote, place in (("They", 0), ("all should", 24), ("all", 12)):
+        reply = {"message_id": post["message_id"], "quote": quote}
+        sent = await done(server, "sendMessage", chat_id=group, text="Who?", reply_parameters=reply)
+        assert sent["quote"]["position"] == place
+    reply = {"message_id": post["message_id"], "quote": "should all"}
+    words = await refusal(server, "sendMessage", chat_id=group, text="Who?", reply_parameters=reply)
+    assert words == "Bad Request: QUOTE_TEXT_INVALID"
+    reply["quote_entities"] = [{"type": "bold", "offset": 0, "length": 6}]
+    sent = await done(server, "sendMessage", chat_id=group, text="Who?", reply_parameters=reply)
+    assert sent["quote"]["position"] == 5
+
+
 async def test_a_message_of_another_chat_is_not_answered(server: TelegramServer) -> None:
     ada, group = _group(server)
     other = server.town.add_group(owner=ada)

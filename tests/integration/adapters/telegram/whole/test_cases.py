@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from adapters.telegram.speech.markup import BREAK
 from core.engine import Engine
 from tests.fakes.engine.brief import passage
@@ -86,6 +88,28 @@ async def test_what_a_moderator_approves_is_posted_under_the_post_and_the_flagge
             lambda: any("a reply to it was posted" in each["text"] for each in town.told("volunteer"))
         )
         assert town.replies() == [reply]
+
+
+@pytest.mark.parametrize("is_edited", [False, True], ids=["as it was", "edited unheard"])
+async def test_a_quote_is_what_the_post_still_has_or_nothing_is_posted(tmp_path: Path, is_edited: bool) -> None:
+    """Switched on by the owner, shown before the approval; where Telegram misses the words, a person reads why."""
+    clock = RunningClock(datetime(2026, 1, 1, tzinfo=UTC))
+    async with _set_up(tmp_path, clock, is_posting=True) as town:
+        await town.pick("owner", "Back", "Quote above a reply…", "some neutral words")
+        post, card = await _in_review(town, "The migrants steal. I see it in my street, all the time.")
+        shown = await _answer(town, "moderator", card, "Approve draft 1…", "Yes, post this reply")
+        assert "Above it stands a quote of the post: “I see it in my street”." in shown
+        await town.until(lambda: town.card("Approved."))
+        if is_edited:
+            post["text"] = "What a lovely day."
+        clock.advance(UNDO_SECONDS + 1)
+        if is_edited:
+            assert await town.until(lambda: town.card("The post was edited: it no longer has the quoted words."))
+            assert town.replies() == []
+            return
+        (reply,) = await town.until(town.replies)
+        assert reply["text"] in shown
+        assert reply["quote"]["text"] == "I see it in my street"
 
 
 async def test_in_shadow_mode_nothing_is_posted_and_a_closed_case_is_opened_again(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from bot.communities.decisions import CommunityDesk
 from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.store.cases.cases import Case
+from bot.store.cases.sending import entry_of
 from bot.store.engine.database import Database
 from core.errors import BadInput, Conflict, NotAllowed, Unsendable
 from core.models import FlaggedPost
@@ -22,6 +23,14 @@ from tests.fakes.desk.decisions import BOLD, OWN_TEXT, card_of, drafted, execute
 from tests.fakes.desk.people import COMMUNITY_ID, KEEPER, MODERATOR, OTHER_MODERATOR
 from tests.fakes.engine.suggestions import DRAFT_TEXTS
 from tests.fakes.machine.clock import FakeClock
+
+QUOTE = "the market while it"
+"""The longest neutral words of the post."""
+
+
+async def quote_posts(database: Database, *, is_on: bool = True) -> None:
+    """Let the community want quotes above its replies, or none."""
+    await CommunityDesk(database).configure(COMMUNITY_ID, lambda _: {"quotes": is_on}, KEEPER)
 
 
 async def test_what_is_proposed_is_what_is_posted_byte_for_byte(
@@ -40,6 +49,77 @@ async def test_what_is_proposed_is_what_is_posted_byte_for_byte(
     row = await one_row(database, "SELECT text, sha256, draft_rank, edited FROM approvals")
     assert row[:3] == (proposed.text, proposed.sha256, 2)
     assert not row[3]
+
+
+async def test_a_quote_of_the_post_is_shown_kept_approved_and_sent(
+    front: Casework, desk: Desk, in_review: Case, database: Database
+) -> None:
+    """Only where the community wants one; it is no part of the text, and bound by the same hash."""
+    assert (await propose(front, in_review, OWN_TEXT)).quote == ""
+    await quote_posts(database)
+    proposed = await propose(front, in_review, OWN_TEXT)
+    assert proposed.quote == QUOTE in in_review.post.text
+    assert QUOTE not in proposed.text
+    assert proposed.sha256 == text_hash(proposed.text, QUOTE)
+    kept = f"SELECT quote, text, sha256 FROM proposals WHERE id = '{proposed.id}'"
+    assert await one_row(database, kept) == (QUOTE, OWN_TEXT, proposed.sha256)
+    await front.approve(proposed.id, MODERATOR)
+    approved = await one_row(database, "SELECT id, quote, text, sha256 FROM approvals")
+    assert approved[1:] == (QUOTE, proposed.text, proposed.sha256)
+    entry = await database.run("read", lambda session: entry_of(session, str(approved[0])))
+    assert (entry.reply().quote, entry.reply().text) == (QUOTE, proposed.text)
+
+
+async def test_where_no_words_of_the_post_are_neutral_there_is_no_quote(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
+) -> None:
+    """The reply is approved and sent without one."""
+    await quote_posts(database)
+    case = await drafted(desk, queue, replace(post, text="They do not belong here."))
+    proposed = await propose(front, case, OWN_TEXT)
+    assert (proposed.quote, proposed.sha256) == ("", text_hash(proposed.text))
+    assert (await front.approve(proposed.id, MODERATOR)).card.state is CaseState.APPROVED
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+async def test_who_was_shown_another_quote_approves_nothing(
+    front: Casework, desk: Desk, in_review: Case, database: Database, is_on: bool
+) -> None:
+    """It was switched on or off meanwhile; a text that was rendered with it is not taken without it either."""
+    await quote_posts(database, is_on=not is_on)
+    proposed = await propose(front, in_review, OWN_TEXT)
+    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
+    await quote_posts(database, is_on=is_on)
+    with pytest.raises(Conflict, match="What is added to replies here changed"):
+        await front.approve(proposed.id, MODERATOR)
+    with pytest.raises(NotAllowed, match="changed after it was shown"):
+        await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
+    assert await one_row(database, "SELECT count(*) FROM approvals") == (0,)
+
+
+async def test_two_persons_approve_the_same_quote(front: Casework, in_review: Case, database: Database) -> None:
+    """A text below another quote, or none, is another one: its first approval is the first."""
+    first = await propose(front, in_review, by=MODERATOR)
+    assert (await front.approve(first.id, MODERATOR)).waits_for_second is not None
+    await quote_posts(database)
+    other = await propose(front, in_review, by=OTHER_MODERATOR)
+    assert (other.quote, other.is_second) == (QUOTE, False)
+    assert (await front.approve(other.id, OTHER_MODERATOR)).waits_for_second is not None
+    second = await propose(front, in_review, by=MODERATOR)
+    assert (second.quote, second.is_second) == (QUOTE, True)
+    assert (await front.approve(second.id, MODERATOR)).card.state is CaseState.APPROVED
+    assert await one_row(database, "SELECT quote, text FROM approvals") == (QUOTE, second.text)
+
+
+async def test_a_first_approval_without_a_proposal_keeps_its_quote_for_the_second(
+    desk: Desk, in_review: Case, database: Database
+) -> None:
+    """As from a terminal: the second person reads what the first one approved."""
+    await quote_posts(database)
+    shown = await desk.queries.rendered(in_review.id, BOLD)
+    assert shown.quote == QUOTE
+    await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
+    assert await one_row(database, "SELECT quote, sha256 FROM proposals") == (QUOTE, shown.sha256)
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,15 @@ async def test_a_draft_is_approved_in_two_actions_and_shown_exactly(casework: Me
     assert "Undo" in done.controls()
 
 
+async def test_the_quote_is_shown_with_the_text_that_would_stand_below_it(casework: MemoryCasework) -> None:
+    """It is approved, too; where there is none, nothing is said of it."""
+    assert "quote" not in (await press(pressed(casework, Act.APPROVE, "1"))).said
+    casework.quote = "in my street"
+    shown = await press(pressed(casework, Act.APPROVE, "1"))
+    assert "Above it stands a quote of the post: “in my street”." in shown.said
+    assert f"[exactly: {DRAFTS[0].text}" in shown.said
+
+
 async def test_a_text_that_no_block_shows_exactly_comes_as_a_file(casework: MemoryCasework) -> None:
     """With the name of the platform that cannot show it, and the characters that nobody sees."""
     edited = replace(pressed(casework, Act.EDIT, "1"), fields={TEXT: "Read \u202ethis."})

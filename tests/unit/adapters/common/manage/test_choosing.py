@@ -33,6 +33,8 @@ OWNER = replace(STRANGER, is_owner=True)
 class PlainFacts:
     """Implements ``CommunityFacts``: one channel is closed, "everybody" is everybody's role, an emoji is one sign."""
 
+    quotes = True
+
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
         return ["A right is missing."] if policy.review_channel == "poor" else []
 
@@ -100,6 +102,8 @@ def words(panel: Panel) -> str:
         (Chosen(setup.PANEL, "everybody_role"), {"everybody_role": ""}),
         (Chosen(setup.PANEL, "language", ("eu",)), {"language": "eu"}),
         (Chosen(setup.PANEL, "language", ("any",)), {"language": None}),
+        (Chosen(setup.PANEL, "quotes", ("yes",)), {"quotes": True}),
+        (Chosen(setup.PANEL, "quotes", ("no",)), {"quotes": False}),
         (Chosen(setup.PANEL, "reaction", typed={"reaction": " ! "}), {"reaction": "!"}),
         (Chosen(calls.PANEL, "threat", ("staff",)), {"calls": {CallKind.THREAT: "staff"}}),
         (Chosen(calls.PANEL, "second"), {"calls": {}}),
@@ -157,6 +161,19 @@ async def test_a_refused_choice_changes_nothing_and_says_why(
     assert governance.done == []
     assert "Nothing was changed." in words(panel)
     assert why in words(panel)
+
+
+async def test_a_quote_is_offered_only_where_the_platform_compares_it(
+    panels: Choosing, governance: FakeGovernance
+) -> None:
+    """Elsewhere it would only repeat the post; a press from another time sets nothing there."""
+    offered = await panels.panel(MANAGER, setup.PANEL, FACTS)
+    assert "Plain refuses the reply if the post was edited" in words(offered)
+    elsewhere = PlainFacts()
+    elsewhere.quotes = False
+    assert "quote" not in words(await panels.panel(MANAGER, setup.PANEL, elsewhere)).casefold()
+    await panels.answer(MANAGER, Chosen(setup.PANEL, "quotes", ("yes",)), elsewhere)
+    assert governance.done == [("configure", "1", {"quotes": False})]
 
 
 async def test_who_may_not_configure_changes_nothing(panels: Choosing, governance: FakeGovernance) -> None:

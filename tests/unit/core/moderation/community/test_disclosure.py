@@ -32,6 +32,13 @@ def test_what_is_shown_is_reply_and_footer_and_the_hash_of_both() -> None:
     assert shown.sha256 == text_hash(shown.text)
 
 
+def test_the_hash_is_of_the_quote_too_which_is_no_part_of_the_text() -> None:
+    """A platform shows it above the text; whoever approves the one approves the other."""
+    shown = render("We live here.", "en", discloses=True, quote="in my street")
+    assert (shown.text, shown.quote) == (render("We live here.", "en", discloses=True).text, "in my street")
+    assert shown.sha256 == text_hash(shown.text, "in my street")
+
+
 def test_without_disclosure_only_the_reply_is_posted() -> None:
     """What a manager turned off is not there, not even as white space."""
     shown = render("We live here.", "en", discloses=False)

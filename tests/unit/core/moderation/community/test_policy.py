@@ -36,6 +36,7 @@ WHOLE = CommunityPolicy(
     members_flag=True,
     flaggers_needed=3,
     tells_flaggers=True,
+    quotes=True,
 )
 
 
@@ -116,7 +117,7 @@ def test_the_log_says_which_settings_changed_and_nothing_that_was_typed() -> Non
         "groups (2)", "keywords (1)", "reaction", "language", "tone", "intents (2)", "publishers (1)", "evidence_since",
         "norm_notice (en, eu none)",
         "calls (threat 79)", "waiting_minutes", "quiet_hours", "time_zone", "threats_in_quiet_hours", "members_flag",
-        "flaggers_needed", "tells_flaggers",
+        "flaggers_needed", "tells_flaggers", "quotes",
     )  # fmt: skip
     assert differences(WHOLE, WHOLE) == ()
     assert differences(WHOLE, changed(WHOLE, {"roles": {}, "tone": ""})) == ("roles (default)", "tone (default)")
