@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from core.errors import AntiphonError, BadInput
+from core.wording.counting import counted as counted
 
 EXIT_NO_DRAFT = 1
 EXIT_WRONG_CALL = 2
@@ -110,8 +111,3 @@ def given(text: str) -> str:
         return sys.stdin.buffer.read().decode() if text == "-" else text.encode().decode()
     except UnicodeError as fault:
         raise BadInput("The text is not UTF-8.", remedy="Save or send it as UTF-8.") from fault
-
-
-def counted(count: float, one: str, many: str = "") -> str:
-    """A number with its noun: "1 day", "3 days"; ``many`` where it is not ``one`` with an s."""
-    return f"{count:,g} {one if count == 1 else many or f'{one}s'}"

@@ -35,6 +35,7 @@ from core.errors import AntiphonError
 from core.ports import EvidenceQuery, Generation, LanguageModel, Message
 from core.scoring.readers.readers import Readers
 from core.stages.judge_formats import JudgeFormat
+from core.wording.counting import counted
 
 LEAST_FREE_BYTES = 500_000_000
 _QUESTION = [Message("user", "Is water wet? Answer Yes or No.")]
@@ -126,7 +127,7 @@ async def _knowledge(settings: Settings) -> str:
     found = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
     if found.notes:
         raise AntiphonError(f"{'; '.join(found.notes)}.", remedy="Run: antiphon kb verify --repair.")
-    return f"a search finds {len(found.passages)} passages"
+    return f"a search finds {counted(len(found.passages), 'passage')}"
 
 
 async def _model(settings: Settings) -> str:
@@ -199,12 +200,12 @@ def _aside(of: tuple[str, UpdateState], count: int) -> Finding:
     platform, state = of
     days = inbox.KEPT.days
     if state is UpdateState.UNKNOWN:
-        told = f"{count} of kinds that this version does not know, in the last {days} days"
+        told = f"{count} of kinds that this version does not know, in the last {counted(days, 'day')}"
         return Finding(f"updates of {platform}", True, told)
     return Finding(
         f"updates of {platform}",
         False,
-        f"{count} could not be handled in the last {days} days.",
+        f"{count} could not be handled in the last {counted(days, 'day')}.",
         "Look for them in the log of antiphon serve, and report what it says.",
     )
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.compose.settings import Settings
 from bot.store.engine.database import Database
-from bot.upkeep.chore import Chore, counted
+from bot.upkeep.chore import Chore, counting
 from bot.upkeep.chores.backups import Backups
 from bot.upkeep.chores.digest import EVERY, Digest
 from bot.upkeep.chores.expiry import Expiry
@@ -59,9 +59,9 @@ def all_chores(
         Chore(SCRUB, Scrubbing(database).do, must_end=True),
     ]
     if put_back_lost is not None:
-        chores.append(Chore("lost cases", counted(put_back_lost, "cases queued again"), _MINUTE))
+        chores.append(Chore("lost cases", counting(put_back_lost, "case", "queued again"), _MINUTE))
     if admit is not None:
-        chores.append(Chore("waiting cases", counted(admit, "cases queued"), _MINUTE))
+        chores.append(Chore("waiting cases", counting(admit, "case", "queued"), _MINUTE))
     if platforms and desk.follow_ups:
         chores.append(Chore("follow-ups", FollowUps(database, platforms).do, _HOUR))
     if make_backup is not None and desk.backup_hours:

@@ -30,6 +30,7 @@ from core.errors import Conflict
 from core.i18n.sentences import joined, sentence
 from core.models import Suggestion
 from core.moderation.approval import CaseState
+from core.wording.counting import counted
 
 _LOG = logging.getLogger(__name__)
 _TURNS: Final = 20
@@ -221,7 +222,7 @@ class DraftQueue:
 
         async def work(session: Session) -> Case:
             case = await self._expected(session, taken)
-            to, reason = CaseState.IN_REVIEW, f"{len(suggestion.drafts)} drafts"
+            to, reason = CaseState.IN_REVIEW, counted(len(suggestion.drafts), "draft")
             is_new = suggestion.has_answer or not await store.was_reviewed(session, case.id)
             is_offered = bool(suggestion.drafts) and is_new
             if not is_offered:

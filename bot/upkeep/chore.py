@@ -9,6 +9,7 @@ from typing import Final
 
 from bot.store.engine.database import Database, Session
 from bot.store.work.jobs import Job
+from core.wording.counting import counted
 
 BATCH: Final = 50
 """How many cases one transaction changes; on SQLite everybody else waits for it."""
@@ -35,11 +36,11 @@ class Chore:
     must_end: bool = False
 
 
-def counted(work: Callable[[], Awaitable[int]], what: str) -> Callable[[Job], Awaitable[Done]]:
-    """A chore that does ``work``, and reports how many of ``what`` it found."""
+def counting(work: Callable[[], Awaitable[int]], one: str, what: str) -> Callable[[Job], Awaitable[Done]]:
+    """A chore that does ``work``, and reports how many of ``one`` it found, and ``what`` happened to them."""
 
     async def do(_: Job) -> Done:
-        return Done(f"{await work()} {what}")
+        return Done(f"{counted(await work(), one)} {what}")
 
     return do
 

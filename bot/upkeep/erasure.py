@@ -41,6 +41,7 @@ from bot.store.work.jobs import Job
 from bot.upkeep.chore import Done
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.roles import OnCommunity, Person
+from core.wording.counting import counted
 
 ERASURE: Final = "erasure"
 ERASURES: Final = "erasures"
@@ -130,7 +131,10 @@ class Erasure:
     async def do(self, job: Job) -> Done:
         """Continue an erasure that was interrupted, or that waits for a send to be settled."""
         count = await self._finish(str(job.payload["person"]))
-        what = f"{count.cases} cases, {count.turns} messages, {count.waiting} waiting for a send to be settled"
+        what = (
+            f"{counted(count.cases, 'case')}, {counted(count.turns, 'message')}, {count.waiting} waiting for a send to "
+            "be settled"
+        )
         return Done(what, _AGAIN if count.waiting else None)
 
     async def _finish(self, person: str) -> _Count:

@@ -1,6 +1,6 @@
 """How the commands of ``antiphon kb`` show what they did: tables, JSON, CSV, progress.
 
-Owns the row of a document: the manifest; and how its citation and a number of things are said.
+Owns the row of a document: the manifest; and how its citation is said.
 """
 
 from __future__ import annotations
@@ -43,11 +43,6 @@ def run(config: Path | None, work: Callable[[Settings], Coroutine[Any, Any, int]
 def print_document(document: object) -> None:
     """One JSON document on standard output."""
     typer.echo(json.dumps(document, ensure_ascii=False, indent=2, default=str))
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things: ``1 paragraph``, ``1,204 paragraphs``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def cited(listed: Listed) -> str:

@@ -16,8 +16,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, err, out
-from bot.cli.kb.output import cited, counted, manifest, print_document, run
+from bot.cli.command import ConfigOption, JsonOption, counted, err, out
+from bot.cli.kb.output import cited, manifest, print_document, run
 from core.errors import BadInput
 from kb.library.nouns import Revision, State, Trust
 

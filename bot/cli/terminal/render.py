@@ -17,8 +17,9 @@ from rich.text import Text
 from adapters.common.words.labels import advice_in_words, language_in_words, severity_in_words
 from adapters.sample.posts import SamplePost
 from bot.cli.terminal.notes import note_of
-from core.models import Action, Draft, Evidence, Kind, Progress, Receipt, Scores, Suggestion, Verdict
+from core.models import Action, Cost, Draft, Evidence, Kind, Progress, Receipt, Scores, Suggestion, Verdict
 from core.moderation.origins import ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
+from core.wording.counting import counted
 
 _SHOWN = {
     "total": "overall",
@@ -181,14 +182,24 @@ def show_cost(console: Console, suggestion: Suggestion, loading_seconds: float =
     before = f", and {loading_seconds:.1f} s before that to load the models" if loading_seconds >= _TOLD_SECONDS else ""
     console.print(
         Text(
-            f"It took {cost.seconds:.1f} s ({first}){before}. The model was asked {cost.model_calls} times, "
-            f"{cost.judge_calls} of them to compare drafts; it read {cost.prompt_tokens} tokens and wrote "
-            f"{cost.completion_tokens}, in {cost.rounds} rounds. It ended because of: {cost.stopped_because}.",
+            f"It took {cost.seconds:.1f} s ({first}){before}. {_asked(cost)} It ended because of: "
+            f"{cost.stopped_because}.",
             style="dim",
         )
     )
     for said in suggestion.degraded:
         console.print(Text(f"Note: {note_of(said).message}", style="yellow"))
+
+
+def _asked(cost: Cost) -> str:
+    if not cost.model_calls:
+        return "No language model was asked."
+    compared = f", {cost.judge_calls} of them to compare drafts" if cost.judge_calls else ""
+    rounds = f", in {counted(cost.rounds, 'round')}" if cost.rounds else ""
+    return (
+        f"The model was asked {counted(cost.model_calls, 'time')}{compared}; it read "
+        f"{counted(cost.prompt_tokens, 'token')} and wrote {cost.completion_tokens:,}{rounds}."
+    )
 
 
 def show_thread(console: Console, thread: Sequence[SamplePost]) -> None:

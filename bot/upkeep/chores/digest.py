@@ -18,6 +18,7 @@ from bot.store.people.audit import heads_hash
 from bot.store.schema import AuditRow, DigestRow
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import Done
+from core.wording.counting import counted
 
 _LOG = logging.getLogger(__name__)
 EVERY: Final = timedelta(days=1)
@@ -41,8 +42,8 @@ class Digest:
             row = {"slot": job.key, "streams": streams, "last_line": last_line, "sha256": digest, "at": session.moment}
             await insert_new(session, DigestRow, row, "slot")
             return (
-                f"kept one hash over the {streams} chains of the audit log, up to line {last_line}, which shows later "
-                f"whether a whole chain is missing: {digest}"
+                f"kept one hash over the {counted(streams, 'chain')} of the audit log, up to line {last_line}, which "
+                f"shows later whether a whole chain is missing: {digest}"
             )
 
         said = await self._database.run("keep the digest", work)

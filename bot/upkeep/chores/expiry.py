@@ -19,6 +19,7 @@ from bot.store.work.jobs import Job
 from bot.upkeep.chore import BATCH, Done, in_batches
 from core.i18n.sentences import sentence
 from core.moderation.approval import CaseState
+from core.wording.counting import counted
 
 _WAITING: Final = (CaseState.CAPTURED, CaseState.IN_REVIEW)
 _WITH_A_PERSON: Final = (CaseState.NEEDS_PERSON, CaseState.FAILED)
@@ -46,8 +47,8 @@ class Expiry:
         firsts = await in_batches(self._database, "end first approvals", lambda session: end_firsts(session, BATCH))
         persons = await in_batches(self._database, "expire what needs a person", self._expire_persons)
         return Done(
-            f"{drafts} undecided, {approvals} approved too long ago, {persons} left by people, {holds} holds ended, "
-            f"{firsts} left by a second person"
+            f"{drafts} undecided, {approvals} approved too long ago, {persons} left by people, "
+            f"{counted(holds, 'hold')} ended, {firsts} left by a second person"
         )
 
     async def _expire_undrafted(self, session: Session) -> int:

@@ -17,6 +17,7 @@ from bot.store.work import inbox
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import BATCH, Done, in_batches
 from bot.upkeep.chores.scrubbing import ask_to_scrub
+from core.wording.counting import counted
 
 KEPT: Final = timedelta(days=7)
 _OVER: Final = (JobState.DONE, JobState.CANCELLED, JobState.DEAD)
@@ -46,7 +47,7 @@ class Pruning:
             return max(deleted, erased)
 
         await in_batches(self._database, "prune updates", updates)
-        return Done(f"{jobs} jobs deleted")
+        return Done(f"{counted(jobs, 'job')} deleted")
 
 
 async def _prune(session: Session) -> int:

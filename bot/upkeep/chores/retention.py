@@ -20,6 +20,7 @@ from bot.store.work.jobs import Job
 from bot.upkeep.chore import BATCH, Done, in_batches
 from bot.upkeep.chores.scrubbing import ask_to_scrub
 from core.moderation.approval import CLOSED
+from core.wording.counting import counted
 
 
 def months_before(moment: datetime, months: int) -> datetime:
@@ -69,7 +70,10 @@ class Retention:
         forgotten = await self._database.run(
             "forget people", lambda s: forget_unknown(s, months_before(s.moment, self._months))
         )
-        return Done(f"{erased} cases without words, {deleted} deleted, {forgotten} people forgotten")
+        return Done(
+            f"{counted(erased, 'case')} without words, {deleted} deleted, "
+            f"{counted(forgotten, 'person', 'people')} forgotten"
+        )
 
 
 async def _closed(session: Session, is_due: ColumnElement[bool]) -> list[str]:

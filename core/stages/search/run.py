@@ -24,6 +24,7 @@ from core.stages.outcomes import Noted, Search
 from core.stages.search.anneal import anneal
 from core.stages.search.codeofconduct import search, word_list
 from core.stages.search.drafting import compose, weakest, write, write_at_once
+from core.wording.counting import counted
 from core.wording.text import join
 
 _WRITTEN_AT_ONCE = 2
@@ -71,7 +72,7 @@ class DraftSearch:
             known = {candidate.text for candidate in start}
             start += await self.assessor.best([candidate for candidate in written if candidate.text not in known])
             await self.show(start)
-        self.report("drafts", f"{len(start)} drafts pass the gates")
+        self.report("drafts", f"drafts that pass the gates: {len(start)}")
         found = await anneal(start, brief, cards, model, self.assessor, self.chance, self.show)
         self._report_search(found)
         return found
@@ -149,7 +150,9 @@ class DraftSearch:
         return max((intent for intent in shares if not intent_fault(text, intent)), key=lambda intent: shares[intent])
 
     def _report_search(self, found: Search[T]) -> None:
-        self.report("anneal", f"{found.rounds} rounds, {len(found.found)} drafts, {found.stopped}")
+        self.report(
+            "anneal", f"{counted(found.rounds, 'round')}, {counted(len(found.found), 'draft')}, {found.stopped}"
+        )
 
     def _noting(self, noted: Noted[list[T]]) -> list[T]:
         self.assessor.notes += noted.notes

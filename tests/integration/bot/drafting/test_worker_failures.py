@@ -232,5 +232,5 @@ async def test_a_draft_whose_commit_was_not_answered_is_kept_once(
         assert await worker.step()
     assert broken == []
     history = [entry.reason for entry in await desk.queries.history(case.id)]
-    assert history[-2:] == ["drafting, attempt 1", "1 drafts"]
+    assert history[-2:] == ["drafting, attempt 1", "1 draft"]
     assert len(engine.claims) == 1

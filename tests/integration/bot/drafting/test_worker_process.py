@@ -122,7 +122,7 @@ async def test_a_case_whose_worker_was_killed_is_drafted_by_another(
         "drafting, attempt 1",
         "Its worker was lost. It is tried again later.",
         "drafting, attempt 2",
-        "1 drafts",
+        "1 draft",
     ]
 
 

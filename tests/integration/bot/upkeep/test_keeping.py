@@ -92,7 +92,7 @@ async def test_jobs_that_are_over_are_deleted_after_a_week(
     clock.advance(7 * DAY)
     assert (await Pruning(database).do(NOW)).what == "0 jobs deleted"
     clock.advance(1)
-    assert (await Pruning(database).do(NOW)).what == "1 jobs deleted"
+    assert (await Pruning(database).do(NOW)).what == "1 job deleted"
 
     async def states(session: Session) -> set[JobState]:
         return set(await session.scalars(select(JobRow.state)))

@@ -134,7 +134,7 @@ async def test_people_whom_nothing_names_any_more_are_forgotten(
     fresh = await desk.intake.flag(other(post, "104"))
     people = await one_row(database, "SELECT count(*) FROM persons")
     done = await Retention(database).do(NOW)
-    assert done.what == "1 cases without words, 1 deleted, 2 people forgotten"
+    assert done.what == "1 case without words, 1 deleted, 2 people forgotten"
     assert await one_row(database, "SELECT count(*) FROM persons") == (int(str(people[0])) - 2,)
     assert (await desk.queries.case(fresh.id)).post.thread == fresh.post.thread
 

@@ -227,7 +227,7 @@ async def test_a_case_whose_worker_is_gone_is_queued_again_although_no_other_wor
     chores = all_chores(database, Settings(), put_back_lost=queue.put_back_lost)
     await Schedule(database, chores, "one").once()
     ran = await Chores(database, chores, "one").drain()
-    assert "1 cases queued again" in {done.what for done in ran}
+    assert "1 case queued again" in {done.what for done in ran}
     assert (await desk.queries.case(taken.case.id)).state is CaseState.QUEUED
     with pytest.raises(Conflict):
         await queue.store(taken, suggestion_for(post))

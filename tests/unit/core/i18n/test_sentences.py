@@ -104,6 +104,7 @@ NOT_ON_CARDS = {
     "The library was never indexed.",
     "a checksum differs",
     "approved, as the second person after {}",
+    "drafts that pass the gates: {}",
     "denouncing: it says calmly that talking like this is not acceptable",
     "empathetic: it speaks from the heart for the people who are hurt",
     "for {}, to argue another claim",
@@ -119,10 +120,9 @@ NOT_ON_CARDS = {
     "somebody looked: it stands there",
     "to argue another claim",
     "warm, plain and brief",
-    "{} drafts pass the gates",
     "{} folded cases closed",
     "{} words of support",
-    "{} undecided, {} approved too long ago, {} left by people, {} holds ended, {} left by a second person",
+    "{} undecided, {} approved too long ago, {} left by people, {} ended, {} left by a second person",
 }
 """Prompts, words, lines of the log of cases that are open again, and what only an operator or a program meets."""
 FILLED_FOR_OPERATORS = {

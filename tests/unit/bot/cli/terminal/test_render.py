@@ -76,3 +76,34 @@ def test_the_loading_of_the_models_is_told_beside_the_draft(console: Console) ->
     assert "), and 20.3 s before that to load the models. The model was asked" in shown(console)
     show_suggestion(console, made, loading_seconds=0.3)
     assert shown(console).count("to load the models") == 1
+
+
+@pytest.mark.parametrize(
+    ("calls", "compared", "rounds", "said"),
+    [
+        (0, 0, 0, "No language model was asked. It ended"),
+        (1, 0, 0, "The model was asked 1 time; it read 1,210 tokens and wrote 1. It ended"),
+        (
+            9,
+            2,
+            1,
+            "The model was asked 9 times, 2 of them to compare drafts; it read 1,210 tokens and wrote 1, in 1 round.",
+        ),
+        (9, 0, 3, "The model was asked 9 times; it read 1,210 tokens and wrote 1, in 3 rounds."),
+    ],
+)
+def test_the_cost_is_said_with_what_there_was(
+    console: Console, calls: int, compared: int, rounds: int, said: str
+) -> None:
+    """One is not "1 times", and what did not happen is not told as a zero."""
+    made = suggestion_for(SampleCommunity().flag("103", "mill_pond"))
+    cost = replace(
+        made.cost,
+        model_calls=calls,
+        judge_calls=compared,
+        rounds=rounds,
+        prompt_tokens=1210,
+        completion_tokens=1,
+    )
+    show_suggestion(console, replace(made, cost=cost))
+    assert said in shown(console)
