@@ -21,6 +21,7 @@ from core.i18n.sentences import sentence
 from kb.documents import Fetched, Listed, Page, Parsed, Span
 from kb.library.folders import Folders
 from kb.library.nouns import Paragraph, Revision, Says, State, Trust, groups_in, listed_in, revision_in
+from kb.library.private import make_private
 from kb.library.store import Store
 from kb.library.walks import Walks
 
@@ -135,7 +136,7 @@ class Library:
         if place.exists():
             return name
         try:
-            place.parent.mkdir(parents=True, exist_ok=True)
+            make_private(place.parent)
             with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".writing-", delete=False) as writing:
                 writing.write(fetched.data)
                 writing.flush()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
+from kb.library.private import close_to_others, make_private
 
 VERSION = 2
 FILE = "library.sqlite"
@@ -95,13 +96,16 @@ _STEPS = {
 
 
 def connect(folder: Path) -> sqlite3.Connection:
-    """The library's database in ``folder``, made if it is not there; autocommit, safe to share under a lock.
+    """The library's database in ``folder``; autocommit, safe to share under a lock.
+
+    Made if it is not there, for its owner alone; an older one is closed to others.
 
     Raises:
         IndexUnavailable: it cannot be made or opened, is damaged, or was made by a newer Antiphon.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
+        close_to_others(folder, FILE)
         connection = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 from core.ports import Embedder
+from kb.library.private import make_private
 from kb.shelf.index.building import NOTHING, Build, OnProgress, batches_of
 from kb.shelf.index.entries import EVERYTHING, Filters, ParagraphEntry
 from kb.shelf.index.neighbours import Tuning
@@ -300,7 +301,7 @@ class LibraryIndex:
     def _alone(self, name: str, timeout_seconds: float) -> Iterator[None]:
         lock = FileLock(self._folder / name, timeout=timeout_seconds)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_private(self._folder)
             lock.acquire()
         except Timeout as err:
             raise IndexUnavailable(

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from core.errors import BadInput, DocumentRefused, IndexUnavailable
 from core.models import TargetGroup
+from kb.library.private import make_private
 from kb.sources.folder.described import Described, defects
 from kb.sources.folder.folder import KINDS, is_readable
 
@@ -63,7 +64,7 @@ def keep_file(library: Path, file: Path, about: Metadata) -> Path:
     said = _said(about)
     folder = own_folder(library)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         place = _place(folder, file, about.url)
         _write(place.with_name(f"{place.name}.toml"), said)
         if file.resolve() != place.resolve():
