@@ -46,11 +46,11 @@ class Shown:
                 feed is None or self._is_open(feed, ties, post)
             )
 
-        return self._with_ids(self._walked(body, is_shown))
+        return self._with_ids(self._walked(body, is_shown, viewer.account))
 
     def event(self, body: Any) -> Any:
         """What a stream tells, as it is shown."""
-        return self._with_ids(self._walked(body, lambda _post: True))
+        return self._with_ids(self._walked(body, lambda _post: True, None))
 
     def _is_open(self, feed: str, ties: Ties, post: JSON) -> bool:
         half = "remote" if "@" in post["account"]["acct"] else "local"
@@ -59,31 +59,32 @@ class Shown:
     def _with_ids(self, body: Any) -> Any:
         return with_ulids(body) if self._kind.has_ulids else body
 
-    def _walked(self, body: Any, is_shown: Callable[[JSON], bool]) -> Any:
+    def _walked(self, body: Any, is_shown: Callable[[JSON], bool], account: int | None) -> Any:
         if isinstance(body, list):
-            return [self._walked(each, is_shown) for each in body if not _is_post(each) or is_shown(each)]
+            return [self._walked(each, is_shown, account) for each in body if not _is_post(each) or is_shown(each)]
         if not isinstance(body, dict):
             return body
         kept = {
-            name: None if _is_post(value) and not is_shown(value) else self._walked(value, is_shown)
+            name: None if _is_post(value) and not is_shown(value) else self._walked(value, is_shown, account)
             for name, value in body.items()
         }
         if _is_post(kept):
-            self._add_policies(kept)
+            self._add_policies(kept, account)
             kept["card"] = _card(kept)
         elif "acct" in kept and "display_name" in kept:
             _move(kept)
         return kept
 
-    def _add_policies(self, post: JSON) -> None:
+    def _add_policies(self, post: JSON, account: int | None) -> None:
         quoters = _QUOTERS[post.pop("quote_approval_policy")]
         if self._kind.name == "mastodon":
             may_quote = "automatic" if "public" in quoters else "denied"
             post["quote_approval"] = {"automatic": quoters, "manual": [], "current_user": may_quote}
         repliers = self._may_reply.get(post["id"], ["public"] if self._kind.has_reply_policies else None)
         if repliers is not None:
+            is_let = str(account) == post["account"]["id"] or self._home.may_reply(account, post["id"], repliers)
             everybody = _policy(["public", "me"])
-            own = _policy(["author", "me", *repliers])
+            own = _policy(["author", *repliers, *(["me"] if is_let else [])])
             post["interaction_policy"] = {"can_favourite": everybody, "can_reply": own, "can_reblog": everybody}
 
 

@@ -28,6 +28,8 @@ _SCHEMAS: Final = "#/components/schemas/"
 _NOT_DESCRIBED: Final = re.compile(
     r"/api/v\d/admin/.*|/nodeinfo/.*|/\.well-known/nodeinfo|/api/v1/streaming.*|/oauth/.*"
 )
+_STRAY: Final = frozenset({"valid_policies"})
+"""Fields that Mastodon.py 2.3 sends by mistake; a server does not look at them."""
 
 
 class MastodonSpec:
@@ -58,9 +60,11 @@ class MastodonSpec:
         body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
         if body is None:
             return faults + [f"{what}: takes no {name}" for name in form if name not in known]
-        fields = dict(self._fields(body))
+        fields: dict[str, Any] = {name: {} for name in _STRAY} | dict(self._fields(body))
         plain = {name: value for name, value in form.items() if "[" not in name}
-        faults += [f"{what}: there is no field {name}" for name in form if name.partition("[")[0] not in fields]
+        faults += [
+            f"{what}: there is no field {name}" for name in form if name.partition("[")[0] not in {*fields, *_STRAY}
+        ]
         read = {name: self._read(value, fields.get(name, {})) for name, value in plain.items()}
         return faults + self._faults(f"{pointer}/requestBody/content/application~1json/schema", read, what)
 

@@ -29,7 +29,7 @@ _OF_SOMEBODY: Final = ("user", "user:notification", "direct")
 _HALVES: Final = {"public": ("local", "remote"), "public:local": ("local",), "public:remote": ("remote",)}
 
 
-@dataclass
+@dataclass(eq=False)
 class _Stream:
     """One stream that somebody listens to."""
 
@@ -101,6 +101,7 @@ class Streams:
         return await self._events(request, _Stream(rest or asked.query.get("stream", ""), _tag(asked), viewer))
 
     async def _events(self, request: web.Request, stream: _Stream) -> web.StreamResponse:
+        stream.channel()
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
         async with contextlib.aclosing(self._told(stream)) as told:
             await response.prepare(request)

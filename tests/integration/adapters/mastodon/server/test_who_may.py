@@ -138,9 +138,9 @@ async def test_an_author_may_say_who_answers(server: MastodonServer, who: tuple[
     assert seen is not None
     assert "interaction_policy" not in seen
     server.town.let_reply(post, *who)
-    seen = await server.town.see(post)
+    seen = await server.town.see(post, server.bot)
     assert seen is not None
-    assert seen["interaction_policy"]["can_reply"]["always"] == ["author", "me", *who]
+    assert seen["interaction_policy"]["can_reply"]["always"] == ["author", *who, *(["me"] if is_let else [])]
     status, _ = await call(server, *_POST, status="x", in_reply_to_id=post["id"])
     assert status == (200 if is_let else 403)
     assert (await server.town.post(ada, "more", reply_to=post))["in_reply_to_id"] == post["id"]
