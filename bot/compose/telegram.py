@@ -12,9 +12,10 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from functools import partial
 
+from adapters.common.arrivals.handling import Handling
 from adapters.telegram import capture, manage, review
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
-from adapters.telegram.connection.handling import Handling
+from adapters.telegram.connection.hearing import TelegramHearing
 from adapters.telegram.connection.polling import Polling
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import Arriving
@@ -96,7 +97,7 @@ async def _connected(
         stack.push_async_callback(client.close)
         await client.open()
         parts = await stack.enter_async_context(install(client, services))
-        handling = Handling(client, inbox)
+        handling = Handling(TelegramHearing(client), inbox)
         stack.push_async_callback(handling.close)
         arriving = _arriving(wanted, client, inbox, handling.wake)
         stack.push_async_callback(arriving.close)

@@ -20,8 +20,9 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import URL, select
 
+from adapters.common.arrivals.handling import Handling
 from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
-from adapters.telegram.connection.handling import Handling
+from adapters.telegram.connection.hearing import TelegramHearing
 from adapters.telegram.connection.polling import Polling
 from adapters.telegram.connection.refs import NAME, ref_of
 from bot.intake.intake import Intake
@@ -147,7 +148,7 @@ async def _take_in(place: Place, url: str, token: str, database: Database) -> No
 
     client.listen("message", flag)
     inbox = StoredInbox(database, NAME, client.own_id(), f"process {os.getpid()}", lease=_LEASE)
-    handling = Handling(client, inbox)
+    handling = Handling(TelegramHearing(client), inbox)
     polling = Polling(client, inbox, handling.wake)
     try:
         await client.open()

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from adapters.common.arrivals.handling import Handling
 from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
-from adapters.telegram.connection.handling import Handling
+from adapters.telegram.connection.hearing import TelegramHearing
 from adapters.telegram.connection.polling import Polling
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import Arriving
@@ -123,7 +124,7 @@ def intake_of(server: TelegramServer, database: Database, pauses: Pauses) -> Mak
     def make(owner: str = "process 1", kinds: tuple[str, ...] = ("message", "callback_query")) -> Intake:
         client = TelegramClient(TelegramOptions(server.token, server.url))
         inbox = StoredInbox(database, NAME, client.own_id(), owner)
-        handling = Handling(client, inbox, sleep=pauses.sleep)
+        handling = Handling(TelegramHearing(client), inbox, sleep=pauses.sleep)
         made = Intake(client, inbox, handling, Polling(client, inbox, handling.wake, sleep=pauses.sleep))
         for kind in kinds:
             client.listen(kind, made.listen)

@@ -160,7 +160,7 @@ async def test_what_was_in_hand_at_the_end_is_handed_out_at_the_next_start(
     server: TelegramServer, intake_of: MakeIntake, chat: int, ada: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stop waits for it only so long."""
-    monkeypatch.setattr("adapters.telegram.connection.handling._CLOSING_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.common.arrivals.handling._CLOSING_SECONDS", 0.01)
     first, second = intake_of(), intake_of("process 2")
     first.gates[chat] = asyncio.Event()
     server.town.say(ada, chat, "one")

@@ -11,9 +11,10 @@ from typing import cast
 import pytest
 from sqlalchemy import select
 
+from adapters.common.arrivals.handling import Handling
 from adapters.telegram import capture
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
-from adapters.telegram.connection.handling import Handling
+from adapters.telegram.connection.hearing import TelegramHearing
 from adapters.telegram.connection.polling import Polling
 from adapters.telegram.connection.refs import NAME
 from bot.serving.supervision import cancelled, first_of
@@ -71,7 +72,7 @@ class WatchedTown:
         await client.open()
         self.capture = capture.install(client, detector=self.detector)
         inbox = StoredInbox(self.database, NAME, client.own_id(), name)
-        handling = Handling(client, inbox, sleep=self._pauses.sleep)
+        handling = Handling(TelegramHearing(client), inbox, sleep=self._pauses.sleep)
         polling = Polling(client, inbox, handling.wake, sleep=self._pauses.sleep)
         await polling.open()
         running = asyncio.create_task(first_of(polling.run(), handling.run()))
@@ -113,7 +114,7 @@ class WatchedTown:
 @pytest.fixture
 def town(server: TelegramServer, database: Database, pauses: Pauses, monkeypatch: pytest.MonkeyPatch) -> WatchedTown:
     """A process that is told to end waits for nothing."""
-    monkeypatch.setattr("adapters.telegram.connection.handling._CLOSING_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.common.arrivals.handling._CLOSING_SECONDS", 0.01)
     monkeypatch.setattr("adapters.telegram.capture.installing._FLAGGING_SECONDS", 0.01)
     return WatchedTown(server, database, pauses)
 
