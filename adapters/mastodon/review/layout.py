@@ -83,7 +83,7 @@ def _open(card: Card, reader: Reader, rules: PlaceRules) -> Iterator[Segment]:
     if _needs_consent(card, rules):
         nobody = reader.told(without_consent(card.post.ref.channel))
         yield Segment(_BODY, 0, (f"{nobody} {gettext('So nothing would be posted.', reader.locale)}",))
-    yield Segment(_BODY, 30, _post_forms(card, reader))
+    yield Segment(_BODY, 22, _post_forms(card, reader))
     if known := _known(card, reader):
         yield Segment(_BODY, 10, (known, ""))
     yield from _reply(card, reader)
@@ -157,6 +157,6 @@ def _how(card: Card, reader: Reader) -> tuple[str, ...]:
         for control in controls.for_first(card, number, first.key, locale)
     ]
     reading = [one for one in controls.for_menu(card, locale) if one.act is Act.SHOW_POST]
-    commands = typed_all([*firsts, *drafted, *under, *reading], locale)
+    commands = typed_all([*firsts, *drafted, *reading, *under], locale)
     least = typed_all([*firsts, *drafted[:1], *reading], locale)
     return offered(commands, locale), offered(least, locale)

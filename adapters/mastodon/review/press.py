@@ -104,10 +104,11 @@ class MastodonPress:
             self._ask_to_confirm(screen, confirm)
             return
         blocks = [self._in_words(part) for part in screen.parts]
-        commands = typed_all(screen.controls, self.locale)
+        commands, case_id, version = typed_all(screen.controls, self.locale), screen.case_id, screen.version
         if screen.options is not None:
             blocks.append(self._choices(screen.options))
-        self._add(blocks, commands, screen.case_id, screen.version)
+            case_id, version = screen.options.target.case_id, screen.options.target.version
+        self._add(blocks, commands, case_id, version)
 
     async def answer_card(self, card: Card) -> None:
         """Say all of a card."""
