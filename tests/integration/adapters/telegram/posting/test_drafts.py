@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput, PlatformUnavailable
 from core.models import Evidence, Source
+from core.scoring.quoting import quote_of
 from core.wording.final_text import check_sendable
 from tests.conformance import reply_to
 from tests.fakes.telegram.server.server import TelegramServer
@@ -50,6 +51,7 @@ PIECES: Final = (
 _HARMLESS: Final = ("We all live here.", "Most people work", CITED, f"({CITED}).", "<b>x</b>", "#tag", "a & b", "_it_")
 _plain = st.one_of(st.sampled_from(_HARMLESS), st.text("abc <>#*_|`\n\u00e9\u4e2d", max_size=20))
 _any = st.one_of(st.sampled_from(PIECES), st.text(max_size=20))
+_neutral = st.sampled_from(("in my street", "I saw it", "at the market, and then", "the whole week"))
 _drafts = st.one_of(_plain, _any).flatmap(
     lambda first: st.builds(
         lambda glue, rest: glue.join([first, *rest]),
@@ -77,12 +79,15 @@ class _Sender:
         self._runner.run(self._stack.aclose())
         assert self.server.errors == []
 
-    def post(self, text: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def post(
+        self, text: str, answered: str | None = None, quote: str = ""
+    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
         self._count += 1
         self._wire.minutes_pass(1)
+        ref = self._ref if answered is None else self._wire.written(answered)
         before = len(self.server.requests)
         try:
-            posted = self._runner.run(self._wire.platform.post(reply_to(self._ref, text, f"d{self._count}")))
+            posted = self._runner.run(self._wire.platform.post(reply_to(ref, text, f"d{self._count}", quote)))
         except PlatformUnavailable:
             assert len(self.server.requests) == before
             return None
@@ -148,6 +153,32 @@ def test_what_stands_is_what_was_drafted_and_calls_nobody(sender: _Sender) -> No
     assert sum(ends.values()) >= DRAFTS
     assert min(ends["allowed"], ends["refused"]) > DRAFTS * 0.05, ends
     assert 0 < ends["unsent"] < DRAFTS * 0.7, ends
+
+
+def test_the_quote_of_any_post_stands_as_it_was_approved(sender: _Sender) -> None:
+    """Telegram finds it in the post it was taken from, and shows these bytes and no others above the draft."""
+    quoted = Counter[bool]()
+
+    @seed(SEED)
+    @settings(
+        max_examples=max(50, DRAFTS // 3),
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.lists(st.one_of(_neutral, _any), max_size=6).map(lambda parts: " ".join(("They", *parts))))
+    def holds(answered: str) -> None:
+        quote = quote_of(answered, "en")
+        quoted[bool(quote)] += 1
+        sent = sender.post("We all live here.", answered, quote)
+        assert sent is not None
+        asked, shown = sent
+        assert asked["reply_parameters"].get("quote", "") == shown.get("quote", {}).get("text", "") == quote
+        assert shown["text"] == "We all live here."
+
+    holds()
+    assert min(quoted.values()) > 10, quoted
 
 
 def test_every_piece_between_words_stands_unchanged_or_is_refused(sender: _Sender) -> None:
