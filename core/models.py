@@ -126,6 +126,7 @@ class FlaggedPost:
     pasted the words, and no message of the platform has them. Drafts can be copied, and nothing can be posted.
     ``score``: how likely the filter that found it took it to be hateful; ``None`` where no filter found it.
     ``author_name``: the name by which the community knows the author, who is ``author``; "" where it is not known.
+    ``is_late``: Antiphon was away when it was flagged, and took the flag in long after it was made.
     """
 
     ref: PostRef
@@ -142,6 +143,7 @@ class FlaggedPost:
     is_from_elsewhere: bool = False
     score: float | None = None
     author_name: str = ""
+    is_late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,10 +48,10 @@ class Format(StrEnum):
 
 
 COLUMNS: Final = (
-    "case", "community", "state", "version", "priority", "flagged_how", "created_at", "updated_at", "erased_at",
-    "author", "flagged_by", "post", "language", "target_group", "severity", "recommended_action", "claim", "drafts",
-    "seconds", "approved_by", "seconded_by", "approved_at", "draft_rank", "draft_kind", "draft_origin", "is_edited",
-    "reply", "sent", "posted_at",
+    "case", "community", "state", "version", "priority", "flagged_how", "is_late", "created_at", "updated_at",
+    "erased_at", "author", "flagged_by", "post", "language", "target_group", "severity", "recommended_action", "claim",
+    "drafts", "seconds", "approved_by", "seconded_by", "approved_at", "draft_rank", "draft_kind", "draft_origin",
+    "is_edited", "reply", "sent", "posted_at",
 )  # fmt: skip
 IDENTIFYING: Final = ("channel", "message", "reply_message", "approved_by_name")
 """The columns that lead to a post, and so to its author, or name a moderator; only included on request."""
@@ -140,6 +140,7 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
         "version": case.version,
         "priority": case.priority,
         "flagged_how": case.flagged_how,
+        "is_late": case.is_late,
         "created_at": _time(case.created_at),
         "updated_at": _time(case.updated_at),
         "erased_at": _time(case.erased_at),

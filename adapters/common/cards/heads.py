@@ -70,6 +70,8 @@ def _origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
         yield where
     who, when = _flagged_by(card, reader), markup.from_now(card.opened_at)
     yield gettext("flagged {when} by {who}", locale, when=when, who=who)
+    if card.post.is_late:
+        yield gettext("flagged late, after an outage", locale)
 
 
 def _flagged_by(card: Card, reader: Reader) -> str:

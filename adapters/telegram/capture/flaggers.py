@@ -6,7 +6,7 @@ Owns whether somebody may flag in a group, and what they are told where somethin
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import telegram
 
@@ -104,8 +104,8 @@ class Flaggers:
         if gets_drafts and not await self._is_allowed(message.chat, asked.by, policy):
             is_member, gets_drafts = True, False
         priority = Priority.ASKED if gets_drafts else Priority.FLAGGED
-        seen = SeenMessage(message, policy, self._recent)
-        post = await seen.post(Flag(asked.by.user, _how(asked), priority, asked.wish if gets_drafts else Wish()))
+        seen = SeenMessage(message, policy, self._recent, asked.is_late)
+        post = await seen.post(Flag(asked.by.user, asked.how, priority, asked.wish if gets_drafts else Wish()))
         await self._asking.take_in(
             post, message.date, asked.by, asked.answer, wants_drafts=gets_drafts, is_member=is_member
         )
@@ -126,7 +126,8 @@ class Flaggers:
         check_group(chat, policy, asked.answer.reader.locale)
         await self._client.desk.governance.require(NAME, str(chat.id), asked.by, OnCase.FLAG)
         ref = PostRef(NAME, str(chat.id), channel_of(chat.id), number)
-        post = post_from_elsewhere(ref, text, Flag(asked.by.user, _how(asked), Priority.ASKED, asked.wish))
+        post = post_from_elsewhere(ref, text, Flag(asked.by.user, asked.how, Priority.ASKED, asked.wish))
+        post = replace(post, is_late=asked.is_late)
         await self._asking.take_in(post, asked.answer.asked_at, asked.by, asked.answer, wants_drafts=True)
 
     async def _policy(self, asked: Asked, chat: AnyChat) -> CommunityPolicy:
@@ -138,7 +139,3 @@ class Flaggers:
                 "Antiphon was away when you asked, and takes it up now.", asked.answer.reader.locale
             )
         return policy
-
-
-def _how(asked: Asked) -> str:
-    return f"{asked.how}, late" if asked.is_late else asked.how

@@ -23,6 +23,8 @@ from core.moderation.community.policy import CommunityPolicy
 class SeenMessage:
     """Implements ``adapters.common.capture.watching.Sighting``; ``policy`` is that of the message's group.
 
+    With ``is_late`` Antiphon was away when somebody flagged it.
+
     Raises:
         ValueError: ``ref`` and ``post`` of an ephemeral message, which has no number to be named by.
     """
@@ -30,6 +32,7 @@ class SeenMessage:
     message: telegram.Message
     policy: CommunityPolicy
     recent: RecentMessages
+    is_late: bool = False
 
     @property
     def ref(self) -> PostRef:
@@ -75,4 +78,5 @@ class SeenMessage:
             wish=flag.wish,
             revision=revision_of(self.message),
             author_name=author.name,
+            is_late=self.is_late,
         )

@@ -132,18 +132,19 @@ class WatchedEvents:
         policy = await self._client.desk.governance.policy(NAME, str(change.chat.id))
         if is_private(change.chat, policy) or not _is_set(change, policy.reaction):
             return False
-        find = partial(self._find, change.chat, change.message_id, policy)
-        how = "reaction, late" if heard.is_late else "reaction"
-        if await self._watching.take_reaction(str(change.chat.id), person_of(change.user), find, how):
+        find = partial(self._find, change.chat, change.message_id, policy, is_late=heard.is_late)
+        if await self._watching.take_reaction(str(change.chat.id), person_of(change.user), find, "reaction"):
             await self._take_off(change.chat.id, change.message_id, change.user.id)
         return True
 
-    async def _find(self, chat: telegram.Chat, message: int, policy: CommunityPolicy) -> SeenMessage | None:
+    async def _find(
+        self, chat: telegram.Chat, message: int, policy: CommunityPolicy, *, is_late: bool
+    ) -> SeenMessage | None:
         found = self._recent.find(chat.id, message)
         if found is None:
             self._watching.seen.unreadable += 1
             return None
-        return SeenMessage(found, policy, self._recent)
+        return SeenMessage(found, policy, self._recent, is_late)
 
     async def _take_off(self, chat: int, message: int, user: int) -> None:
         """Remove a reaction, which shows who flags; without the right to delete messages it stays."""

@@ -78,7 +78,7 @@ async def capture_all(session: Session, new: Sequence[NewCase]) -> list[Case]:
             from_state=None,
             to_state=CaseState.CAPTURED,
             actor=post.flagged_by,
-            reason="; ".join(part for part in (f"flagged: {post.flagged_how}", case.remark) if part),
+            reason="; ".join(part for part in (_how_flagged(post), case.remark) if part),
             at=session.moment,
         )
         for case, post in zip(new, hidden, strict=True)
@@ -100,6 +100,10 @@ async def capture_all(session: Session, new: Sequence[NewCase]) -> list[Case]:
     ]
 
 
+def _how_flagged(post: FlaggedPost) -> str:
+    return f"flagged: {post.flagged_how}{', late' if post.is_late else ''}"
+
+
 def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, object]:
     return {
         "id": case.id,
@@ -114,6 +118,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "author_name": hidden.author_name,
         "flagged_by": hidden.flagged_by,
         "flagged_how": hidden.flagged_how,
+        "is_late": hidden.is_late,
         "priority": int(hidden.priority),
         "thread": [asdict(message) for message in hidden.thread],
         "wish": wish_to_json(hidden.wish),

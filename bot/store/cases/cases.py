@@ -334,6 +334,7 @@ def _case(row: CaseRow) -> Case:
         author_name=row.author_name,
         flagged_by=row.flagged_by,
         flagged_how=row.flagged_how,
+        is_late=row.is_late,
         thread=tuple(ThreadMessage(**message) for message in row.thread),
         priority=Priority(row.priority),
         root=row.root,

@@ -35,12 +35,12 @@ class CaseRow(Base):
 
     ``root`` is the message that began the conversation in the channel, or the post itself if none is known.
     ``revision`` is the platform's name for the post's last edit; a post that ``is_from_elsewhere`` is not a message
-    there (``core.models.FlaggedPost``). ``author`` and ``flagged_by`` are pseudonyms (``PersonRow.id``);
-    ``author_name`` is what the community called the author. ``held_by`` holds the case until ``held_until``. ``wish``
-    is what the flagger asked for (the fields of ``core.models.Wish`` that were set). ``text``, ``author_name``,
-    ``thread`` and ``wish`` are empty from ``erased_at`` on. ``unshown`` counts the visible changes of the case that its
-    card in the review channel does not show yet. A post that the filter found has its ``score``; ``is_hateful`` is what
-    a moderator said of it, at ``labelled_at``.
+    there, and one that ``is_late`` was flagged long before it was taken in (``core.models.FlaggedPost``). ``author``
+    and ``flagged_by`` are pseudonyms (``PersonRow.id``); ``author_name`` is what the community called the author.
+    ``held_by`` holds the case until ``held_until``. ``wish`` is what the flagger asked for (the fields of
+    ``core.models.Wish`` that were set). ``text``, ``author_name``, ``thread`` and ``wish`` are empty from ``erased_at``
+    on. ``unshown`` counts the visible changes of the case that its card in the review channel does not show yet. A post
+    that the filter found has its ``score``; ``is_hateful`` is what a moderator said of it, at ``labelled_at``.
     """
 
     __tablename__ = "cases"
@@ -72,6 +72,7 @@ class CaseRow(Base):
     author_name: Mapped[str] = mapped_column(default="")
     flagged_by: Mapped[str]
     flagged_how: Mapped[str]
+    is_late: Mapped[bool] = mapped_column(default=False)
     priority: Mapped[int] = mapped_column(default=int(Priority.FLAGGED))
     thread: Mapped[list[dict[str, Any]]]
     wish: Mapped[dict[str, Any]] = mapped_column(default=dict)

@@ -45,6 +45,7 @@ async def test_a_row_says_what_became_of_a_case(
     [row] = await _rows(database)
     assert tuple(row) == COLUMNS
     assert (row["state"], row["post"], row["drafts"], row["severity"]) == ("approved", post.text, 2, 2)
+    assert (row["flagged_how"], row["is_late"]) == (post.flagged_how, False)
     assert row["reply"].startswith("-No argument.\n\n")
     assert (row["is_edited"], row["draft_rank"], row["sent"]) == (True, None, "queued")
     assert all(row[who].startswith("p-") for who in ("author", "flagged_by", "approved_by"))

@@ -158,6 +158,20 @@ async def test_the_upgrade_that_brings_own_cards_changes_nothing_else(empty_plac
     await engine.dispose()
 
 
+async def test_that_a_flag_came_late_is_read_out_of_how_it_was_flagged(empty_place: Path | URL) -> None:
+    """It was the end of these words; the words of all others stay."""
+    engine = connected(empty_place)
+    async with engine.begin() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(migrate.config(sync), "0010"))
+        await connection.execute(_COMMUNITY, {"id": "a", "policy": "{}"})
+        for own, how in (("1", "/counter, late"), ("2", "/counter"), ("3", "late, by hand")):
+            await connection.execute(_CASE, {"id": own, "how": how})
+    await migrate.upgrade(engine)
+    found = {row["id"]: (row["flagged_how"], row["is_late"]) for row in (await _all_rows(engine))["cases"]}
+    assert found == {"1": ("/counter", True), "2": ("/counter", False), "3": ("late, by hand", False)}
+    await engine.dispose()
+
+
 async def test_what_was_approved_before_there_were_quotes_has_none(empty_place: Path | URL) -> None:
     """Its hash is the same, so that a reply that waits is sent after the upgrade as it was approved."""
     engine = connected(empty_place)

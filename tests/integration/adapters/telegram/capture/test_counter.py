@@ -135,7 +135,8 @@ async def test_a_late_flag_is_taken_and_says_so(town: CaptureTown) -> None:
     post = town.people.say(town.author, town.group, HATE)
     town.people.command(town.volunteer, town.group, "counter", reply_to=post)
     await town.hear(is_late=True)
-    assert town.desk.flagged[0].flagged_how == "/counter, late"
+    (flagged,) = town.desk.flagged
+    assert (flagged.flagged_how, flagged.is_late) == ("/counter", True)
     assert "Antiphon was away when you asked" in town.told(town.volunteer)[0]
 
 

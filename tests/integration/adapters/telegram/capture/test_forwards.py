@@ -35,6 +35,13 @@ async def test_a_forwarded_post_that_nobody_heard_is_words_from_elsewhere(town: 
     assert "nothing can be posted: copy what you can use" in town.told(town.volunteer)[0]
 
 
+async def test_words_from_elsewhere_that_came_late_say_so(town: CaptureTown) -> None:
+    """As any other flag after an outage."""
+    town.people.command(town.volunteer, None, "counter they said: go")
+    await town.hear(is_late=True)
+    assert [flagged.is_late for flagged in town.desk.flagged] == [True]
+
+
 async def test_with_two_groups_the_person_chooses(town: CaptureTown) -> None:
     """The button stands below the words, so that it works after a restart; pressed twice, it makes one case."""
     other = town.people.add_group("Harbour", members=(town.volunteer,), bot="administrator")

@@ -169,7 +169,7 @@ async def test_a_reaction_waits_for_the_database_and_says_that_it_is_late(watche
         await town.hear()
     assert town.volunteer in town.server.state.reactions[town.group, post["message_id"]]
     await town.hear(is_late=True)
-    assert [flagged.flagged_how for flagged in town.desk.flagged] == ["reaction, late"]
+    assert [(flagged.flagged_how, flagged.is_late) for flagged in town.desk.flagged] == [("reaction", True)]
 
 
 # Guest mode

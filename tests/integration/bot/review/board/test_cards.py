@@ -81,6 +81,18 @@ async def test_a_card_follows_its_case_in_one_place(
     assert await board.step() == 0, "nothing changed"
 
 
+async def test_a_flag_that_came_late_is_late_on_its_card_and_in_the_log(
+    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database
+) -> None:
+    """How it was flagged stays what it was."""
+    case = await desk.intake.flag(replace(post, flagged_how="/counter", is_late=True))
+    await all_steps(board)
+    shown = surface.of(case.id).post
+    assert (shown.flagged_how, shown.is_late) == ("/counter", True)
+    said = "SELECT count(*) FROM audit WHERE CAST(reason AS TEXT) LIKE '%flagged: /counter, late%'"
+    assert await one_row(database, said) == (1,)
+
+
 async def test_what_only_the_clock_changes_is_not_shown_anew(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
 ) -> None:

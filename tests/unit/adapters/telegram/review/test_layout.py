@@ -36,6 +36,13 @@ def test_every_state_is_one_message(name: str, locale: str) -> None:
         assert MARKUP.units(written.text) <= MAX_CHARACTERS
 
 
+def test_a_flag_that_came_late_is_shown_as_late() -> None:
+    """After an outage moderators decide about what may be long over; a card of any other flag has no word of it."""
+    late = card_message(replace(REVIEWED, post=replace(REVIEWED.post, is_late=True)), "en")
+    assert "by Jon · flagged late, after an outage\n" in _shown(late.text)
+    assert "outage" not in _shown(card_message(REVIEWED, "en").text)
+
+
 @settings(max_examples=60)
 @given(_NASTY, _NASTY, _NASTY, _NASTY)
 def test_a_card_keeps_the_limits_whatever_is_in_it(post: str, draft: str, name: str, note: str) -> None:
