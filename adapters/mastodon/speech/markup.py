@@ -106,7 +106,7 @@ class MastodonMarkup:
         return f"{label}: {self.address(url.strip())}"
 
     def address(self, url: str) -> str:
-        """Written so that nothing in it is a mention or a hashtag; what it stands in has no preview."""
+        """Written so that nothing in it is a mention or a hashtag; a preview stands behind the content warning."""
         return _LOOSE_FRAGMENT.sub("%23", quote(url, safe=_IN_ADDRESS))
 
     def post_url(self, ref: PostRef) -> str:
