@@ -53,6 +53,18 @@ def is_gone(error: BaseException | None) -> bool:
     return isinstance(error, MastodonNotFoundError)
 
 
+def is_passing(error: BaseException | None) -> bool:
+    """Whether a question may well be answered later: nobody answered, or only that it cannot be done now."""
+    status = None if error is None else status_of(error)
+    return status is None or status == 429 or status >= 500
+
+
+def refuses_quote_policy(error: MastodonAPIError) -> bool:
+    """Whether a server posted nothing because it knows no ``quote_approval_policy``, or not this one."""
+    words = str(error.args[-1]) if status_of(error) in (400, 422) else ""
+    return "quote" in words.casefold()
+
+
 def of_connection(error: BaseException) -> AntiphonError:
     """Why we cannot be connected."""
     if isinstance(error, AntiphonError):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.errors import BadInput
-from core.i18n.sentences import sentence
+from core.i18n.sentences import Sentence, sentence
 
 REPLIES_A_DAY: Final = 5
 """What some instances allow automated accounts (design notes on the fediverse's etiquette)."""
@@ -55,3 +55,8 @@ class PlaceRules:
 
 NO_RULES: Final = PlaceRules()
 """What holds where nothing was set: nothing is posted."""
+
+
+def without_consent(place: str) -> Sentence:
+    """Why nothing is posted in a place of which nobody said yes."""
+    return sentence("Nobody who runs {place} has agreed to replies there.", place=place)

@@ -32,10 +32,10 @@ class MastodonWire:
         ticks: the clock by which the platform counts its deletions.
     """
 
-    def __init__(self, server: MastodonServer) -> None:
+    def __init__(self, server: MastodonServer, token: str = "") -> None:
         self.server, self.town, self.ticks = server, server.town, Seconds()
         self.governance = FakeGovernance()
-        options = MastodonOptions(server.url, server.bot.token)
+        options = MastodonOptions(server.url, token or server.bot.token)
         self.client = MastodonClient(options, governance=self.governance)
         self.platform = MastodonPlatform(self.client, ticks=self.ticks)
         self._people = 0
@@ -78,9 +78,9 @@ class MastodonWire:
 
 
 @asynccontextmanager
-async def mastodon_wire(server: MastodonServer) -> AsyncIterator[MastodonWire]:
-    """A client that is logged in while the block runs."""
-    made = MastodonWire(server)
+async def mastodon_wire(server: MastodonServer, token: str = "") -> AsyncIterator[MastodonWire]:
+    """A client that is logged in while the block runs, with the bot's token of the least scopes or another one."""
+    made = MastodonWire(server, token)
     await made.client.open()
     try:
         yield made

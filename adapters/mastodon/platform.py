@@ -1,0 +1,356 @@
+"""Mastodon as a place to talk: what was flagged there, and our replies, posted once and taken away again.
+
+Owns the requests that read a post, put our words under one and remove them. Implements
+``core.moderation.platforms.ChatPlatform``. Must never answer where the instance's operator has not agreed, or an author
+who wants no bots; never show a reply wider than the post it answers, schedule one, or repeat one without its key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Final, TypeVar, cast
+
+from mastodon import Mastodon
+from mastodon.errors import MastodonAPIError
+from mastodon.return_types import Status
+
+from adapters.mastodon.connection.answering import (
+    NOT_WIDER,
+    REPLY_VISIBILITY,
+    check_relationship,
+    check_status,
+    refuse_opted_out,
+)
+from adapters.mastodon.connection.client import MastodonClient
+from adapters.mastodon.connection.deletions import Deletions
+from adapters.mastodon.connection.error_meanings import (
+    FAULTS,
+    is_gone,
+    is_passing,
+    of_question,
+    of_send,
+    refuses_quote_policy,
+    status_of,
+)
+from adapters.mastodon.connection.refs import NAME, instance_of, status_id_of
+from adapters.mastodon.speech.exact_text import (
+    Frame,
+    check_exact,
+    check_length,
+    check_mute,
+    most_characters,
+    quiet,
+    words_of_ours,
+)
+from adapters.mastodon.speech.plain_text import text_of
+from adapters.mastodon.speech.profiles import wants_no_bots
+from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, StoreUnavailable
+from core.i18n.sentences import sentence
+from core.models import Posted, PostRef
+from core.moderation.approval import ApprovedReply
+from core.moderation.community.places import NO_RULES, PlaceRules, without_consent
+
+_T = TypeVar("_T")
+_LOG = logging.getLogger(__name__)
+_PAGE: Final = 40
+_PAGES: Final = 25
+_SKEW: Final = timedelta(seconds=60)
+
+
+class MastodonPlatform:
+    """All that one bot account sees from its home instance.
+
+    Args:
+        client: shared with the other parts, and closed by the part that runs it.
+        timeout_seconds: how long all questions of one call may take, and then its one change. Both must fit into the
+            time that the outbox gives a call, so that it hears what came of it.
+        ticks: seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        client: MastodonClient,
+        *,
+        timeout_seconds: float = 13.0,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._timeout_seconds = timeout_seconds
+        self._deletions = Deletions(ticks)
+
+    @property
+    def name(self) -> str:
+        """``mastodon``."""
+        return NAME
+
+    @property
+    def max_characters(self) -> int:
+        """The longest reply that the instance takes, whoever is addressed; each is counted again when it is posted."""
+        return most_characters(self._client.instance)
+
+    @property
+    def resend_seconds(self) -> float:
+        """How long the same key certainly posts once; 0 where the home instance runs other software."""
+        return self._client.instance.key_seconds
+
+    async def read(self, ref: PostRef) -> str | None:
+        """The post's text as it reads now; ``None`` if it is gone, or its author shows it to us no more.
+
+        Of our own replies, what was approved, without what stands around it.
+
+        Raises:
+            PlatformUnavailable: the instance cannot be asked, or the account is now on another one.
+        """
+        status_id = self._id_of(ref)
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                status = await self._status(status_id)
+        except FAULTS as err:
+            raise of_question(err) from err
+        if status is None:
+            return None
+        return words_of_ours(status) if self._is_ours(status) else text_of(status)
+
+    async def post(self, reply: ApprovedReply) -> Posted:
+        """Post ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.
+
+        Around it stand only what the rules of the author's instance say (``PlaceRules``): the author's name, so that
+        they are told, and a hashtag.
+
+        Raises:
+            PlatformBusy: the instance asks to wait, or was not reached: nothing was posted.
+            PlatformUnavailable: nothing was posted: it must not be, the instance refused it, or it would not show
+                exactly this text.
+            AmbiguousSend: it may be there, or is there in other words.
+        """
+        status_id, instance = self._id_of(reply.in_reply_to), self._client.instance
+        _check_quoteless(reply)
+        check_exact(reply.text, instance)
+        check_mute(reply.text)
+        rules = await self._rules_of(reply.in_reply_to)
+        parent = await self._asked_first(lambda: self._answerable(status_id, reply.in_reply_to.channel))
+        frame = Frame(str(parent.account.acct) if rules.mentions_author else "", rules.hashtag)
+        warning = quiet(str(parent.spoiler_text or ""))
+        check_length(reply.text, warning, frame, instance)
+        whole, language = frame.around(reply.text), parent.get("language") or None
+        made = await self._change(
+            partial(_send, text=whole, under=status_id, warning=warning, language=language, key=reply.key)
+        )
+        _check_shown(made, reply.text, frame, parent)
+        return Posted(replace(reply.in_reply_to, message=str(made.id)), made.created_at)
+
+    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+        """Our reply, looked up among what our account wrote since the approval, the latest first.
+
+        No instance tells the key of a status: ours answers this post with exactly this text.
+
+        Raises:
+            PlatformUnavailable: the instance cannot be asked, or too much was written since.
+        """
+        status_id, since = self._id_of(reply.in_reply_to), reply.approved_at - _SKEW
+        before: str | None = None
+        for _ in range(_PAGES):
+            page = await self._page(before)
+            for status in page:
+                if status.created_at >= since and _is(status, reply, status_id):
+                    return Posted(replace(reply.in_reply_to, message=str(status.id)), status.created_at)
+            if not page or page[-1].created_at < since:
+                return None
+            before = str(page[-1].id)
+        raise PlatformUnavailable(
+            sentence("Too much was written since."), remedy=sentence("Look for the reply on the instance.")
+        )
+
+    async def retract(self, ref: PostRef) -> None:
+        """Revoke the quotes of our own reply and delete it; one that is already gone is not an error.
+
+        Raises:
+            PlatformBusy: it is certainly still there; try again later. Thirty are deleted within half an hour.
+            PlatformUnavailable: it is still there, because it is not ours or the instance refused.
+            AmbiguousSend: it may still be there.
+        """
+        status_id = self._id_of(ref)
+        self._deletions.check()
+        status = await self._asked_first(lambda: self._status(status_id))
+        if status is None:
+            return
+        if not self._is_ours(status):
+            raise PlatformUnavailable(
+                sentence("This message is not Antiphon's."), remedy=sentence("Delete it as a moderator.")
+            )
+        if status.get("quotes_count") != 0:  # software that does not count them may have some
+            await self._revoke_quotes(status_id)
+        self._deletions.begin()
+        try:
+            await self._change(lambda api: api.status_delete(status_id))
+        except PlatformUnavailable as err:
+            if not is_gone(err.__cause__):
+                raise
+
+    async def close(self) -> None:
+        """Do nothing: the part that runs the client closes it."""
+
+    def _id_of(self, ref: PostRef) -> str:
+        """The id of a post at the home instance; another instance has other ids."""
+        if ref.community != self._client.home and ref.platform == NAME:
+            raise PlatformUnavailable(
+                sentence("Antiphon's account is on another instance now than when the post was flagged."),
+                remedy=sentence("Flag the post again."),
+            )
+        return status_id_of(ref)
+
+    async def _rules_of(self, ref: PostRef) -> PlaceRules:
+        """What holds for the author's instance, which has agreed to replies."""
+        try:
+            policy = await self._client.desk.policies.surely_of(ref.community)
+        except StoreUnavailable as err:
+            raise PlatformBusy(err.said, remedy=err.remedy) from err
+        rules = policy.places.get(ref.channel, NO_RULES)
+        if not rules.consent:
+            raise PlatformUnavailable(
+                without_consent(ref.channel), remedy=sentence("Ask those who run it, and note their yes.")
+            )
+        return rules
+
+    async def _answerable(self, status_id: str, channel: str) -> Status:
+        """A status that may be answered.
+
+        Raises:
+            PlatformUnavailable: it is gone, or must not be.
+        """
+        status: Status = await self._client.call(lambda api: api.status(status_id))
+        if instance_of(status.account, self._client.home) != channel:
+            raise PlatformUnavailable(
+                sentence("The post's author is on another instance than was noted."),
+                remedy=sentence("Flag the post again."),
+            )
+        check_status(status, self._client.own_id)
+        if wants_no_bots(status.account):
+            refuse_opted_out()
+        await self._check_relationship(str(status.account.id))
+        return status
+
+    async def _check_relationship(self, account: str) -> None:
+        """Refuse an author who blocks us; without ``read:follows`` nobody says, and the instance hides their posts."""
+        try:
+            found = await self._client.call(lambda api: api.account_relationships(account))
+        except FAULTS as err:
+            if status_of(err) != 403:
+                raise
+            return
+        for each in found:
+            check_relationship(each)
+
+    async def _status(self, status_id: str) -> Status | None:
+        """A status as it is now; ``None`` if it is gone. Raises one of ``FAULTS``."""
+        try:
+            found: Status = await self._client.call(lambda api: api.status(status_id))
+        except FAULTS as err:
+            if is_gone(err):
+                return None
+            raise
+        return found
+
+    async def _page(self, before: str | None) -> list[Status]:
+        """What our account wrote before a status, the latest first."""
+        own = self._client.own_id
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return await self._client.call(
+                    lambda api: list(api.account_statuses(own, exclude_reblogs=True, max_id=before, limit=_PAGE))
+                )
+        except FAULTS as err:
+            raise of_question(err) from err
+
+    async def _revoke_quotes(self, status_id: str) -> None:
+        """Take our words out of the posts that quote them; those that cannot be, lose them when the reply goes."""
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                await self._client.call(partial(_revoke_all, status_id=status_id))
+        except FAULTS as err:
+            if is_gone(err):  # the server has no quotes
+                return
+            _LOG.warning("the quotes of a reply could not be revoked before it is deleted: %s", type(err).__name__)
+
+    async def _asked_first(self, ask: Callable[[], Awaitable[_T]]) -> _T:
+        """The answer to questions before a change: where there is none now, nothing was changed."""
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return await ask()
+        except FAULTS as err:
+            found = of_question(err)
+            if isinstance(found, PlatformBusy) or not is_passing(err):
+                raise found from err
+            raise PlatformBusy(found.said, remedy=found.remedy) from err
+
+    async def _change(self, ask: Callable[[Mastodon], _T]) -> _T:
+        """Make a change, and say what came of it where it failed."""
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return await self._client.call(ask)
+        except FAULTS as err:
+            raise of_send(err) from err
+
+    def _is_ours(self, status: Status) -> bool:
+        return str(status.account.id) == self._client.own_id
+
+
+def _check_quoteless(reply: ApprovedReply) -> None:
+    """Refuse, with ``PlatformUnavailable``, a reply that was approved with words of the post above it."""
+    if reply.quote:
+        raise PlatformUnavailable(
+            sentence("A reply on the fediverse shows no words of the post."),
+            remedy=sentence("Approve it again without them."),
+        )
+
+
+def _send(api: Mastodon, *, text: str, under: str, warning: str, language: str | None, key: str) -> Status:
+    """Post a status that nobody may quote; a server that knows no such wish posts it without."""
+    send = partial(
+        api.status_post,
+        text,
+        in_reply_to_id=under,
+        visibility=REPLY_VISIBILITY,
+        spoiler_text=warning or None,
+        sensitive=bool(warning),
+        language=language,
+        idempotency_key=key,
+    )
+    try:
+        return cast(Status, send(quote_approval_policy="nobody"))
+    except MastodonAPIError as err:
+        if not refuses_quote_policy(err):
+            raise
+    return cast(Status, send())
+
+
+def _revoke_all(api: Mastodon, *, status_id: str) -> None:
+    for quoting in api.status_quotes(status_id, limit=_PAGE):
+        api.status_quote_revoke(status_id, quoting.id)
+
+
+def _is(status: Status, reply: ApprovedReply, status_id: str) -> bool:
+    """Whether a status of ours is this reply."""
+    return str(status.in_reply_to_id) == status_id and words_of_ours(status) == reply.text
+
+
+def _check_shown(made: Status, text: str, frame: Frame, parent: Status) -> None:
+    """Whether what stands there is what was approved, where it belongs, seen by nobody else, and calls nobody else.
+
+    Raises:
+        AmbiguousSend: it is not.
+    """
+    is_there = str(made.in_reply_to_id) == str(parent.id) and made.visibility in NOT_WIDER
+    called = {str(each.id) for each in made.mentions} - ({str(parent.account.id)} if frame.acct else set())
+    tagged = {str(tag.name).casefold() for tag in made.tags} - {frame.hashtag.removeprefix("#").casefold()}
+    if not is_there or called or tagged or not frame.is_around(text, text_of(made)):
+        raise AmbiguousSend(
+            sentence("The instance shows the reply otherwise than it was approved."),
+            remedy=sentence("Look at the reply on the instance."),
+        )
