@@ -6,6 +6,7 @@ who runs them has the database and its secret, and so needs no role.
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from collections.abc import Collection
 from dataclasses import asdict
@@ -57,17 +58,21 @@ def erase(
         if not wanted:
             raise BadInput("Nobody is named.", remedy="Pass the person's id on the platform.")
         async with open_database(settings) as database:
-            erased = await Erasure(database).erase(platform, wanted)
-            if not erased.is_known:
+            is_known = await Erasure(database).knows(platform, wanted)
+            if not is_known:
                 _check_platform(platform, await database.run("list the communities", all_communities))
+        if is_known and not is_sure:
+            await asyncio.to_thread(typer.confirm, "This cannot be undone. Erase this person?", abort=True, err=True)
+        erased = Erased(is_known=False)
+        if is_known:
+            async with open_database(settings) as database:
+                erased = await Erasure(database).erase(platform, wanted)
         if as_json:
             print_document(asdict(erased))
         else:
             out().print(Text(_said(erased, settings)), soft_wrap=True)
         return 0 if erased.is_known else EXIT_NO_DRAFT
 
-    if user != "-" and not is_sure:
-        typer.confirm("This cannot be undone. Erase this person?", abort=True, err=True)
     run(config, work)
 
 

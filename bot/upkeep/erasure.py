@@ -84,6 +84,15 @@ class Erasure:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def knows(self, platform: str, user: str) -> bool:
+        """Whether anything is kept of a person. Raises ``StoreUnavailable``."""
+
+        async def look(session: Session) -> bool:
+            is_named = await inbox.names_person(session, platform, user)
+            return is_named or await known_pseudonym(session, platform, user) is not None
+
+        return await self._database.run("look for a person", look)
+
     async def erase(self, platform: str, user: str, *, by: Person | None = None, community_id: str = "") -> Erased:
         """Erase a person from this whole installation, now.
 

@@ -153,13 +153,22 @@ async def forget_old(session: Session, words_kept: timedelta, most: int) -> tupl
 
 async def forget_person(session: Session, platform: str, user: str) -> int:
     """Erase every update that names a person, handled or not; returns how many there were."""
-    said = UpdateRow.payload.contains(json.dumps(user)[1:-1], autoescape=True)
-    query = select(UpdateRow).where(UpdateRow.platform == platform, said)
-    named = [row for row in await session.scalars(query) if _names(json.loads(row.payload or "{}"), user)]
+    named = await _naming(session, platform, user)
     for row in named:
         _erase(row)
     await session.flush()
     return len(named)
+
+
+async def names_person(session: Session, platform: str, user: str) -> bool:
+    """Whether an update names a person, handled or not."""
+    return bool(await _naming(session, platform, user))
+
+
+async def _naming(session: Session, platform: str, user: str) -> list[UpdateRow]:
+    said = UpdateRow.payload.contains(json.dumps(user)[1:-1], autoescape=True)
+    query = select(UpdateRow).where(UpdateRow.platform == platform, said)
+    return [row for row in await session.scalars(query) if _names(json.loads(row.payload or "{}"), user)]
 
 
 async def put_aside(session: Session) -> dict[tuple[str, UpdateState], int]:
