@@ -48,7 +48,10 @@ class Refusal:
 
 @dataclass
 class Built:
-    """What a build did so far: how many documents had each outcome, which were refused, and how many wait."""
+    """What a build did so far: how many documents had each outcome, which were refused, and how many wait.
+
+    ``accepted`` are those that were accepted at once, since their source is trusted.
+    """
 
     outcomes: Counter[DocumentOutcome] = field(default_factory=Counter)
     waiting: int = 0
@@ -56,6 +59,7 @@ class Built:
     listings: int = 0
     listings_done: int = 0
     refused: list[Refusal] = field(default_factory=list)
+    accepted: list[str] = field(default_factory=list)
 
 
 OnBuilt = Callable[[Built, Listed | None], None]
@@ -143,6 +147,7 @@ class Ingest:
         await asyncio.to_thread(self._note, listed, before, newest)
         await asyncio.to_thread(self.library.add, listed.id, fetched, parsed, spans, state)
         built.waiting += state is State.QUARANTINED
+        built.accepted += [listed.id] if state is State.ACCEPTED else []
         built.paragraphs += len(spans)
         return DocumentOutcome.CHANGED if before else DocumentOutcome.NEW
 

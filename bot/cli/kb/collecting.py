@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 EXIT_REFUSED: Final = 1
 """A document was refused; what could be used was kept."""
-_SHOWN_LEFT_OUT = 10
+_SHOWN_LEFT_OUT: Final = 10
+_SHOWN_ACCEPTED: Final = 20
 
 GroupOption = Annotated[
     list[TargetGroup] | None,
@@ -85,6 +86,7 @@ def build(
         else:
             _tell_left_out(left_out)
             out().print(Text(f"{_outcomes(built) or 'Nothing was listed'}; {counted(built.paragraphs, 'paragraph')}."))
+            _tell_accepted(built, changed.added)
             _tell_waiting(built)
         return EXIT_REFUSED if built.refused else 0
 
@@ -156,7 +158,7 @@ def add(
             open_library(settings) as opened,
         ):
             built = await opened.add(source)
-            await opened.follow()
+            changed = await opened.follow()
         for refusal in built.refused:
             complain(f"{file.name} was not added. {refusal.reason}")
         if not built.refused:
@@ -164,6 +166,7 @@ def add(
             out().print(Text(" ".join(dict.fromkeys(said[outcome] for outcome in built.outcomes)) or "It is empty."))
             if place.name != file.name:
                 err().print(Text(f"Another {file.name} is there, so this one is kept as {place.name}."), soft_wrap=True)
+        _tell_accepted(built, changed.added)
         _tell_waiting(built)
         return EXIT_REFUSED if built.refused else 0
 
@@ -183,6 +186,17 @@ def _tell_left_out(names: list[str]) -> None:
         more = f" and {len(names) - _SHOWN_LEFT_OUT:,} more" if len(names) > _SHOWN_LEFT_OUT else ""
         shown = f"{', '.join(names[:_SHOWN_LEFT_OUT])}{more}"
         err().print(Text(f"Left out, not a PDF, HTML, DOCX, TXT or JSONL file: {shown}."), soft_wrap=True)
+
+
+def _tell_accepted(built: Built, found: int) -> None:
+    """What no person was asked about; each can be read, and removed again."""
+    if not built.accepted:
+        return
+    for document in built.accepted[:_SHOWN_ACCEPTED]:
+        out().print(Text(f"Accepted, since its source has high trust: {document}"), soft_wrap=True)
+    if (more := len(built.accepted) - _SHOWN_ACCEPTED) > 0:
+        out().print(Text(f"And {counted(more, 'document')} more; antiphon kb export lists all."), soft_wrap=True)
+    out().print(Text(f"Searches now find {counted(found, 'paragraph')} more."), soft_wrap=True)
 
 
 def _tell_waiting(built: Built) -> None:

@@ -13,7 +13,6 @@ from getpass import getuser
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, counted, err, out
@@ -147,14 +146,15 @@ def _from(opened: OpenLibrary, named: str, document: str) -> list[Revision]:
 
 
 def _show_about(row: dict[str, object]) -> None:
-    table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
+    """A line for each, which the terminal may wrap, but which is copied as one."""
+    width = max(map(len, _WORDS.values()))
     for key, word in _WORDS.items():
         value = row.get(key)
-        if value not in (None, "", []):
-            said = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
-            said = said[:10] if key == "fetched_at" else said
-            table.add_row(word, Text(said, style="yellow" if key in ("notes", "refused") else ""))
-    out().print(table)
+        for number, said in enumerate(map(str, value if isinstance(value, list) else [value or ""])):
+            if said:
+                said = said[:10] if key == "fetched_at" else said
+                line = Text(f"{'' if number else word:<{width}} ")
+                out().print(line.append(said, "yellow" if key in ("notes", "refused") else ""), soft_wrap=True)
 
 
 def _show_text(paragraphs: Sequence[str], named: str, *, whole: bool) -> None:
