@@ -17,7 +17,7 @@ from rich.text import Text
 from adapters.common.words.labels import advice_in_words, language_in_words, severity_in_words
 from adapters.sample.posts import SamplePost
 from bot.cli.terminal.notes import note_of
-from core.models import Action, Cost, Draft, Evidence, Kind, Progress, Receipt, Scores, Suggestion, Verdict
+from core.models import Action, Cost, Draft, Evidence, Kind, Progress, ReadBy, Receipt, Scores, Suggestion, Verdict
 from core.moderation.origins import ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
 from core.wording.counting import counted
 
@@ -45,6 +45,8 @@ _STAGES = {
 """What was done when the engine names a stage; it looks for better drafts in the others."""
 _SEVERITY = "1 is mild, 5 calls for violence"
 _TOLD_SECONDS = 1.0
+_NO_GROUP = "nobody in particular, or a group that Antiphon does not know"
+_NOT_READ = "not known, no reader has read it"
 
 
 def show_progress(console: Console, step: Progress) -> None:
@@ -93,7 +95,7 @@ def show_suggestion(
         loading_seconds: how long the command waited for the models before; less than a second is not told.
     """
     reading = suggestion.reading
-    about = reading.target_group or "nobody in particular, or a group that Antiphon does not know"
+    about = reading.target_group or (_NOT_READ if reading.read_by is ReadBy.RULES else _NO_GROUP)
     language = "not recognised" if reading.language is None else language_in_words(reading.language, "en")
     lines = [
         ("In short, the post says", reading.implied_meaning or "(no stereotype recognised: read the post)"),

@@ -67,7 +67,7 @@ def test_code_gets_no_reply(text: str) -> None:
     assert refused is not None
     assert refused.reading.recommended_action is Action.STAY_SILENT
     assert refused.reading.reason == "The post is code or data, not words that a person could answer."
-    assert (refused.reading.implied_meaning, refused.reading.severity) == (None, None)
+    assert (refused.reading.implied_meaning, refused.reading.severity, refused.reading.language) == (None,) * 3
     assert (refused.cost.model_calls, refused.drafts) == (0, ())
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from adapters.sample.community import SampleCommunity
 from bot.cli.terminal.render import DraftsAsTheyCome, scores_in_words, show_suggestion
-from core.models import Action, Draft, Intent, Progress, Scores
+from core.models import Action, Draft, Intent, Progress, ReadBy, Scores
 from tests.fakes.engine.suggestions import suggestion_for
 
 
@@ -107,3 +107,14 @@ def test_the_cost_is_said_with_what_there_was(
     )
     show_suggestion(console, replace(made, cost=cost))
     assert said in shown(console)
+
+
+def test_a_post_that_nobody_read_is_not_said_to_be_about_nobody(console: Console) -> None:
+    """Where only the rules looked, whom it attacks is not known."""
+    made = suggestion_for(SampleCommunity().flag("103", "mill_pond"))
+    unread = replace(made.reading, target_group=None, read_by=ReadBy.RULES)
+    show_suggestion(console, replace(made, reading=unread))
+    assert "Whom it is about: not known, no reader has read it" in shown(console)
+    assert "nobody in particular" not in shown(console)
+    show_suggestion(console, replace(made, reading=replace(unread, read_by=ReadBy.SMALL)))
+    assert "Whom it is about: nobody in particular" in shown(console)
