@@ -16,6 +16,10 @@ from bot.cli.main import LATER, app
 FOLDER: Final = Path(__file__).parent.parent.parent / "docs" / "reference" / "commands"
 NAME: Final = "antiphon"
 _FIRST_PAGE: Final = "README.md"
+_COMPLETION: Final = (
+    "`antiphon --install-completion` lets the tab key complete commands and options in your shell; "
+    "`antiphon --show-completion` only prints what it would install.\n"
+)
 _WRITTEN: Final = "Written by `python -m tools.pages.commands` from the help texts.\n"
 
 
@@ -26,7 +30,7 @@ def pages() -> dict[str, str]:
     commands = {one.name: one.load() for one in LATER}
     groups = {name: found for name, found in commands.items() if hasattr(found, "commands")}
     alone = [found for name, found in commands.items() if name not in groups]
-    first = [f"# Commands\n\n{_WRITTEN}", _list_of(commands, groups)]
+    first = [f"# Commands\n\n{_WRITTEN}", _list_of(commands, groups), _COMPLETION]
     first += [_docs(found, context, level=1) for found in alone]
     texts = {f"{name}.md": f"{_docs(found, context, level=0)}\n{_WRITTEN}" for name, found in groups.items()}
     return {_FIRST_PAGE: "\n".join(first), **texts}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -125,3 +127,34 @@ def test_what_takes_long_to_load_waits_until_it_is_used(module: str) -> None:
     code = f"import sys, {module}; print(sorted(set({HEAVY.split()!r}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def _in_bash(line: str, **variables: str) -> str:
+    """A call of the installed command from a real shell, which completion asks for its name."""
+    command = Path(sys.executable).with_name("antiphon")
+    environment = os.environ | variables
+    done = subprocess.run(["bash", "-c", line.format(command)], env=environment, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_completion_has_a_script_for_the_shell() -> None:
+    """What --install-completion would put into the settings of bash is bash."""
+    script = _in_bash("'{}' --show-completion; exit $?")
+    assert "complete -o default -F _antiphon_completion antiphon" in script
+    assert subprocess.run(["bash", "-n", "-c", script], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "found"),
+    [
+        ("antiphon dr", "1", "draft"),
+        ("antiphon kb rem", "2", "remove"),
+        ("antiphon community role gr", "3", "grant"),
+        ("antiphon draft --profi", "2", "--profile"),
+    ],
+)
+def test_the_tab_key_completes_what_is_loaded_later_too(words: str, at: str, found: str) -> None:
+    """Groups and options are not known before their module is loaded."""
+    asked = {"_ANTIPHON_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": at}
+    assert _in_bash("'{}'", **asked).split() == [found]
