@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from tests.fakes.mastodon.server.asked import Asked
@@ -38,13 +39,12 @@ class Shown:
             body = self._settings.listed()
         elif path.startswith("/nodeinfo/"):
             body["software"] = {"name": self._kind.name, "version": self._kind.version}
-        ties = self._home.ties(viewer.account)
-        feed = feed_of(path)
+        feed, ties = feed_of(path), cache(lambda: self._home.ties(viewer.account))
 
         def is_shown(post: JSON) -> bool:
-            return (path.startswith(_UNFILTERED) or _sees(ties, post)) and (
-                feed is None or self._is_open(feed, ties, post)
-            )
+            if feed is not None and not self._is_open(feed, viewer, post):
+                return False
+            return path.startswith(_UNFILTERED) or _sees(ties(), post)
 
         return self._with_ids(self._walked(body, is_shown, viewer.account))
 
@@ -52,9 +52,9 @@ class Shown:
         """What a stream tells, as it is shown."""
         return self._with_ids(self._walked(body, lambda _post: True, None))
 
-    def _is_open(self, feed: str, ties: Ties, post: JSON) -> bool:
+    def _is_open(self, feed: str, viewer: Viewer, post: JSON) -> bool:
         half = "remote" if "@" in post["account"]["acct"] else "local"
-        return self._settings.is_open(feed, half, somebody=ties.account is not None)
+        return self._settings.is_open(feed, half, somebody=viewer.account is not None)
 
     def _with_ids(self, body: Any) -> Any:
         return with_ulids(body) if self._kind.has_ulids else body

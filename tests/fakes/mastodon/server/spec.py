@@ -28,6 +28,7 @@ _SCHEMAS: Final = "#/components/schemas/"
 _NOT_DESCRIBED: Final = re.compile(
     r"/api/v\d/admin/.*|/nodeinfo/.*|/\.well-known/nodeinfo|/api/v1/streaming.*|/oauth/.*"
 )
+_WORD: Final = re.compile(r"[a-z._:-]{1,24}")
 _STRAY: Final = frozenset({"valid_policies"})
 """Fields that Mastodon.py 2.3 sends by mistake; a server does not look at them."""
 
@@ -45,6 +46,7 @@ class MastodonSpec:
             for method, operation in methods.items()
         ]
         self._validators: dict[str, Draft202012Validator] = {}
+        self._good: set[tuple[str, object]] = set()
 
     def faults_of_request(self, method: str, path: str, query: Mapping[str, Any], form: Mapping[str, Any]) -> list[str]:
         """What is wrong with a request, in sentences."""
@@ -106,9 +108,14 @@ class MastodonSpec:
         return int(value) if "integer" in kinds and value.isdecimal() else value
 
     def _faults(self, pointer: str, instance: object, what: str) -> list[str]:
+        shape = (pointer, _shape(instance))
+        if shape in self._good:
+            return []
         if pointer not in self._validators:
             self._validators[pointer] = Draft202012Validator({"$ref": pointer}, registry=self._registry)
         errors = [best_match([error]) for error in self._validators[pointer].iter_errors(instance)]
+        if not errors:
+            self._good.add(shape)
         return [f"{what}: /{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}" for error in errors]
 
 
@@ -116,6 +123,18 @@ class MastodonSpec:
 def published() -> MastodonSpec | None:
     """The description, read once; ``None`` where it is not."""
     return None if FULL is None else MastodonSpec(json.loads(FULL.read_text(encoding="utf-8")))
+
+
+def _shape(value: object) -> object:
+    """What the description looks at in a value: its types and its words; most answers are alike, and are checked once.
+
+    Text of other letters is no word of the description's.
+    """
+    if isinstance(value, dict):
+        return tuple((name, _shape(each)) for name, each in value.items())
+    if isinstance(value, list):
+        return frozenset(map(_shape, value)), len(value) > 0
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else type(value)
 
 
 def _loosened(node: Any) -> Any:

@@ -37,13 +37,13 @@ async def test_every_request_is_recorded_with_what_it_held(server: MastodonServe
     assert server.asked("GET", "/api/v1/*") == [polled]
 
 
-@pytest.mark.parametrize("code", [401, 403, 404, 422, 429, 500, 503])
-async def test_an_error_strikes_so_often_as_it_says(server: MastodonServer, code: int) -> None:
-    server.fault("/api/v1/statuses", str(code), method="POST", count=2)
-    codes = [(await call(server, *_POST, status=f"{number}"))[0] for number in range(3)]
-    assert codes == [code, code, 200]
-    assert len(await server.town.written_by(server.bot)) == 1
-    assert len(server.asked(*_POST)) == 3
+async def test_an_error_strikes_so_often_as_it_says(server: MastodonServer) -> None:
+    for code in (401, 403, 404, 422, 429, 500, 503):
+        server.fault("/api/v1/statuses", str(code), method="POST", count=2)
+        codes = [(await call(server, *_POST, status=f"{number}"))[0] for number in range(3)]
+        assert codes == [code, code, 200]
+    assert len(await server.town.written_by(server.bot)) == 7
+    assert len(server.asked(*_POST)) == 21
 
 
 async def test_an_error_may_come_after_the_post_was_made(server: MastodonServer) -> None:

@@ -156,25 +156,19 @@ async def test_followers_and_the_mentioned_may_be_let_answer(server: MastodonSer
     assert (await call(server, *_POST, status="x", in_reply_to_id=first["id"]))[0] == 200
 
 
-@pytest.mark.parametrize(
-    ("text", "spoiler", "is_taken"),
-    [
+async def test_a_post_is_as_long_as_mastodon_counts(server: MastodonServer) -> None:
+    server.town.add_account("ben", "far.example")
+    for text, spoiler, is_taken in (
         ("x" * 500, "", True),
         ("x" * 501, "", False),
         ("x" * 490, "y" * 11, False),
         (f"https://far.example/{'x' * 900} {'x' * 476}", "", True),
         (f"@ben@far.example {'x' * 495}", "", True),
         (f"@ben@far.example {'x' * 496}", "", False),
-    ],
-)
-async def test_a_post_is_as_long_as_mastodon_counts(
-    server: MastodonServer, text: str, spoiler: str, is_taken: bool
-) -> None:
-    server.town.add_account("ben", "far.example")
-    status, body = await call(server, *_POST, status=text, spoiler_text=spoiler)
-    assert status == (200 if is_taken else 422)
-    if not is_taken:
-        assert body["error"] == "Validation failed: Text character limit of 500 exceeded"
+    ):
+        status, body = await call(server, *_POST, status=text, spoiler_text=spoiler)
+        assert status == (200 if is_taken else 422), text
+        assert body.get("error") == (None if is_taken else "Validation failed: Text character limit of 500 exceeded")
 
 
 async def test_an_operator_sets_the_length_and_the_rules(server: MastodonServer) -> None:
