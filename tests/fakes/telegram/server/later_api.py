@@ -33,11 +33,12 @@ def grown(document: dict[str, Any]) -> dict[str, Any]:
     made = _Additions({name: dict(schema) for name, schema in document["$defs"].items()})
     methods = {name: made.with_later_fields(schema, _method(name)) for name, schema in document["methods"].items()}
     methods |= {name: made.schema_of(_method(name)) for name in LATER_METHODS}
+    answers = document["answers"] | {name: made.schema_of_answer(_method(name)) for name in LATER_METHODS}
     for name, schema in document["$defs"].items():
         model = getattr(aiogram.types, name, None)
         if "properties" in schema and isinstance(model, type) and issubclass(model, TelegramObject):
             made.types[name] = made.with_later_fields(schema, model)
-    return document | {"methods": methods, "$defs": made.types}
+    return document | {"methods": methods, "answers": answers, "$defs": made.types}
 
 
 def _method(name: str) -> type[TelegramMethod[Any]]:
@@ -70,6 +71,10 @@ class _Additions:
             "required": [name for name, field in current.items() if _is_needed(field)],
             "additionalProperties": False,
         }
+
+    def schema_of_answer(self, method: type[TelegramMethod[Any]]) -> dict[str, Any]:
+        """What aiogram knows of a method's answer."""
+        return self._schema(method.__returning__)
 
     def _schema(self, kind: Any) -> dict[str, Any]:
         if kind in _KINDS:

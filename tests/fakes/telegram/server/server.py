@@ -28,7 +28,6 @@ from tests.fakes.telegram.town import TelegramTown
 
 TOKEN: Final = f"{BOT_ID}:a-token-for-loopback"
 _METHODS: Final[dict[str, Method]] = {**SENDING, **EPHEMERAL, **ASKING}
-_SHOWN_AS: Final = {"sendMessage": "Message", "editMessageText": "Message", "getChat": "ChatFullInfo", "getMe": "User"}
 _REPEAT_SECONDS: Final = 0.05  # between two deliveries of what a webhook did not take; minutes in the real one
 
 
@@ -174,10 +173,10 @@ class TelegramServer:
         if method == "getUpdates":
             return await self._updates(asked)
         if method in ("setWebhook", "deleteWebhook", "getWebhookInfo"):
-            return self._about_webhook(method, asked)
-        result = _METHODS[method](self.state, asked)
-        if method in _SHOWN_AS:
-            self.errors += published().faults_of_answer(_SHOWN_AS[method], result)
+            result = self._about_webhook(method, asked)
+        else:
+            result = _METHODS[method](self.state, asked)
+        self.errors += published().faults_of_result(method, result)
         return result
 
     async def _strike(self, request: web.Request, fault: BotApiFault) -> web.StreamResponse:

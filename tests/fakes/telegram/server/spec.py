@@ -31,6 +31,7 @@ class BotApiSpec:
         self._types: dict[str, Any] = document["$defs"]
         self._methods: dict[str, Any] = {name.lower(): schema for name, schema in document["methods"].items()}
         self._names = {name.lower(): name for name in document["methods"]}
+        self._answers: dict[str, Any] = document["answers"]
         self._validators: dict[str, Draft202012Validator] = {}
 
     def name_of(self, method: str) -> str | None:
@@ -47,6 +48,10 @@ class BotApiSpec:
     def faults_of_answer(self, kind: str, answer: object) -> list[str]:
         """What is wrong with something that the fake sends, of a type such as ``Message``."""
         return self._faults(kind, {"$ref": f"#/$defs/{kind}"}, answer)
+
+    def faults_of_result(self, method: str, result: object) -> list[str]:
+        """What is wrong with the answer of a method, named as it is written."""
+        return self._faults(f"answer to {method}", self._answers[method], result)
 
     async def read(self, method: str, request: web.Request) -> dict[str, Any]:
         """The parameters of a request, whether they come as JSON, as a form, or in the address."""

@@ -10,7 +10,8 @@ import pytest
 from aiohttp import web
 
 from tests.fakes.telegram.plain_calls import asked, done, refusal
-from tests.fakes.telegram.server.server import TelegramServer
+from tests.fakes.telegram.server.server import _METHODS, TelegramServer
+from tests.fakes.telegram.server.spec import published
 
 
 def _texts(updates: list[dict[str, Any]]) -> list[str]:
@@ -198,3 +199,27 @@ async def test_what_the_fake_sends_is_checked_too() -> None:
     async with server.running():
         server.state.updates.add("message", {"message_id": 1, "telepathy": True})
     assert any("'telepathy' was unexpected" in error for error in server.errors)
+
+
+@pytest.mark.parametrize("method", sorted(_METHODS))
+def test_the_description_tells_what_every_method_answers(method: str) -> None:
+    """So that nothing reads what Telegram would not send."""
+    assert published().faults_of_result(method, ["neither an object nor a yes"]) != []
+
+
+async def test_an_answer_that_telegram_would_not_give_is_an_error(server: TelegramServer) -> None:
+    """Of a member, of administrators, of commands, of a file: whatever a method reads."""
+    owner = server.town.add_user()
+    group = server.town.add_group(owner=owner, bot="administrator")
+    administrators = [each["status"] for each in await done(server, "getChatAdministrators", chat_id=group)]
+    assert (administrators, server.errors) == (["creator", "administrator"], [])
+    server.state.chats[group].members[owner] |= {"is_boss": True}
+    server.state.commands['{"type": "default"}', ""] = [{"command": "counter"}]
+    for method, asks in (
+        ("getChatMember", {"chat_id": group, "user_id": owner}),
+        ("getChatAdministrators", {"chat_id": group}),
+        ("getMyCommands", {}),
+    ):
+        await done(server, method, **asks)
+        assert any(error.startswith(f"answer to {method}: ") for error in server.errors), method
+    server.errors.clear()
