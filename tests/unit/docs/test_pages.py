@@ -118,6 +118,37 @@ def test_recorded_run_says_when_and_what_it_cost() -> None:
     assert places == sorted(places)
 
 
+def as_shown(template: str) -> str:
+    """What a note of this template looks like at a terminal, whatever its values are."""
+    said = template.partition(": ")[2]
+    return re.sub(r"\\{\w+\\}", ".+", re.escape(f"{said[:1].upper()}{said[1:]}"))
+
+
+def is_a_note_of_today(note: str) -> bool:
+    return any(re.fullmatch(f"{as_shown(template)}[.!?]?", note) for template in CODES)
+
+
+def test_recorded_run_is_in_the_words_of_today() -> None:
+    """Otherwise: python -m tools.pages.sample."""
+    _, mark, end = sample.RECORD.read_text(encoding="utf-8").partition("\nIt took ")
+    cost, *notes = " ".join(f"{mark}{end}".split()).split(" Note: ")
+    first = r"the first draft after [\d.]+ s|no draft"
+    loading = r"(, and [\d.]+ s before that to load the models)?"
+    asked = r"The model was asked \d+ times?(, \d+ of them to compare drafts)?; it read [\d,]+ tokens? and wrote [\d,]+"
+    ended = r"(, in \d+ rounds?)?\. It ended because of: [\w ]+\."
+    assert re.fullmatch(rf"It took [\d.]+ s \(({first})\){loading}\. {asked}{ended}", cost), cost
+    assert notes
+    assert [note for note in notes if not is_a_note_of_today(note)] == []
+
+
+@pytest.mark.parametrize(
+    "note", ["1 drafts were dropped (asks nothing 1).", "No draft has a score for argument quality; it is unverified."]
+)
+def test_a_note_of_an_older_version_is_noticed(note: str) -> None:
+    """These stood in the recorded run after the engine had other words for them."""
+    assert not is_a_note_of_today(note)
+
+
 def calls() -> list[Any]:
     """Each call of antiphon on the pages, as its words."""
     found = []
