@@ -11,19 +11,16 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mastodon_mock.app import create_app, dispose_app_resources
-from mastodon_mock.config import DatabaseConfig, FaultConfig, MastodonMockConfig, SeedConfig
-from mastodon_mock.db.base import Base, init_engine
 from mastodon_mock.db.models import Account, OAuthToken, Relationship, Status, StatusMention
 from mastodon_mock.streaming import Event, EventBus
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from yarl import URL
 
+from tests.fakes.mastodon.server import apps
 from tests.fakes.mastodon.server.asgi import Answer, exchange
 from tests.fakes.mastodon.server.mending import mend
 
@@ -76,20 +73,7 @@ class Home:
         self.domain = domain
         self._now = now
         self._folder = tempfile.TemporaryDirectory(prefix="antiphon_mastodon_")
-        database = Path(self._folder.name) / "home.sqlite"
-        database.write_bytes(_empty_database())
-        self._app = create_app(
-            MastodonMockConfig(
-                domain=domain,
-                title="A home instance",
-                email=f"admin@{domain}",
-                description="Where the bot lives.",
-                database=DatabaseConfig(path=str(database)),
-                faults=FaultConfig(enabled=False),
-                media_storage_path=self._folder.name,
-                seed=SeedConfig(),
-            )
-        )
+        self._app = apps.take(domain, Path(self._folder.name))
         mend(self._app.state.session_factory, domain, now)
         self._events: EventBus = self._app.state.event_bus
         self._app.state.event_bus = None  # writing down what nobody hears takes half of a post's time
@@ -97,7 +81,7 @@ class Home:
 
     def close(self) -> None:
         """Take away what it kept."""
-        dispose_app_resources(self._app)
+        apps.give_back(self._app)
         self._folder.cleanup()
 
     async def ask(self, method: str, url: URL, headers: MutableMapping[str, str], body: bytes = b"") -> Answer:
@@ -200,14 +184,3 @@ class Home:
         )
         with self.session() as session:
             return [str(each) for each in session.scalars(wanted)]
-
-
-@cache
-def _empty_database() -> bytes:
-    """The tables of mastodon-mock, made once: making them takes most of its start."""
-    with tempfile.TemporaryDirectory(prefix="antiphon_mastodon_") as folder:
-        path = Path(folder) / "empty.sqlite"
-        engine = init_engine(DatabaseConfig(path=str(path)))
-        Base.metadata.create_all(engine)
-        engine.dispose()
-        return path.read_bytes()

@@ -84,7 +84,7 @@ class Rules:
             self._check_text(asked)
 
     def _check_reply(self, asked: Asked, viewer: Viewer) -> None:
-        parent = asked.form.get("in_reply_to_id")
+        parent = str(asked.form.get("in_reply_to_id") or "")
         if not parent:
             return
         if not self._home.sees(viewer.account, parent):

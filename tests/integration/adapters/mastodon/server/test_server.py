@@ -24,6 +24,19 @@ async def test_people_post_and_answer(server: MastodonServer) -> None:
     assert server.requests == []
 
 
+async def test_servers_know_nothing_of_each_other(server: MastodonServer) -> None:
+    """They use the same routes of mastodon-mock, one after the other and at once."""
+    post = await server.town.post(server.bot, "hello")
+    for kind in ("mastodon", "gotosocial", "mastodon"):
+        other = MastodonServer(kind=kind, domain="other.example")
+        async with other.running():
+            assert (await call(other, "GET", "/api/v1/timelines/public"))[1] == []
+            assert (await call(other, "GET", "/api/v1/notifications", token=server.bot.token))[0] == 401
+            assert (await call(other, "GET", "/api/v2/instance"))[1]["domain"] == "other.example"
+            await other.town.post(other.bot, "hello")
+        assert [each["id"] for each in (await call(server, "GET", "/api/v1/timelines/public"))[1]] == [post["id"]]
+
+
 async def test_every_request_is_recorded_with_what_it_held(server: MastodonServer) -> None:
     await call(server, *_POST, key="a-key", status="hello", visibility="unlisted")
     await call(server, "GET", "/api/v1/notifications?types[]=mention&types[]=status&min_id=7", token="")
