@@ -76,8 +76,8 @@ class Review:
             return False
         if status.account.bot:
             _LOG.info("An automated account wrote below a card; it is not answered.")
-            return True
-        await self._answer(status, above)
+        elif not above.is_answered:
+            await self._answer(status, above)
         return True
 
     async def _answer(self, status: Status, above: Above) -> None:

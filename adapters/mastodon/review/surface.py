@@ -21,7 +21,7 @@ from mastodon.return_types import Status
 
 from adapters.common.cards.shown import ShownCards
 from adapters.mastodon.connection.client import MastodonClient
-from adapters.mastodon.connection.error_meanings import FAULTS, is_gone, of_question, status_of
+from adapters.mastodon.connection.error_meanings import FAULTS, is_gone, of_question
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.review.layout import card_words
 from adapters.mastodon.review.marks import marked
@@ -81,12 +81,14 @@ class MastodonReviewSurface:
         return frozenset(due)
 
     async def look(self, cards: Sequence[PostRef]) -> Looked:
-        """Look at the first of the cards; at one where the instance shows only one at a time."""
+        """Look at the first of the cards; at one where an instance may know no question about several."""
+        if not self._client.instance.is_mastodon:
+            return await self._look_at(cards[0])
         asked = [card.message for card in cards[:_AT_ONCE]]
         try:
             found = await self._client.call(lambda api: api.statuses(asked))
         except FAULTS as err:
-            if status_of(err) in (400, 404, 405, 501):
+            if is_gone(err):  # before Mastodon 4.3
                 return await self._look_at(cards[0])
             raise of_question(err) from err
         standing = {str(status.id) for status in found}

@@ -1,12 +1,13 @@
 """Which case an answer is about: what the nearest status of ours above it says.
 
-Owns the way up a conversation, and which version of a case its writer saw. Trusts nothing but direct statuses of ours.
+Owns the way up a conversation, which version of a case its writer saw, and whether they were answered before. Trusts
+nothing but direct statuses of ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from mastodon.return_types import Status
@@ -15,7 +16,7 @@ from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, is_passing, of_question
 from adapters.mastodon.review.marks import Mark, marked
 from adapters.mastodon.speech.plain_text import plain_text, text_of
-from adapters.mastodon.speech.private import DIRECT, PrivateWords
+from adapters.mastodon.speech.private import DIRECT, PrivateWords, is_last_part
 from core.errors import PlatformBusy
 
 
@@ -27,11 +28,13 @@ class Above:
         mark: which case it is about, at which version; ``is_card`` where that was read on the card.
         status_id: the status of ours that says so.
         text_id: the exact text that its writer, and nobody else, was asked to approve right above it; "" for none.
+        is_answered: all of an answer of ours stands below it, so it was dealt with before.
     """
 
     mark: Mark
     status_id: str
     text_id: str = ""
+    is_answered: bool = False
 
 
 class Threads:
@@ -56,12 +59,17 @@ class Threads:
             return None
         try:
             context = await self._client.call(lambda api: api.status_context(str(status.id)))
-            return await self._nearest(status, list(reversed(context.ancestors)))
+            above = await self._nearest(status, list(reversed(context.ancestors)))
+            return None if above is None else replace(above, is_answered=self._is_answered(context.descendants))
         except FAULTS as err:
             if is_passing(err):
                 meant = of_question(err)
                 raise PlatformBusy(meant.message, remedy=meant.remedy) from err
             return None
+
+    def _is_answered(self, descendants: Sequence[Status]) -> bool:
+        """Whether the last part of what we said stands below a status, or all of it in one part."""
+        return any(self._words.is_ours(below) and is_last_part(str(below.spoiler_text)) for below in descendants)
 
     async def _nearest(self, status: Status, ancestors: Sequence[Status]) -> Above | None:
         for ancestor in ancestors:

@@ -33,6 +33,7 @@ _TAGGED: Final = re.compile(r"(?<![=/)\w])[#\uff03](?=[^\s\u2060])")
 """Where an instance may find a mention, or a hashtag."""
 _LINK: Final = re.compile("://")
 """Where a link would get a preview, which an instance gives to what has no content warning."""
+_PART: Final = re.compile(r" \((?P<number>\d+)/(?P<all>\d+)\)$")
 _NUMBER: Final = 10
 """How much room the number of a part takes in its content warning."""
 _MOST_PARTS: Final = 40
@@ -63,6 +64,12 @@ class Words:
     blocks: tuple[str, ...]
     ending: str = ""
     language: str | None = None
+
+
+def is_last_part(warning: str) -> bool:
+    """Whether a status of ours, by its content warning, is the last of several parts, or the only one."""
+    found = _PART.search(warning)
+    return found is None or found["number"] == found["all"]
 
 
 def addressee_of(account: Account) -> Addressee:
@@ -111,7 +118,7 @@ class PrivateWords:
         """
         parts, written = self._parts(to, words), list[str]()
         for number, part in enumerate(parts, start=1):
-            numbered = f" ({number}/{len(parts)})" if len(parts) > 1 else ""
+            numbered = f" ({number}/{len(parts)})" if len(parts) > 1 else ""  # ``is_last_part`` reads it
             below = written[-1] if written else answers
             form = _Form(f"{words.warning}{numbered}", part, words.language)
             written.append(await self._post(to, form, f"{key} {number}", below))

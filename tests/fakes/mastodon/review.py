@@ -18,7 +18,7 @@ from core.models import PostRef
 from core.moderation.cards import Card
 from core.moderation.community.places import PlaceRules
 from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Casework
+from core.moderation.desk_ports import Casework, Governance
 from core.moderation.roles import Role
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.mastodon.server.server import MastodonServer
@@ -39,7 +39,7 @@ class ReviewClient(MastodonClient):
         ticks: the clock of the review, which its own waits move.
     """
 
-    def __init__(self, server: MastodonServer, casework: Casework, governance: FakeGovernance) -> None:
+    def __init__(self, server: MastodonServer, casework: Casework, governance: Governance) -> None:
         super().__init__(MastodonOptions(server.url, server.bot.token), casework, governance)
         self.ticks = Seconds()
         self.surface = MastodonReviewSurface(self, seconds_now=self.ticks)
@@ -50,14 +50,14 @@ class ReviewClient(MastodonClient):
         """Hear every mention that waits, as it reads now; which of them somebody dealt with."""
         found = await self.call(lambda api: api.notifications(types=[MENTION], min_id=self.cursor, limit=80))
         heard = []
-        for one in sorted(found, key=lambda each: int(each.id)):
+        for one in sorted(found, key=lambda each: (len(str(each.id)), str(each.id))):
             self.cursor = str(one.id)
-            heard.append(await self.hear(await self._heard(str(one.id), str(one.status.id))))
+            heard.append(await self.hear(await self._heard(str(one.status.id))))
         return heard
 
-    async def _heard(self, number: str, status_id: str) -> Heard:
+    async def _heard(self, status_id: str) -> Heard:
         status = await self.call(lambda api: api.status(status_id))
-        return Heard(int(number), MENTION, status, datetime.now(UTC))
+        return Heard(0, MENTION, status, datetime.now(UTC))
 
 
 @dataclass
