@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.compose.settings import DiscordSettings, Settings, TelegramSettings
+from bot.compose.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from bot.serving.platforms import ServedPlatform
 from core.errors import BadSettings
 
@@ -51,6 +51,20 @@ def _telegram(settings: Settings) -> Sequence[ServedPlatform]:
     return []
 
 
+def _mastodon(settings: Settings) -> Sequence[ServedPlatform]:
+    wanted = settings.mastodon
+    if wanted.token.get_secret_value().strip() and wanted.url:
+        from bot.compose.mastodon import mastodon_platform  # as of Discord
+
+        return [mastodon_platform(settings)]
+    if wanted != MastodonSettings():
+        raise BadSettings(
+            "Mastodon is configured by half: [mastodon] is set, but there is no token, or no address of the instance.",
+            remedy="Run: antiphon mastodon login. It says what to set. Or take the keys of [mastodon] away.",
+        )
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class PlatformKind:
     """A kind of platform.
@@ -75,6 +89,7 @@ KINDS: Final = (
         "set ANTIPHON__TELEGRAM__TOKEN in the environment; docs/telegram.md says where to get one",
         quotes=True,
     ),
+    PlatformKind("Mastodon", _mastodon, "run antiphon mastodon login; docs/mastodon.md says more"),
 )
 
 

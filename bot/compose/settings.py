@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from sqlalchemy import URL
 
 SECRETS: Final = frozenset(
-    {"llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token", "telegram.token"}
-)
+    {
+        "llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token", "telegram.token",
+        "mastodon.token", "mastodon.moderator_token", "mastodon.webhook_secret",
+    }
+)  # fmt: skip
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper", "one-call"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]
@@ -206,6 +209,25 @@ class TelegramSettings(_Section):
         return self
 
 
+class MastodonSettings(_Section):
+    """The bot account on the fediverse; without a token and the address of its instance none is served."""
+
+    url: _ServerAddress = ""
+    token: SecretStr = SecretStr("")
+    moderator_token: SecretStr = SecretStr("")
+    poll_seconds: Annotated[float, Field(ge=10, le=3600)] = 15
+    webhook_secret: SecretStr = SecretStr("")
+    listen: Annotated[str, Field(pattern=r"^\S+:[0-9]{1,5}$")] = "127.0.0.1:8082"
+
+    @model_validator(mode="after")
+    def _reports_have_moderator(self) -> Self:
+        if self.webhook_secret.get_secret_value() and not self.moderator_token.get_secret_value():
+            raise ValueError(
+                "Set mastodon.moderator_token, the token of who may read reports, or leave mastodon.webhook_secret out"
+            )
+        return self
+
+
 class CommunitySettings(_Section):
     """How replies speak where a community has set nothing of its own."""
 
@@ -236,6 +258,7 @@ class Settings(_Section):
     desk: DeskSettings = DeskSettings()
     discord: DiscordSettings = DiscordSettings()
     telegram: TelegramSettings = TelegramSettings()
+    mastodon: MastodonSettings = MastodonSettings()
     community: CommunitySettings = CommunitySettings()
     profiles: ProfilesSettings = ProfilesSettings()
     origin: str = "built-in defaults"

@@ -17,6 +17,7 @@ from adapters.mastodon.capture.mentions import Mentions
 from adapters.mastodon.capture.originals import Originals
 from adapters.mastodon.capture.watched_feeds import Bookmarks, WatchedFeeds
 from adapters.mastodon.connection.client import MastodonClient
+from adapters.mastodon.connection.feeds import why_closed
 from adapters.mastodon.connection.listening import MENTION
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.speech.private import PrivateWords
@@ -30,6 +31,7 @@ class Capture:
     """All that takes posts in from one client; ``run`` looks again and again, ``close`` ends its work."""
 
     def __init__(self, client: MastodonClient, detector: HateDetector | None, bookmarks: Bookmarks) -> None:
+        self._client = client
         known, statuses = KnownPosts(_now()), Statuses(client)
         self.following = Following(client.desk, _now)
         self.watching = Watching(client.desk, known, lambda: client.own_id, detector)
@@ -42,6 +44,11 @@ class Capture:
     def left_out(self) -> int:
         """How many posts were not looked at, because too much came at once."""
         return self.watching.lanes.left_out + self.watching.finds.left_out
+
+    async def notes(self) -> tuple[str, ...]:
+        """Why a watched feed cannot be read, or not whole, for the person who runs Antiphon."""
+        policy = await self._client.desk.policies.of(self._client.home)
+        return tuple(filter(None, (why_closed(self._client.instance, name) for name in policy.watched_channels)))
 
     async def run(self) -> None:
         """Look at watched feeds, and for edits and deletions, until cancelled; raises nothing."""

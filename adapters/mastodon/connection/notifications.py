@@ -105,11 +105,11 @@ class Polling:
                     await _until(self._nudged, self._poll_seconds - self._gap_seconds)
 
     async def _step(self) -> int:
-        """Ask once: what comes is committed, and where to go on with it; returns how many came."""
+        """Ask once: what comes is committed, and where to go on with it; returns how many came, or may have."""
         cursor = await self._inbox.cursor()
         if cursor is None:
             await self._begin()
-            return 0
+            return _MANY
         page = await self._client.call(partial(_page, kinds=self._kinds(), after=cursor))
         if page:
             await self._inbox.keep(self._wanted(page), newest(str(each.id) for each in page))

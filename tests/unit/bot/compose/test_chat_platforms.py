@@ -38,6 +38,28 @@ def test_discord_by_half_is_refused(half: dict[str, str]) -> None:
     assert "[discord]" in caught.value.remedy
 
 
+_MASTODON = {"ANTIPHON__MASTODON__URL": "https://social.example", "ANTIPHON__MASTODON__TOKEN": "a token"}
+
+
+def test_a_token_and_an_address_are_enough_for_mastodon() -> None:
+    """Only roles that are given in Antiphon count there."""
+    (mastodon,) = platforms_to_serve(load_settings(environment=_MASTODON))
+    assert (mastodon.name, mastodon.max_characters, mastodon.has_roles) == ("mastodon", 430, False)
+
+
+@pytest.mark.parametrize("missing", sorted(_MASTODON))
+def test_mastodon_by_half_is_refused(missing: str) -> None:
+    with pytest.raises(BadSettings, match="Mastodon is configured by half") as caught:
+        configured_platforms(load_settings(environment=_MASTODON | {missing: ""}))
+    assert "antiphon mastodon login" in caught.value.remedy
+
+
+def test_a_webhook_without_a_moderator_is_refused() -> None:
+    with pytest.raises(BadSettings) as caught:
+        load_settings(environment=_MASTODON | {"ANTIPHON__MASTODON__WEBHOOK_SECRET": "a secret"})
+    assert "mastodon.moderator_token" in str(caught.value)
+
+
 def test_a_platform_that_does_not_exist_is_named() -> None:
     """A table of another name is no platform that is silently left out."""
     with pytest.raises(BadSettings, match="TELEGRAMM"):

@@ -1,0 +1,153 @@
+"""Puts the Mastodon platform together: settings in, a platform that can be served out.
+
+Decides nothing about a case.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from adapters.common.arrivals.handling import Handling
+from adapters.mastodon import capture, review
+from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
+from adapters.mastodon.connection.hearing import MastodonHearing
+from adapters.mastodon.connection.notifications import Polling
+from adapters.mastodon.connection.nudges import Nudges
+from adapters.mastodon.connection.refs import NAME, full_name_of
+from adapters.mastodon.connection.statuses import Statuses
+from adapters.mastodon.connection.webhook import Webhook, WebhookOptions
+from adapters.mastodon.platform import MastodonPlatform
+from adapters.mastodon.reports.feed import ReportFeed
+from adapters.mastodon.reports.flagging import Reports
+from adapters.mastodon.reports.following import ReportFollower
+from adapters.mastodon.reports.hearing import ReportHearing
+from adapters.mastodon.reports.shown import ReportingSurface
+from adapters.mastodon.speech.exact_text import MAX_CHARACTERS
+from bot.compose.settings import MastodonSettings, Settings
+from bot.serving.platforms import Connection, ServedPlatform, Services
+from bot.serving.supervision import cancelled, first_of
+from core.moderation.desk_ports import Casework, Governance
+from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, UpdateInbox
+
+MakeClient = Callable[[MastodonOptions, Casework, Governance], MastodonClient]
+Work = Callable[[], Coroutine[Any, Any, object]]
+_REPORTS: Final = "reports"
+"""The inbox of reports, beside that of notifications and the bookmarks of watched feeds, which are named by these."""
+
+
+@dataclass(frozen=True, slots=True)
+class MastodonParts:
+    """What works over a connected client; see ``Connection``.
+
+    Attributes:
+        work: what goes on beside the notifications, until it is cancelled; it ends only by a fault.
+        notes: lines for the person who runs Antiphon.
+    """
+
+    platform: ChatPlatform
+    surface: ReviewSurface | None = None
+    notifier: Notifier | None = None
+    work: tuple[Work, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Inboxes = Callable[[str], UpdateInbox]
+"""The inboxes of one account, by what is kept there."""
+Install = Callable[[MastodonClient, Services, Inboxes], AbstractAsyncContextManager[MastodonParts]]
+"""Adds the parts to a client that is logged in, before it hears anything, and ends them after it heard the last."""
+
+
+@asynccontextmanager
+async def all_parts(client: MastodonClient, services: Services, inboxes: Inboxes) -> AsyncIterator[MastodonParts]:
+    """Posting, review and capture; what is written below a card is heard before anything else is made of it."""
+    surface = review.MastodonReviewSurface(client)
+    review.install(client, surface)
+    captured = capture.install(client, inboxes, detector=services.detector)
+    try:
+        yield MastodonParts(
+            MastodonPlatform(client),
+            ReportingSurface(surface, ReportFollower(client)),
+            review.MastodonNotifier(client),
+            (captured.run,),
+            await captured.notes(),
+        )
+    finally:
+        await captured.close()
+
+
+def mastodon_platform(
+    settings: Settings, install: Install = all_parts, make_client: MakeClient = MastodonClient
+) -> ServedPlatform:
+    """All that one bot account sees from its home instance, as one platform."""
+    connect = partial(_connected, settings.mastodon, install, make_client)
+    return ServedPlatform(NAME, MAX_CHARACTERS, connect, asks_places=True)
+
+
+@asynccontextmanager
+async def _connected(
+    wanted: MastodonSettings, install: Install, make_client: MakeClient, services: Services
+) -> AsyncIterator[Connection]:
+    """A client of its own, which hears notifications until the block is over.
+
+    Raises:
+        BadSettings: the instance refuses the token, or nothing can be listened to for its webhook.
+        PlatformUnavailable: the instance cannot be reached.
+    """
+    client = make_client(_options(wanted), services.casework, services.governance)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(client.close)
+        await client.open()
+        account = f"{client.own_id}@{client.home}"
+
+        def inboxes(name: str) -> UpdateInbox:
+            return services.inbox(NAME, f"{account} {name}".strip())
+
+        parts = await stack.enter_async_context(install(client, services, inboxes))
+        handling = Handling(MastodonHearing(client), inboxes(""))
+        stack.push_async_callback(handling.close)
+        polling = Polling(client, inboxes(""), handling.wake, poll_seconds=wanted.poll_seconds)
+        nudges = Nudges(client.options, polling.nudge)
+        work: list[Work] = [polling.run, handling.run, nudges.run, *parts.work]
+        if client.options.moderator_token:
+            work += await stack.enter_async_context(_reports(wanted, client, inboxes(_REPORTS)))
+        running = asyncio.create_task(first_of(*(each() for each in work)))
+        stack.push_async_callback(cancelled, [running])
+        note = " ".join([f"On Mastodon it is @{full_name_of(client.account, client.home)}.", *parts.notes])
+        yield Connection(parts.platform, None, parts.surface, parts.notifier, partial(_end, running), note)
+
+
+@asynccontextmanager
+async def _reports(
+    wanted: MastodonSettings, client: MastodonClient, inbox: UpdateInbox
+) -> AsyncIterator[tuple[Work, ...]]:
+    """What takes in reports: asked for, and by the webhook where there is a secret for it."""
+    handling = Handling(ReportHearing(Reports(client, Statuses(client))), inbox)
+    feed = ReportFeed(client, inbox, handling.wake)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(handling.close)
+        secret = wanted.webhook_secret.get_secret_value()
+        if secret:
+            host, _, port = wanted.listen.rpartition(":")
+            options = WebhookOptions(host.strip("[]"), int(port), secret)
+            webhook = Webhook(options, feed.take, lambda: datetime.now(UTC))
+            stack.push_async_callback(webhook.close)
+            await webhook.open()
+        yield (feed.run, handling.run)
+
+
+def _options(wanted: MastodonSettings) -> MastodonOptions:
+    return MastodonOptions(
+        wanted.url.rstrip("/"), wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value()
+    )
+
+
+async def _end(running: asyncio.Task[None]) -> None:
+    """Wait until notifications come no more; raises why."""
+    await asyncio.wait({running})
+    running.result()

@@ -1,0 +1,133 @@
+"""The whole application as ``antiphon serve`` builds it, on the fake instance: a team, and an instance that agreed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from adapters.mastodon.connection.refs import NAME
+from adapters.mastodon.speech.markup import without_breaks
+from adapters.mastodon.speech.plain_text import plain_text
+from bot.communities.decisions import CommunityDesk
+from bot.compose.application import open_application, open_database
+from bot.compose.mastodon import mastodon_platform
+from bot.compose.settings import DeskSettings, MastodonSettings, Settings
+from bot.serving.running import serve
+from bot.store.views.platforms import Standing
+from core.engine import Engine
+from core.moderation.community.places import PlaceRules
+from core.moderation.roles import Operator, Role
+from core.moderation.roles import Person as Member
+from tests.fakes.mastodon.server.server import MastodonServer
+from tests.fakes.mastodon.town import JSON, Person
+from tests.fakes.telegram.whole import BRIEF
+
+GUARD_SECONDS = 180  # only bounds a hang
+FAR = "far.example"
+"""The author's instance, which agreed to replies."""
+_OPERATOR = Operator("operator")
+
+
+@dataclass
+class WholeTown:
+    """An instance with a moderator and a volunteer, and an author elsewhere.
+
+    Attributes:
+        settings: what the application is served with.
+        notes: what the person who runs it is told.
+    """
+
+    server: MastodonServer
+    settings: Settings
+    people: dict[str, Person]
+    notes: list[str] = field(default_factory=list)
+
+    async def directs_to(self, who: str) -> list[str]:
+        """What the bot wrote to somebody, with its content warning, oldest first."""
+        found = await self.server.town.directs_to(self.people[who])
+        ours = [each for each in found if each["account"]["id"] == self.server.bot.id]
+        return [without_breaks(f"{each['spoiler_text']}\n{plain_text(each['content'])}") for each in ours]
+
+    async def card(self, *words: str) -> JSON | None:
+        """The newest direct status to the moderator in which all these words stand."""
+        found = await self.server.town.directs_to(self.people["moderator"])
+        said = [(each, f"{each['spoiler_text']}\n{without_breaks(plain_text(each['content']))}") for each in found]
+        return next((each for each, text in reversed(said) if all(word in text for word in words)), None)
+
+    async def until(self, look: Callable[[], Any]) -> Any:
+        """What ``look`` finds, awaited, once it finds something."""
+        async with asyncio.timeout(GUARD_SECONDS):
+            while not (found := await look()):  # noqa: ASYNC110 - the instance tells nobody
+                await asyncio.sleep(0.05)
+        return found
+
+
+@asynccontextmanager
+async def served(engine: Engine, folder: Path, **policy: Any) -> AsyncIterator[WholeTown]:
+    """``antiphon serve`` in an installation that never ran before.
+
+    Args:
+        policy: what the community wants, beside its team and the instance that agreed.
+    """
+    desk = DeskSettings(
+        database=str(folder / "antiphon.db"),
+        secret_file=str(folder / "secret"),
+        backup_folder=str(folder / "backups"),
+        undo_seconds=0.2,
+    )
+    async with MastodonServer().running() as server:
+        names = {"moderator": None, "volunteer": None, "author": FAR, "stranger": FAR}
+        people = {name: server.town.add_account(name, domain) for name, domain in names.items()}
+        mastodon = MastodonSettings(url=server.url, token=SecretStr(server.bot.token), poll_seconds=10)
+        town = WholeTown(server, Settings(desk=desk, mastodon=mastodon), people)
+        await _set_up(town, policy)
+        async with _serving(engine, town):
+            yield town
+    assert server.errors == []
+
+
+async def _set_up(town: WholeTown, policy: dict[str, Any]) -> None:
+    """Give the roles, and note that the author's instance agreed."""
+    async with open_database(town.settings, creates=True) as database:
+        desk = CommunityDesk(database)
+        place = await desk.known(NAME, town.server.domain)
+        for name, role in (("moderator", Role.MODERATOR), ("volunteer", Role.VOLUNTEER)):
+            person = town.people[name]
+            await desk.grant(place, Member(NAME, person.id, person.acct), role, _OPERATOR)
+        places = {FAR: PlaceRules(consent="Its operator said yes.")}
+        wanted = {"review_channel": town.people["moderator"].acct, "places": places} | policy
+        await desk.configure(place, lambda _: wanted, _OPERATOR)
+        await desk.set_posting(place, True, _OPERATOR)
+
+
+@asynccontextmanager
+async def _serving(engine: Engine, town: WholeTown) -> AsyncIterator[None]:
+    stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
+
+    def hear(standing: Standing) -> None:
+        if standing.note:
+            town.notes.append(standing.note)
+            if not ready.done():
+                ready.set_result(None)
+
+    async def run() -> None:
+        platforms = [mastodon_platform(town.settings)]
+        async with open_application(engine, town.settings, platforms, BRIEF, on_standing=hear) as whole:
+            await serve(whole, stop, town.settings.desk.drain_seconds)
+
+    serving = asyncio.create_task(run())
+    try:
+        await asyncio.wait({serving, ready}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            await serving
+        await town.server.until(lambda: len(town.server.asked("GET", "/api/v1/notifications")) > 1)
+        yield
+    finally:
+        stop.set()
+        await serving

@@ -1,0 +1,110 @@
+"""Cases on Mastodon from the mention to the end, through the whole application, as people do it."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from adapters.mastodon.connection.notifications import Polling
+from adapters.mastodon.speech.markup import without_breaks
+from adapters.mastodon.speech.plain_text import plain_text
+from bot.compose.application import open_database
+from bot.store.schema import CaseRow, SuggestionRow, UpdateRow, UpdateState
+from core.engine import Engine
+from core.moderation.approval import CaseState
+from tests.fakes.engine.brief import passage
+from tests.fakes.engine.evidence import FakeEvidence
+from tests.fakes.engine.readers import readers_saying
+from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.mastodon.town import JSON
+from tests.fakes.mastodon.whole import FAR, WholeTown, served
+
+POST = "They should all go back where they came from, every one of them."
+
+
+@pytest.fixture(autouse=True)
+def without_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The instance is asked at once, whenever its stream tells of something."""
+    monkeypatch.setattr("bot.compose.mastodon.Polling", partial(Polling, gap_seconds=0.05))
+
+
+def _engine() -> Engine:
+    return Engine(hate_finding(draft="Everybody was new once."), FakeEvidence([passage()]), readers_saying(hate=0.99))
+
+
+async def _cases(town: WholeTown) -> list[CaseRow]:
+    async with open_database(town.settings) as database:
+        return list(await database.run("look", lambda session: session.scalars(select(CaseRow))))
+
+
+async def _suggestions(town: WholeTown) -> list[str]:
+    """What was drafted, as it is kept."""
+    async with open_database(town.settings) as database:
+        rows = await database.run("look", lambda session: session.scalars(select(SuggestionRow)))
+        return [row.document for row in rows]
+
+
+async def _flagged(town: WholeTown) -> tuple[JSON, JSON]:
+    """A post that the volunteer asked about, and its card."""
+    people = town.people
+    post = await town.server.town.post(people["author"], POST, spoiler="politics", language="en")
+    await town.server.town.mention(people["volunteer"], town.server.bot, "counter empathetic", reply_to=post)
+    return post, await town.until(lambda: town.card("Waits for your decision."))
+
+
+async def _replies(town: WholeTown, post: JSON) -> list[JSON]:
+    """What stands below a post, without what called us."""
+    found = await town.server.town.replies(post)
+    return [each for each in found if each["account"]["id"] == town.server.bot.id]
+
+
+async def _says(town: WholeTown, words: str, below: JSON) -> None:
+    await town.server.town.direct(town.people["moderator"], words, town.server.bot, reply_to=below)
+
+
+async def _told_after(town: WholeTown, *words: str) -> JSON:
+    return await town.until(lambda: town.card(*words))  # type: ignore[no-any-return]  # the post that was found
+
+
+async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
+    """Exactly the approved text, unlisted, behind the author's content warning; all else is said to people alone."""
+    async with served(_engine(), tmp_path) as town:
+        assert town.notes == [f"On Mastodon it is @antiphon@{town.server.domain}."]
+        post, card = await _flagged(town)
+        assert card["visibility"] == "direct"
+        assert any("Thank you." in each or "Drafts for case" in each for each in await town.directs_to("volunteer"))
+        (case,) = await _cases(town)
+        assert (case.message, case.channel, case.state) == (post["id"], FAR, CaseState.IN_REVIEW)
+        _, _, drafted = without_breaks(plain_text(card["content"])).partition("Draft 1")
+        draft = drafted.split("“")[1].split("”")[0]
+        assert len(draft) > 20 and any(json.dumps(draft)[1:-1] in each for each in await _suggestions(town))
+        await _says(town, "approve 1", card)
+        shown = await _told_after(town, "yes", "———")
+        exact = without_breaks(plain_text(shown["content"])).split("———")[1].strip()
+        await _says(town, "yes", shown)
+        (reply,) = await town.until(lambda: _replies(town, post))
+        assert plain_text(reply["content"]) == f"@author {exact}"
+        assert (reply["visibility"], reply["spoiler_text"], reply["language"]) == ("unlisted", "politics", "en")
+        public = [each for each in await town.server.town.written_by(town.server.bot) if each["visibility"] != "direct"]
+        assert [each["id"] for each in public] == [reply["id"]]
+
+
+async def test_a_stranger_opens_no_case(tmp_path: Path) -> None:
+    async with served(_engine(), tmp_path) as town:
+        post = await town.server.town.post(town.people["author"], POST)
+        await town.server.town.mention(town.people["stranger"], town.server.bot, "counter", reply_to=post)
+        (said,) = await town.until(lambda: town.directs_to("stranger"))
+        assert "You may not flag here" in said and "go back" not in said
+        assert await _cases(town) == []
+
+
+async def test_nothing_that_anybody_wrote_to_us_stays_in_the_inbox(tmp_path: Path) -> None:
+    async with served(_engine(), tmp_path) as town:
+        await _flagged(town)
+    async with open_database(town.settings) as database:
+        rows = list(await database.run("look", lambda session: session.scalars(select(UpdateRow))))
+    assert [(row.state, row.payload) for row in rows] == [(UpdateState.DONE, None)]
