@@ -63,6 +63,13 @@ LATER: Final = (
         "community",
     ),
     Later(
+        "mastodon",
+        _COMMUNITIES,
+        "Mastodon: log in, look at the account, its team, and the instances that it may answer.",
+        "bot.cli.mastodon",
+        "mastodon",
+    ),
+    Later(
         "prepared",
         _COMMUNITIES,
         "Prepared replies: the project's, written in advance, and a community's own.",

@@ -56,6 +56,14 @@ class CommunityDesk:
 
         return await self._database.run("list communities", work)
 
+    async def known(self, platform: str, name: str) -> str:
+        """The id of a community that the platform itself named; a new one is in shadow mode."""
+
+        async def work(session: Session) -> str:
+            return (await communities.ensure(session, platform, name)).id
+
+        return await self._database.run("know a community", work)
+
     async def view(self, community_id: str, by: By) -> CommunityView:
         """One community, or the admins of all (``EVERYWHERE``), with its people."""
 

@@ -1,0 +1,299 @@
+"""``antiphon mastodon``: logging in at an instance, looking at the account, its team, and the instances it may answer.
+
+Owns the commands. What is allowed in a community, ``bot.communities.decisions`` decides and records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, replace
+from typing import Annotated, Final, TypeVar
+
+import typer
+from mastodon.errors import MastodonNotFoundError
+from mastodon.return_types import Account
+from rich.text import Text
+
+from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
+from adapters.mastodon.connection.error_meanings import FAULTS, of_question
+from adapters.mastodon.connection.feeds import is_feed, why_closed
+from adapters.mastodon.connection.instance import Instance
+from adapters.mastodon.connection.refs import NAME, full_name_of
+from adapters.mastodon.manage.check import Look, look
+from adapters.mastodon.manage.login import begin, finish, instance_address
+from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, run_to_exit
+from bot.cli.communities import operator
+from bot.cli.kb.output import print_document, run
+from bot.communities.decisions import CommunityDesk
+from bot.compose.application import open_database
+from bot.compose.settings import Settings
+from core.errors import BadInput
+from core.moderation.community.places import NO_RULES, PlaceRules
+from core.moderation.community.policy import CommunityPolicy
+from core.moderation.roles import Person, Role
+
+mastodon = typer.Typer(
+    help="Mastodon: log in, look at the account, its team, and the instances that it may answer.",
+    no_args_is_help=True,
+)
+_T = TypeVar("_T")
+_DOMAIN: Final = re.compile(r"(?:[\w-]+\.)+[\w-]+(?::\d+)?|localhost(?::\d+)?")
+_REVIEWERS: Final = frozenset({Role.MODERATOR, Role.MANAGER, Role.ADMIN})
+_MARKS: Final = {True: "ok   ", False: "BAD  ", None: "look "}
+
+Accounts = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="ACCOUNT", help="Such as @ana@social.example; leave it out to see the team."),
+]
+
+
+@mastodon.command()
+def login(
+    instance: Annotated[str, typer.Argument(metavar="INSTANCE", help="Such as https://social.example.")],
+    is_moderator: Annotated[
+        bool, typer.Option("--moderator", help="A moderator's token, to read and resolve reports; nothing else.")
+    ] = False,
+) -> None:
+    """Get a token: open an address while you are logged in as the account, allow what is asked, and paste the code."""
+
+    async def work() -> int:
+        url = instance_address(instance)
+        begun = await begin(url, is_moderator=is_moderator)
+        whose = "a moderator of the instance" if is_moderator else "the account that Antiphon is to use"
+        out().print(Text(f"Log in as {whose}, open this address, and allow what is asked:\n\n{begun.address}\n"))
+        granted = await finish(begun, typer.prompt("The code that is shown then"))
+        name = "MODERATOR_TOKEN" if is_moderator else "TOKEN"
+        out().print(
+            Text(
+                "Set this in the environment, and put it into no file that you share:\n\n"
+                f"export ANTIPHON__MASTODON__URL={url}\nexport ANTIPHON__MASTODON__{name}={granted.token}\n"
+            ),
+            soft_wrap=True,
+        )
+        return 0
+
+    run_to_exit(work)
+
+
+@mastodon.command()
+def check(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Look at the account and its instance: flags, scopes, rules, limits, feeds and the words of the profile."""
+
+    async def work(settings: Settings) -> int:
+        found = await _with_client(settings, look)
+        if as_json:
+            print_document(
+                {"ok": all(each.ok is not False for each in found), "checks": [asdict(each) for each in found]}
+            )
+        else:
+            for each in found:
+                _tell(each)
+        return EXIT_UNAVAILABLE if any(each.ok is False for each in found) else 0
+
+    run(config, work)
+
+
+@mastodon.command()
+def team(
+    accounts: Accounts = None,
+    role: Annotated[
+        Role, typer.Option("--role", metavar="ROLE", help="volunteer, moderator, manager, auditor or admin.")
+    ] = Role.MODERATOR,
+    leaves: Annotated[bool, typer.Option("--leaves", help="Take the role away instead.")] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Give accounts a role. Moderators, managers and admins get each case as a direct message, and decide by answer."""
+
+    async def work(settings: Settings) -> int:
+        home, people = await _with_client(settings, lambda client: _looked_up(client, accounts or []))
+        async with open_database(settings) as database:
+            desk = CommunityDesk(database)
+            place = await desk.known(NAME, home)
+            for person in people:
+                await (desk.revoke if leaves else desk.grant)(place, person, role, operator())
+            view = await desk.view(place, operator())
+            reviewers = sorted(m.person.name for m in view.members if m.roles & _REVIEWERS and m.person.name)
+            policy = await desk.configure(place, _with_reviewers(reviewers), operator())
+        for member in view.members:
+            out().print(Text(f"  @{member.person.name or member.person.user}  {', '.join(sorted(member.roles))}"))
+        told = " ".join(f"@{name}" for name in policy.review_channel.split()) or "nobody"
+        out().print(Text(f"Cases are told to: {told}."), soft_wrap=True)
+        return 0
+
+    run(config, work)
+
+
+@mastodon.command()
+def place(
+    instance: Annotated[
+        str, typer.Argument(metavar="INSTANCE", help="Such as social.example; leave it out to see all.")
+    ] = "",
+    consent: Annotated[
+        str | None,
+        typer.Option(
+            "--consent",
+            metavar="WORDS",
+            help="Who of the instance said yes, where and when; it is kept. - for no more.",
+        ),
+    ] = None,
+    replies_a_day: Annotated[
+        int | None, typer.Option("--replies-a-day", metavar="NUMBER", help="How many replies may reach it in a day.")
+    ] = None,
+    hashtag: Annotated[
+        str | None,
+        typer.Option(
+            "--hashtag", metavar="TAG", help="What it asks automated posts to carry, such as #bot; - for none."
+        ),
+    ] = None,
+    mentions: Annotated[
+        bool | None, typer.Option("--mention/--no-mention", help="Whether a reply tells the author of it.")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Say which instances agreed to replies, and their rules. No reply is posted to people of any other instance."""
+
+    def choose(rules: PlaceRules) -> PlaceRules:
+        given = {
+            "consent": "" if consent == "-" else consent,
+            "replies_a_day": replies_a_day,
+            "hashtag": "" if hashtag == "-" else hashtag,
+            "mentions_author": mentions,
+        }
+        return replace(rules, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+
+    async def work(settings: Settings) -> int:
+        home = await _with_client(settings, _home)
+        async with open_database(settings) as database:
+            desk = CommunityDesk(database)
+            community = await desk.known(NAME, home)
+            policy = await desk.configure(community, _with_place(instance, choose), operator())
+        for domain, rules in sorted(policy.places.items()):
+            out().print(Text(_rules(domain, rules)), soft_wrap=True)
+        if not policy.places:
+            out().print(Text("No instance agreed to replies yet: nothing is posted."))
+        return 0
+
+    run(config, work)
+
+
+@mastodon.command()
+def watch(
+    feeds: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FEED", help="#hashtags, or local for all public posts of the instance; see without."),
+    ] = None,
+    keywords: Annotated[
+        list[str] | None,
+        typer.Option("--keyword", metavar="WORD", help="A word that flags a watched post by itself; again for more."),
+    ] = None,
+    one_in: Annotated[
+        int | None,
+        typer.Option("--one-in", metavar="NUMBER", help="One false alarm in so many harmless posts at most."),
+    ] = None,
+    is_off: Annotated[bool, typer.Option("--off", help="Watch nothing any more.")] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Watch feeds of the instance for hateful posts, which become cases; without FEED, show what is watched."""
+    given = {
+        "watched_channels": [] if is_off else feeds or None,
+        "keywords": keywords or None,
+        "one_in": one_in,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+
+    async def work(settings: Settings) -> int:
+        for name in feeds or ():
+            if not is_feed(name):
+                raise BadInput(f"{name} is not a feed.", remedy="Write a hashtag such as '#football', or local.")
+        instance = await _with_client(settings, _instance)
+        async with open_database(settings) as database:
+            desk = CommunityDesk(database)
+            community = await desk.known(NAME, instance.domain)
+            policy = await desk.configure(community, lambda _: changes, operator())
+        for name in policy.watched_channels:
+            closed = why_closed(instance, name)
+            out().print(Text(closed or f"{name} is watched."), soft_wrap=True)
+        words = ", ".join(policy.keywords) or "none"
+        said = f"Keywords: {words}; one false alarm in {policy.one_in:,} harmless posts at most."
+        out().print(Text(said if policy.watched_channels else "Nothing is watched."), soft_wrap=True)
+        return 0
+
+    run(config, work)
+
+
+async def _instance(client: MastodonClient) -> Instance:
+    return client.instance
+
+
+async def _with_client(settings: Settings, work: Callable[[MastodonClient], Awaitable[_T]]) -> _T:
+    wanted = settings.mastodon
+    client = MastodonClient(
+        MastodonOptions(
+            wanted.url.rstrip("/"), wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value()
+        )
+    )
+    await client.open()
+    try:
+        return await work(client)
+    finally:
+        await client.close()
+
+
+async def _home(client: MastodonClient) -> str:
+    return client.home
+
+
+async def _looked_up(client: MastodonClient, names: list[str]) -> tuple[str, list[Person]]:
+    """The home instance, and the people whose names were typed."""
+    people = []
+    for name in names:
+        account = await _account(client, name.strip().removeprefix("@"))
+        people.append(Person(NAME, str(account.id), full_name_of(account, client.home)))
+    return client.home, people
+
+
+async def _account(client: MastodonClient, name: str) -> Account:
+    try:
+        return await client.call(lambda api: api.account_lookup(name))
+    except MastodonNotFoundError as err:
+        raise BadInput(
+            f"The instance knows no account @{name}.", remedy="Look at the name; it must be found on the instance."
+        ) from err
+    except FAULTS as err:
+        raise of_question(err) from err
+
+
+def _with_reviewers(names: list[str]) -> Callable[[CommunityPolicy], Mapping[str, object]]:
+    return lambda _: {"review_channel": " ".join(names)}
+
+
+def _with_place(
+    instance: str, choose: Callable[[PlaceRules], PlaceRules]
+) -> Callable[[CommunityPolicy], Mapping[str, object]]:
+    domain = instance.strip().casefold().removeprefix("https://").rstrip("/")
+    if instance and not _DOMAIN.fullmatch(domain):
+        raise BadInput("This is not an instance.", remedy="Write it as social.example.")
+
+    def changes(policy: CommunityPolicy) -> Mapping[str, object]:
+        if not domain:
+            return {}
+        rules = choose(policy.places.get(domain, NO_RULES))
+        return {"places": {name: asdict(each) for name, each in {**policy.places, domain: rules}.items()}}
+
+    return changes
+
+
+def _rules(domain: str, rules: PlaceRules) -> str:
+    agreed = f"agreed ({rules.consent})" if rules.consent else "has not agreed: nothing is posted"
+    tag = f", with {rules.hashtag}" if rules.hashtag else ""
+    told = "their author is told" if rules.mentions_author else "their author is not told"
+    return f"{domain}: {agreed}; at most {counted(rules.replies_a_day, 'reply', 'replies')} a day{tag}; {told}."
+
+
+def _tell(found: Look) -> None:
+    mark = {True: "green", False: "bold red", None: "yellow"}[found.ok]
+    said = f"{found.name}: {found.said}." if not found.said.endswith(".") else f"{found.name}: {found.said}"
+    out().print(
+        Text.assemble((_MARKS[found.ok], mark), said, f" {found.remedy}" if found.remedy else ""), soft_wrap=True
+    )
