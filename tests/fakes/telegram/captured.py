@@ -90,11 +90,16 @@ class CaptureTown:
 
     def in_public(self) -> list[Asked]:
         """The requests that could put words where more than one person reads them."""
-        return [
-            asked
-            for asked in self.server.requests
-            if asked.method.startswith(_WRITES)
-            and str(asked.params.get("chat_id", "-")).startswith("-")
-            and "ephemeral_message_parameters" not in asked.params
-            and "Ephemeral" not in asked.method
-        ]
+        return in_public(self.server)
+
+
+def in_public(server: TelegramServer) -> list[Asked]:
+    """The requests that could put words where more than one person reads them."""
+    return [
+        asked
+        for asked in server.requests
+        if asked.method.startswith(_WRITES) and asked.method != "sendChatAction"
+        and str(asked.params.get("chat_id", "-")).startswith("-")
+        and "ephemeral_message_parameters" not in asked.params
+        and "Ephemeral" not in asked.method
+    ]

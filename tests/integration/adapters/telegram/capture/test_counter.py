@@ -235,6 +235,30 @@ async def test_what_a_server_shows_to_all_after_all_is_deleted_at_once(whisperin
     assert [asked.method for asked in town.server.requests if asked.method == "deleteMessage"] == ["deleteMessage"]
 
 
+@pytest.mark.parametrize("kind", ["5xx", "drop", "429"])
+async def test_a_leak_that_cannot_be_deleted_is_told_and_none_follows(
+    whispering: CaptureTown, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    """The operator reads that it must be deleted by hand; from then on everybody is answered in private."""
+    town = whispering
+    posts = [town.people.say(town.author, town.group, f"{HATE} {number}") for number in range(2)]
+    for post in posts:
+        town.people.command(town.volunteer, town.group, "counter", reply_to=post)
+    town.server.state.offers_ephemeral = False
+    group = town.server.state.chat(town.group)
+    group.messages[0] = {"message_id": 0, "date": 0, "chat": group.shown}
+    town.server.fault("deleteMessage", kind, count=99)
+    await town.hear()
+    [leaked] = town.people.of_bot(town.group)
+    assert [record.levelname for record in caplog.records].count("ERROR") == 2
+    assert "showed an ephemeral answer to a whole group" in caplog.text and "delete it by hand" in caplog.text
+    assert HATE not in caplog.text
+    assert len(town.desk.flagged) == len(town.told(town.volunteer)) == 2
+    to_group = [asked for asked in town.server.asked("sendMessage") if asked["chat_id"] == town.group]
+    assert len(to_group) == 1 and all("ephemeral_message_parameters" in asked for asked in to_group)
+    town.people.delete(leaked)
+
+
 async def test_an_ephemeral_command_keeps_its_answer_while_the_database_is_away(whispering: CaptureTown) -> None:
     """It is acknowledged once, and answered when the flag is committed."""
     town = whispering

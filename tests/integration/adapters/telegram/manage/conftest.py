@@ -1,4 +1,4 @@
-"""A group with an owner, an administrator and a member, and the bot with its panels."""
+"""A group with an owner, an administrator and a member, and the bot with its panels; none is for all to read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from adapters.telegram import manage
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 from tests.fakes.ports.governance import FakeGovernance
+from tests.fakes.telegram.captured import in_public
 from tests.fakes.telegram.panels import PanelTown
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.wire import telegram_wire
@@ -26,3 +27,4 @@ async def town(server: TelegramServer) -> AsyncIterator[PanelTown]:
         governance.grant(made.owner, Role.ADMIN, Role.MANAGER)
         governance.grant(made.moderator, Role.MODERATOR)
         yield made
+        assert in_public(server) == [] and made.town.of_bot(made.group) == []
