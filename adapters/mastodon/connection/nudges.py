@@ -11,9 +11,11 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 
+import requests
 from mastodon import StreamListener
 from mastodon.errors import MastodonError
 
@@ -74,24 +76,46 @@ Raises:
 """
 
 
+@dataclass(frozen=True, slots=True)
+class _OverSession:
+    """A stream with the session of the library that it was opened by, whose connections end with it."""
+
+    handle: Stream
+    session: requests.Session
+
+    def is_alive(self) -> bool:
+        return self.handle.is_alive()
+
+    def is_receiving(self) -> bool:
+        return self.handle.is_receiving()
+
+    def close(self) -> None:
+        self.handle.close()
+        self.session.close()
+
+
 def by_websocket(options: MastodonOptions, ears: Ears) -> Stream:
     """A stream by WebSocket, which GoToSocial has only; raises where there is none."""
     api = session_for(options.url, options.token)
-    handle = api.stream_open_websocket(ears, timeout=_SILENT_SECONDS, reconnect_async=True)  # type: ignore[no-untyped-call]
+    try:
+        handle = api.stream_open_websocket(ears, timeout=_SILENT_SECONDS, reconnect_async=True)  # type: ignore[no-untyped-call]
+    except _FAULTS:
+        api.session.close()
+        raise
+    stream = _OverSession(handle, api.session)
     try:
         api.stream_user_notifications(ears, websocket_handle=handle)
     except _FAULTS:
-        handle.close()
+        stream.close()
         raise
-    opened: Stream = handle
-    return opened
+    return stream
 
 
 def by_events(options: MastodonOptions, ears: Ears) -> Stream:
     """A stream by server-sent events; where there is none, it never receives."""
     api = session_for(options.url, options.token)
-    opened: Stream = api.stream_user_notifications(ears, run_async=True, timeout=_SILENT_SECONDS)
-    return opened
+    handle = api.stream_user_notifications(ears, run_async=True, timeout=_SILENT_SECONDS)
+    return _OverSession(handle, api.session)
 
 
 class Nudges:
