@@ -154,18 +154,19 @@ async def read_signals(post: FlaggedPost, reader: PostReader, *, expected: str, 
 
 def signals_of_words(text: str, expected: str, named: str | None) -> Signals:
     """What the words of a post tell before any reader is asked, or where none knows its language. Blocking."""
-    language = named or language_of_post(text, expected)
     by_words = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
+    is_only_code = is_code(text) and not (by_words or groups_named(text) or slurs_in(text))
+    language = named or (None if is_only_code else language_of_post(text, expected))  # a program's words are of none
     group = attacked(undisguised(text, language), language, {})
     return Signals(
         language,
         None,
         group,
         by_words,
-        () if language else (sentence("reading: the post's language was not recognised"),),
+        () if language or is_only_code else (sentence("reading: the post's language was not recognised"),),
         may_name_person=bool(people_named(text, language)),
         addresses_somebody=bool(_ADDRESS.search(text)),
-        is_code=is_code(text) and not (by_words or groups_named(text) or slurs_in(text)),
+        is_code=is_only_code,
     )
 
 

@@ -33,8 +33,6 @@ def without_a_model(post: FlaggedPost, profile: Profile, *, expected: str, langu
     if signals.is_readable:
         return None
     reading = decide(signals, {}, violent=signals.calls_for_violence)
-    if signals.is_code and language is None:  # the words of a program are of no language, whatever they look like
-        reading = replace(reading, language=None)
     seconds = round(budget.seconds, 3)
     return Suggestion(
         post=replace(post, text=checked.value),

@@ -61,14 +61,15 @@ def test_few_words_are_words(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"id": 7, "role": "admin"}', "SELECT name FROM stalls WHERE id = 1;"])
-def test_code_gets_no_reply(text: str) -> None:
-    """The reason says what it is, and nothing is made up about it."""
+def test_code_gets_no_reply(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """The reason says what it is, nothing is made up about it, and nobody asks in which language it is."""
+    monkeypatch.setattr(signals, "language_of_post", lambda *_: pytest.fail("the language was asked for"))
     refused = _refused(text)
     assert refused is not None
     assert refused.reading.recommended_action is Action.STAY_SILENT
     assert refused.reading.reason == "The post is code or data, not words that a person could answer."
     assert (refused.reading.implied_meaning, refused.reading.severity, refused.reading.language) == (None,) * 3
-    assert (refused.cost.model_calls, refused.drafts) == (0, ())
+    assert (refused.cost.model_calls, refused.drafts, refused.degraded) == (0, (), ())
 
 
 @pytest.mark.parametrize(
