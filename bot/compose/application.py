@@ -180,7 +180,7 @@ async def open_application(
             database,
             platforms,
             role_sources=platforms.role_sources,
-            limits=SendLimits(wanted.replies_per_hour, wanted.replies_per_day),
+            limits=SendLimits(wanted.replies_per_hour, wanted.replies_per_day, platforms.asked_first),
             on_fault=platforms.report,
         )
         queue = _queue(database, settings, name, attempts)

@@ -6,6 +6,7 @@ earlier transaction found.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -15,15 +16,18 @@ from sqlalchemy import and_
 from bot.store.cases.sending import Entry, reached, reached_since
 from bot.store.engine.database import Session
 from bot.store.people import communities
-from bot.store.people.communities import EVERYWHERE, Community
+from bot.store.people.communities import EVERYWHERE, Community, policy_of
 from bot.store.people.people import roles_of
 from bot.store.schema import ApprovalRow, CaseRow
 from core.errors import NotAllowed
 from core.i18n.sentences import Sentence, joined, sentence
 from core.moderation.approval import CaseState
+from core.moderation.community.places import NO_RULES, PlaceRules, without_consent
 from core.moderation.roles import OnCase, may_on_case
 
 _AUTHOR: Final = timedelta(hours=24)
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,14 @@ class SendLimits:
     """How many replies may be posted in one community; one per author in 24 hours and one per conversation are fixed.
 
     They keep Antiphon from being used to flood a community, or against one person (reliability, T22).
+
+    Attributes:
+        asked_first: the platforms, by name, each of whose places must have agreed before anything is posted there.
     """
 
     per_hour: int = 10
     per_day: int = 50
+    asked_first: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +74,12 @@ async def obstacle(session: Session, entry: Entry, limits: SendLimits) -> Obstac
         return Obstacle(sentence("The rules of the community were changed after the approval."))
     return (
         await _people(session, entry)
+        or _consent(entry, community, limits)
         or await _other_reply(session, entry)
         or await _author(session, entry)
         or await _conversation(session, entry)
         or await _paused(session, community)
+        or await _place_rate(session, entry, community)
         or await _rate(session, entry, limits)
     )
 
@@ -80,6 +90,18 @@ async def _people(session: Session, entry: Entry) -> Obstacle | None:
         if not may_on_case(await roles_of(session, entry.case.community_id, who), OnCase.APPROVE):
             return Obstacle(sentence("A person who approved this reply may not approve any more."))
     return None
+
+
+def _consent(entry: Entry, community: Community, limits: SendLimits) -> Obstacle | None:
+    """Where each place decides for itself, somebody who runs it must have said yes, and not taken it back."""
+    ref = entry.case.post.ref
+    if ref.platform not in limits.asked_first or _rules_of(entry, community).consent:
+        return None
+    return Obstacle(without_consent(ref.channel))
+
+
+def _rules_of(entry: Entry, community: Community) -> PlaceRules:
+    return policy_of(community).places.get(entry.case.post.ref.channel, NO_RULES)
 
 
 async def _other_reply(session: Session, entry: Entry) -> Obstacle | None:
@@ -99,11 +121,15 @@ async def _author(session: Session, entry: Entry) -> Obstacle | None:
 
 
 async def _conversation(session: Session, entry: Entry) -> Obstacle | None:
-    """One reply per conversation: the posts of a channel that go back to the same message."""
+    """One reply per conversation: the posts that go back to the same message, in whatever channel each stands.
+
+    A message is known by its id within the community as the platform names it; a community that got another name may
+    have the same ids anew.
+    """
     post = entry.case.post
     same = and_(
         CaseRow.community_id == entry.case.community_id,
-        CaseRow.channel == post.ref.channel,
+        CaseRow.community == post.ref.community,
         CaseRow.root == post.root,
         ApprovalRow.id != entry.approval.id,
     )
@@ -121,19 +147,53 @@ async def _paused(session: Session, community: Community) -> Obstacle | None:
     return Obstacle(sentence("Posting is paused in this community."), to=None)
 
 
+async def _place_rate(session: Session, entry: Entry, community: Community) -> Obstacle | None:
+    """The cap of a place that has rules of its own."""
+    place = entry.case.post.ref.channel
+    if place not in policy_of(community).places:
+        return None
+    cap = _rules_of(entry, community).replies_a_day
+    theirs = and_(
+        CaseRow.community_id == entry.case.community_id,
+        CaseRow.channel == place,
+        ApprovalRow.id != entry.approval.id,
+    )
+    recent = await reached_since(session, theirs, session.moment - _DAY)
+    return _full(
+        _within(session, recent, _DAY),
+        cap,
+        _DAY,
+        lambda count: sentence("{count} replies were posted to {place} in the last day.", count=count, place=place),
+    )
+
+
 async def _rate(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
-    """The caps of a community; the reply waits until the oldest counted one is old enough."""
+    """The caps of a community."""
     theirs = and_(CaseRow.community_id == entry.case.community_id, ApprovalRow.id != entry.approval.id)
-    recent = await reached_since(session, theirs, session.moment - timedelta(days=1))
-    for cap, window, said in (
-        (limits.per_hour, timedelta(hours=1), sentence("{count} replies were posted here in the last hour.")),
-        (limits.per_day, timedelta(days=1), sentence("{count} replies were posted here in the last day.")),
-    ):
-        counted = _within(session, recent, window)
-        if len(counted) >= cap:
-            until = counted[len(counted) - cap] + window
-            return Obstacle(Sentence(said.template, {"count": len(counted)}), to=None, until=until)
-    return None
+    recent = await reached_since(session, theirs, session.moment - _DAY)
+    return _full(
+        _within(session, recent, _HOUR),
+        limits.per_hour,
+        _HOUR,
+        lambda count: sentence("{count} replies were posted here in the last hour.", count=count),
+    ) or _full(
+        _within(session, recent, _DAY),
+        limits.per_day,
+        _DAY,
+        lambda count: sentence("{count} replies were posted here in the last day.", count=count),
+    )
+
+
+def _full(counted: list[datetime], cap: int, window: timedelta, said: Callable[[int], Sentence]) -> Obstacle | None:
+    """What a reply beyond a cap waits for: that the oldest one that counts is old enough.
+
+    Args:
+        counted: when replies were sent within the window, the oldest first.
+        said: why it waits, by how many were sent.
+    """
+    if len(counted) < cap:
+        return None
+    return Obstacle(said(len(counted)), to=None, until=counted[len(counted) - cap] + window)
 
 
 def _within(session: Session, sent: list[datetime | None], window: timedelta) -> list[datetime]:

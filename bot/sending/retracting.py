@@ -33,6 +33,8 @@ from core.moderation.roles import OnCase, Person
 
 _KIND: Final = "retract:{}"
 """The kind of the job that a retraction is, by platform: only a process that is connected to it can carry it out."""
+_LONGEST_WAIT: Final = timedelta(hours=1)
+"""How long a platform may ask to wait: some allow few removals in half an hour, and many replies may have to go."""
 
 
 class Retractions:
@@ -101,7 +103,7 @@ class Retractions:
         try:
             await self._gate.retract(ref)
         except PlatformBusy as err:
-            asked = timedelta(seconds=min(max(err.retry_after_seconds, 0.0), self._rules.retry_seconds))
+            asked = min(timedelta(seconds=max(err.retry_after_seconds, 0.0)), _LONGEST_WAIT)
             await self._later(job, err.said, asked)
         except PlatformUnavailable as err:
             await self._give_up(job, err.said)

@@ -71,12 +71,14 @@ class ServedPlatform:
             and then makes everything again. After ``BadSettings``, which means that somebody must change the settings,
             it is not called again.
         has_roles: whether the platform has roles of its own that count here (``Connection.roles``).
+        asks_places: whether each place (``PostRef.channel``) must have agreed before anything is posted there.
     """
 
     name: str
     max_characters: int
     open: Callable[[Services], AbstractAsyncContextManager[Connection]]
     has_roles: bool = False
+    asks_places: bool = False
 
 
 def in_process(platform: ChatPlatform, *, roles: RoleSource | None = None) -> ServedPlatform:
@@ -101,6 +103,7 @@ class Platforms(Mapping[str, ChatPlatform]):
         self.max_characters = {each.name: each.max_characters for each in served}
         if len(self.max_characters) < len(served):
             raise BadSettings("Two platforms have the same name.", remedy="Configure each platform once.")
+        self.asked_first = frozenset(each.name for each in served if each.asks_places)
         with_roles = [each.name for each in served if each.has_roles]
         self.role_sources: Mapping[str, RoleSource] = {name: _Roles(self, name) for name in with_roles}
         self._connections: dict[str, Connection] = {}

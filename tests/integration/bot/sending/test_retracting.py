@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from bot.runtime import faults
-from core.errors import BadInput, Conflict, NotAllowed, PlatformUnavailable
+from core.errors import BadInput, Conflict, NotAllowed, PlatformBusy, PlatformUnavailable
 from core.moderation.approval import CaseState
 from core.moderation.closing import RetractReason
 from tests.fakes.desk.decisions import execute, one_row
@@ -112,6 +112,20 @@ async def test_a_busy_platform_is_asked_again(posted: SendingScene) -> None:
         await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE)
     posted.clock.advance(60)
     await posted.started().carry_out_retractions()
+    assert await posted.state() is CaseState.RETRACTED
+
+
+async def test_a_wait_that_the_platform_asks_for_is_kept(posted: SendingScene) -> None:
+    """Where few removals are allowed in half an hour, the attempts are not used up before one may go."""
+    posted.community.retract_fault, posted.community.arrives = PlatformBusy("Wait.", retry_after_seconds=1800), False
+    await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE)
+    posted.community.mend()
+    for _ in range(29):
+        posted.clock.advance(60)
+        await posted.outbox.carry_out_retractions()
+    assert await posted.state() is CaseState.POSTED
+    posted.clock.advance(60)
+    await posted.outbox.carry_out_retractions()
     assert await posted.state() is CaseState.RETRACTED
 
 
