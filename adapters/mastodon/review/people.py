@@ -14,7 +14,7 @@ from typing import Final
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, is_gone, of_question
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.speech.private import ACCT, Addressee, addressee_of
+from adapters.mastodon.speech.addressing import ACCT, Addressee, addressee_of
 from core.errors import NotAllowed, PlatformUnavailable
 from core.i18n.sentences import Sentence, joined, sentence
 from core.moderation.roles import OnCase, Person

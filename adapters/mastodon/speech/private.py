@@ -11,26 +11,33 @@ import hashlib
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from mastodon.return_types import Account, Status
+from mastodon.return_types import Status
 
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, is_gone, of_question, of_send
+from adapters.mastodon.speech.addressing import (
+    Addressee,
+    addressee_of,
+    checked,
+    ids_of,
+    mentioned_in,
+    names,
+    neutral,
+    not_private,
+)
 from adapters.mastodon.speech.markup import BREAK, MastodonMarkup
 from adapters.mastodon.speech.parts import parts_of
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
 
+__all__ = ["DIRECT", "Addressee", "PrivateWords", "Words", "addressee_of", "is_last_part", "markup_of"]
+
 _LOG = logging.getLogger(__name__)
 DIRECT: Final = "direct"
-ACCT: Final = re.compile(r"\w[\w.-]*(?:@[\w.-]*\w)?")
-"""The name of an account, as its home instance writes it."""
-_NAMED: Final = re.compile(r"[@\uff20](?=[^\s\u2060])")
-_TAGGED: Final = re.compile(r"(?<![=/)\w])[#\uff03](?=[^\s\u2060])")
-"""Where an instance may find a mention, or a hashtag."""
 _LINK: Final = re.compile("://")
 """Where a link would get a preview, which an instance gives to what has no content warning."""
 _PART: Final = re.compile(r" \((?P<number>\d+)/(?P<all>\d+)\)$")
@@ -41,20 +48,12 @@ _REMEMBERED: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Addressee:
-    """Who is written to: the id of an account at home, and its name as the home instance writes it."""
-
-    id: str
-    acct: str
-
-
-@dataclass(frozen=True, slots=True)
 class Words:
     """What somebody is told.
 
     Attributes:
-        warning: the content warning, which everybody sees at once: no word of a post. Without one no link acts, since an
-            instance would show a preview of where it leads.
+        warning: the content warning, which everybody sees at once: no word of a post. Without one no link acts, since
+            an instance would show a preview of where it leads.
         blocks: the text behind it, in blocks that are kept whole where they fit; marked up.
         ending: a line that ends the last part.
         language: that it is written in, as ISO 639-1.
@@ -70,11 +69,6 @@ def is_last_part(warning: str) -> bool:
     """Whether a status of ours, by its content warning, is the last of several parts, or the only one."""
     found = _PART.search(warning)
     return found is None or found["number"] == found["all"]
-
-
-def addressee_of(account: Account) -> Addressee:
-    """An account, as somebody to write to."""
-    return Addressee(str(account.id), str(account.acct))
 
 
 def markup_of(client: MastodonClient) -> MastodonMarkup:
@@ -96,7 +90,7 @@ class PrivateWords:
         """How many characters the text of one status to these people may take."""
         instance, units = self._client.instance, markup_of(self._client).units
         counted = [Addressee(each.id, each.acct.partition("@")[0]) if instance.is_mastodon else each for each in to]
-        beside = len(_names(counted)) + 1 + len(warning) + (units(ending) + 2 if ending else 0)
+        beside = len(names(counted)) + 1 + len(warning) + (units(ending) + 2 if ending else 0)
         return instance.max_characters - beside
 
     async def write(
@@ -136,14 +130,14 @@ class PrivateWords:
         if named is None:
             return False
         parts = self._parts(to, words)
-        if not named <= _ids(to):
-            raise _not_private()
+        if not named <= ids_of(to):
+            raise not_private()
         if len(parts) != 1:
             raise _too_many()
-        text = _checked(to, parts[0])
+        text = checked(to, parts[0])
         try:
             answer = await self._client.call(
-                lambda api: api.status_update(status_id, text, spoiler_text=_neutral(words.warning), sensitive=True)
+                lambda api: api.status_update(status_id, text, spoiler_text=neutral(words.warning), sensitive=True)
             )
         except FAULTS as err:
             if is_gone(err):
@@ -168,9 +162,9 @@ class PrivateWords:
                 return None
             raise of_question(err) from err
         if not self.is_ours(status):
-            raise _not_private()
-        self._keep(status_id, _mentioned(status))
-        return _mentioned(status)
+            raise not_private()
+        self._keep(status_id, mentioned_in(status))
+        return mentioned_in(status)
 
     def is_ours(self, status: Status) -> bool:
         """Whether a status is a direct one that we wrote."""
@@ -189,11 +183,11 @@ class PrivateWords:
 
     def _parts(self, to: Sequence[Addressee], words: Words) -> list[str]:
         """The texts of the statuses, without names; the ending stands below the last one."""
-        units, blocks = markup_of(self._client).units, [_neutral(block) for block in words.blocks if block]
+        units, blocks = markup_of(self._client).units, [neutral(block) for block in words.blocks if block]
         if not words.warning:
             blocks = [_LINK.sub(f":{BREAK}//", block) for block in blocks]
         if not blocks and not words.ending:
-            raise _not_private()
+            raise not_private()
         ended = "\n\n".join([*blocks, *filter(None, [words.ending])])
         if units(ended) <= self.room(to, words.warning):
             return [ended]
@@ -209,8 +203,8 @@ class PrivateWords:
         self, to: Sequence[Addressee], form: _Form, key: str, below: str | None, *, is_again: bool = False
     ) -> str:
         """Post one status. Once more, alone and under another key, where what it answers or the key's own is gone."""
-        text, warning = _checked(to, form.text), _neutral(form.warning)
-        keyed = " ".join([key, *sorted(_ids(to)), "again" if is_again else ""])
+        text, warning = checked(to, form.text), neutral(form.warning)
+        keyed = " ".join([key, *sorted(ids_of(to)), "again" if is_again else ""])
         hashed = hashlib.sha256(keyed.encode()).hexdigest()[:32]
         try:
             answer = await self._client.call(
@@ -229,19 +223,19 @@ class PrivateWords:
                 return await self._post(to, form, key, None, is_again=True)
             raise of_send(err) from err
         if not isinstance(answer, Status):
-            raise _not_private()
+            raise not_private()
         await self._require_as_meant(answer, to)
         return str(answer.id)
 
     async def _require_as_meant(self, answer: Status, to: Sequence[Addressee]) -> None:
         """Take back what an instance shows to others than those it is for."""
         status_id = str(answer.id)
-        if self.is_ours(answer) and _mentioned(answer) <= _ids(to):
-            self._keep(status_id, _ids(to))
+        if self.is_ours(answer) and mentioned_in(answer) <= ids_of(to):
+            self._keep(status_id, ids_of(to))
             return
         _LOG.error("An instance showed a direct status to others than it was for; it is deleted.")
         await self._delete(status_id)
-        raise _not_private()
+        raise not_private()
 
     async def _delete(self, status_id: str) -> None:
         self._direct.pop(status_id, None)
@@ -266,41 +260,8 @@ class _Form:
     language: str | None
 
 
-def _checked(to: Sequence[Addressee], text: str) -> str:
-    """The text below the names of those it is for; refuses what would name anybody else."""
-    if not to or not all(ACCT.fullmatch(each.acct) for each in to) or _NAMED.search(text):
-        raise _not_private()
-    return f"{_names(to)}\n{text}"
-
-
-def _names(to: Sequence[Addressee]) -> str:
-    return " ".join(f"@{each.acct}" for each in to)
-
-
-def _neutral(text: str) -> str:
-    """A text in which no sign is left that an instance could take for a mention or a hashtag."""
-    for sign in (_NAMED, _TAGGED):
-        text = sign.sub(lambda found: f"{found[0]}{BREAK}", text)
-    return text
-
-
-def _ids(to: Collection[Addressee]) -> frozenset[str]:
-    return frozenset(each.id for each in to)
-
-
-def _mentioned(status: Status) -> frozenset[str]:
-    return frozenset(str(each.id) for each in status.mentions)
-
-
 def _too_many() -> PlatformUnavailable:
     return PlatformUnavailable(
         sentence("So many accounts do not fit into one message on Mastodon."),
         remedy=sentence("Name fewer accounts for the review."),
-    )
-
-
-def _not_private() -> PlatformUnavailable:
-    return PlatformUnavailable(
-        sentence("Something could not be said to moderators alone on Mastodon, and so was not said."),
-        remedy=sentence("Tell the person who runs Antiphon."),
     )

@@ -111,8 +111,9 @@ class MastodonRoom:
         return (await self.cards())[-1]
 
     async def said(self) -> list[JSON]:
-        """All that the bot wrote and did not delete, oldest first."""
-        return await self.town.written_by(self.server.bot)
+        """All that the bot wrote and did not delete, oldest first; 80 at most."""
+        path = f"/api/v1/accounts/{self.server.bot.id}/statuses?limit=80"
+        return list(reversed(await self.town.call(self.server.bot, "GET", path)))
 
     async def told(self, who: str) -> list[JSON]:
         """What the bot wrote to one person alone below something, oldest first."""

@@ -34,11 +34,11 @@ async def test_a_gist_that_is_not_ours_stands_in_no_content_warning(room: Mastod
     assert "benefits" not in (await room.card())["spoiler_text"]
 
 
-@pytest.mark.parametrize("name", samples())
-async def test_every_kind_of_card_fits(room: MastodonRoom, name: str) -> None:
+async def test_every_kind_of_card_fits(room: MastodonRoom) -> None:
     """Into the 500 characters that are usual; the instance refuses what is longer."""
-    await room.show(samples()[name])
-    assert await room.cards()
+    for number, card in enumerate(samples().values()):
+        await room.show(card, case_id=f"{number:08x}{number:024x}")
+    assert len(await room.cards()) == len(samples())
 
 
 async def test_a_card_is_edited_in_place_and_never_goes_back(room: MastodonRoom) -> None:
