@@ -61,7 +61,8 @@ class WatchedFeeds:
         self._client, self._statuses, self._watching, self._bookmarks = client, statuses, watching, bookmarks
         self._look_seconds, self._sleep = look_seconds, sleep
         self._seen: OrderedDict[str, None] = OrderedDict()
-        self._explained: dict[str, str] = {}
+        self._explained: dict[tuple[str, str], str] = {}
+        """What the log was told last of a feed, by its name and by who says so."""
         self._turn = 0
 
     async def run(self) -> None:
@@ -98,10 +99,7 @@ class WatchedFeeds:
     def explain(self, policy: CommunityPolicy) -> list[str]:
         """The feeds that are watched; of one that cannot be read, or not whole, the log says why, once."""
         for name in policy.watched_channels:
-            why = why_closed(self._client.instance, name)
-            if why and self._explained.get(name) != why:
-                _LOG.warning("Mastodon: %s", why)
-            self._explained[name] = why
+            self._explain(name, "instance", why_closed(self._client.instance, name))
         return [name for name in policy.watched_channels if is_feed(name)]
 
     async def _read(self, name: str, policy: CommunityPolicy, most: int) -> int:
@@ -114,6 +112,7 @@ class WatchedFeeds:
                 return 1
             for count in range(1, most + 1):
                 page = await page_of(self._client, name, cursor)
+                self._explain(name, "answer", "")
                 if page:
                     await self._look_at(page, policy, name)
                     cursor = newest(str(status.id) for status in page)
@@ -123,7 +122,8 @@ class WatchedFeeds:
         except Halted:
             raise
         except FAULTS as err:
-            self._refused(name, of_question(err).message)
+            why = of_question(err).message
+            self._explain(name, "answer", f"{name} is watched, but could not be read: {why}")
             return 1
         return most
 
@@ -147,7 +147,7 @@ class WatchedFeeds:
             self._seen.popitem(last=False)
         return True
 
-    def _refused(self, name: str, why: str) -> None:
-        if self._explained.get(name) != why:
-            _LOG.warning("Mastodon: %s is watched, but could not be read: %s", name, why)
-        self._explained[name] = why
+    def _explain(self, name: str, by: str, why: str) -> None:
+        if why and self._explained.get((name, by)) != why:
+            _LOG.warning("Mastodon: %s", why)
+        self._explained[name, by] = why
