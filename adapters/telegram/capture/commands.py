@@ -12,6 +12,7 @@ from typing import Final
 import telegram
 from telegram import MessageEntity
 
+from adapters.common.capture.answering import answered
 from adapters.common.capture.wishes import COMMAND, COMMAND_NAMES, wish_in
 from adapters.common.words.languages import language_for
 from adapters.telegram.capture.conversations import answered_by
@@ -95,7 +96,7 @@ class CounterCommand:
             asked = Asked(by, "words from elsewhere", answer, locale, is_late=heard.is_late)
             await self._flaggers.about_words(asked, message.chat, words, f"words-{heard.update.update_id}")
         else:
-            await self._flaggers.answered(answer, _refused(answer))
+            await answered(answer, _refused(answer))
 
     async def _delete(self, command: telegram.Message) -> None:
         """Take a command out of sight; without the right to delete messages it stays."""

@@ -5,14 +5,13 @@ Owns whether somebody may flag in a group, and what they are told where somethin
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 
 import telegram
 
+from adapters.common.capture.answering import answered, may_have_drafts
 from adapters.common.capture.asking import Asking
 from adapters.common.capture.flags import Flag, post_from_elsewhere
-from adapters.common.words.errors import explain, unforeseen
 from adapters.common.words.languages import language_for
 from adapters.telegram.capture.posts import AnyChat, check_capturable, check_group
 from adapters.telegram.capture.recent_messages import RecentMessages
@@ -20,7 +19,7 @@ from adapters.telegram.capture.sightings import SeenMessage
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.refs import NAME, channel_of
 from adapters.telegram.speech.private_answers import TelegramAnswer
-from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.errors import NotAllowed
 from core.i18n.catalogs import gettext
 from core.models import PostRef, Priority, Wish
 from core.moderation.community.policy import CommunityPolicy
@@ -67,7 +66,7 @@ class Flaggers:
         Raises:
             StoreUnavailable: the database does not answer; nothing was said, and it is to be asked again.
         """
-        await self.answered(asked.answer, self._flag_message(asked, message))
+        await answered(asked.answer, self._flag_message(asked, message))
 
     async def about_words(self, asked: Asked, chat: AnyChat, text: str, number: str) -> None:
         """Flag words that are no message of the group; raises as ``about_message``.
@@ -75,7 +74,7 @@ class Flaggers:
         Args:
             number: names the words, the same if the same update is handled again.
         """
-        await self.answered(asked.answer, self._flag_words(asked, chat, text, number))
+        await answered(asked.answer, self._flag_words(asked, chat, text, number))
 
     async def may_flag(self, chat: int, by: Person) -> bool:
         """Whether somebody may ask for drafts in a group; raises as ``Governance.require``."""
@@ -85,23 +84,11 @@ class Flaggers:
             return False
         return True
 
-    async def answered(self, answer: TelegramAnswer, work: Awaitable[None]) -> None:
-        """Do something, and tell who asked what went wrong with it; raises as ``about_message``."""
-        try:
-            await work
-        except StoreUnavailable:
-            raise
-        except AntiphonError as err:
-            await answer.tell(explain(err, answer.reader.locale, answer.limit))
-        except Exception:
-            await answer.tell(unforeseen(answer.reader.locale))
-            raise
-
     async def _flag_message(self, asked: Asked, message: telegram.Message) -> None:
         policy = await self._policy(asked, message.chat)
         check_capturable(message, policy, self._client.own_id(), asked.answer.reader.locale)
         is_member, gets_drafts = False, bool(asked.by.user)
-        if gets_drafts and not await self._is_allowed(message.chat, asked.by, policy):
+        if gets_drafts and not await may_have_drafts(self._client.desk, str(message.chat.id), asked.by, policy):
             is_member, gets_drafts = True, False
         priority = Priority.ASKED if gets_drafts else Priority.FLAGGED
         seen = SeenMessage(message, policy, self._recent, asked.is_late)
@@ -109,17 +96,6 @@ class Flaggers:
         await self._asking.take_in(
             post, message.date, asked.by, asked.answer, wants_drafts=gets_drafts, is_member=is_member
         )
-
-    async def _is_allowed(self, chat: telegram.Chat, by: Person, policy: CommunityPolicy) -> bool:
-        """Whether somebody may have drafts; ``False`` where they may still flag.
-
-        Raises:
-            NotAllowed: they may do neither.
-        """
-        if policy.members_flag:
-            return await self.may_flag(chat.id, by)
-        await self._client.desk.governance.require(NAME, str(chat.id), by, OnCase.FLAG)
-        return True
 
     async def _flag_words(self, asked: Asked, chat: AnyChat, text: str, number: str) -> None:
         policy = await self._policy(asked, chat)

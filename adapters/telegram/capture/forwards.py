@@ -13,6 +13,7 @@ import telegram
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ChatType
 
+from adapters.common.capture.answering import answered
 from adapters.common.words.languages import language_for
 from adapters.telegram.capture.commands import answer_to, command_words
 from adapters.telegram.capture.flaggers import Asked, Flaggers, person_of
@@ -51,7 +52,7 @@ class PrivatePosts:
             return False
         answer = answer_to(self._client, heard, message)
         asked = Asked(person_of(user), _ELSEWHERE, answer, user.language_code or "", is_late=heard.is_late)
-        await self._flaggers.answered(answer, self._take_in(asked, message))
+        await answered(answer, self._take_in(asked, message))
         return True
 
     async def choose(self, heard: Heard) -> bool:
@@ -72,9 +73,7 @@ class PrivatePosts:
             shown=shown.message_id,
         )
         asked = Asked(person_of(query.from_user), _ELSEWHERE, answer, locale, is_late=heard.is_late)
-        await self._flaggers.answered(
-            answer, self._chosen(asked, (query.data or "").removeprefix(CHOICE), shown.reply_to_message)
-        )
+        await answered(answer, self._chosen(asked, (query.data or "").removeprefix(CHOICE), shown.reply_to_message))
         return True
 
     async def _take_in(self, asked: Asked, message: telegram.Message) -> None:
