@@ -20,6 +20,7 @@ from core.models import Intent, TargetGroup
 from core.moderation.community.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
 from core.moderation.community.draft_options import MAX_TONE, check_language, check_tone
 from core.moderation.community.notices import CallKind
+from core.moderation.community.places import PlaceRules
 from core.moderation.community.quiet_hours import check_quiet_hours, check_time_zone
 from core.moderation.input_checks import need_in_words
 from core.moderation.own.replies import checked_notice
@@ -69,6 +70,8 @@ class CommunityPolicy:
         tells_flaggers: whether people who flagged a post are told, once and privately, what became of it.
         quotes: whether a reply shows some neutral words of the post, where there are any, so that the platform refuses
             it once they were edited away. Only for platforms that do so.
+        places: what holds for single places that decide for themselves, by ``PostRef.channel``; on platforms without
+            such places none is named.
     """
 
     review_channel: str = ""
@@ -94,6 +97,7 @@ class CommunityPolicy:
     flaggers_needed: int = 1
     tells_flaggers: bool = False
     quotes: bool = False
+    places: dict[str, PlaceRules] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not LEAST_CAREFUL <= self.one_in <= MOST_CAREFUL:
@@ -125,7 +129,7 @@ class CommunityPolicy:
                 sentence("A keyword is empty or too long."),
                 remedy=sentence("Use 1 to {most} characters.", most=MAX_KEYWORD),
             )
-        if max(len(self.roles), len(self.watched_channels), len(self.publishers)) > MAX_LISTED:
+        if max(len(self.roles), len(self.watched_channels), len(self.publishers), len(self.places)) > MAX_LISTED:
             raise BadInput(
                 sentence("There are too many of one kind."),
                 remedy=sentence("Name at most {most} of each.", most=MAX_LISTED),
@@ -211,6 +215,8 @@ def differences(old: CommunityPolicy, new: CommunityPolicy) -> tuple[str, ...]:
 def _in_words(name: str, value: object) -> str:
     if value is None:
         return f"{name} (default)"
+    if name == "places" and isinstance(value, dict):
+        return f"{name} ({', '.join(sorted(value)) or 'none'})"
     if name == "norm_notice" and isinstance(value, dict):
         return f"{name} ({', '.join(language if text else f'{language} none' for language, text in value.items())})"
     if isinstance(value, dict):

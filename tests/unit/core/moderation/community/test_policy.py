@@ -10,6 +10,7 @@ from core.errors import BadInput
 from core.models import Intent, TargetGroup, Wish
 from core.moderation.community.draft_options import check_wish
 from core.moderation.community.notices import CallKind
+from core.moderation.community.places import PlaceRules
 from core.moderation.community.policy import CommunityPolicy, changed, differences, from_json, to_json
 from core.moderation.roles import Role
 
@@ -37,6 +38,7 @@ WHOLE = CommunityPolicy(
     flaggers_needed=3,
     tells_flaggers=True,
     quotes=True,
+    places={"far.example": PlaceRules("Ilargi said yes.", 3, "#bot", mentions_author=False)},
 )
 
 
@@ -117,7 +119,7 @@ def test_the_log_says_which_settings_changed_and_nothing_that_was_typed() -> Non
         "groups (2)", "keywords (1)", "reaction", "language", "tone", "intents (2)", "publishers (1)", "evidence_since",
         "norm_notice (en, eu none)",
         "calls (threat 79)", "waiting_minutes", "quiet_hours", "time_zone", "threats_in_quiet_hours", "members_flag",
-        "flaggers_needed", "tells_flaggers", "quotes",
+        "flaggers_needed", "tells_flaggers", "quotes", "places (far.example)",
     )  # fmt: skip
     assert differences(WHOLE, WHOLE) == ()
     assert differences(WHOLE, changed(WHOLE, {"roles": {}, "tone": ""})) == ("roles (default)", "tone (default)")
@@ -143,3 +145,16 @@ def _is_granted(wish: Wish) -> bool:
     except BadInput:
         return False
     return True
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"replies_a_day": 0}, {"replies_a_day": 101}, {"hashtag": "bot"}, {"hashtag": "#1"}, {"consent": "x" * 501}],
+)
+def test_rules_of_a_place_out_of_range_are_refused(wrong: dict[str, object]) -> None:
+    """With what to write instead; from JSON, too."""
+    with pytest.raises(BadInput) as caught:
+        PlaceRules(**wrong)  # type: ignore[arg-type]
+    assert caught.value.remedy
+    with pytest.raises(BadInput):
+        changed(CommunityPolicy(), {"places": {"far.example": wrong}})
