@@ -53,6 +53,14 @@ def test_evidence_carries_a_figure(here: InThisProcess, tmp_path: Path):
 
 
 @pytest.mark.parametrize("command", ["check", "read"])
+def test_a_post_is_of_the_language_that_a_draft_would_find(here: InThisProcess, command: str):
+    """The small detector takes this one for Catalan, and a good reply was refused as one in another language."""
+    reply = [GOOD] if command == "check" else []
+    found = here(command, "Migrants are criminals.", *reply, "--json").document
+    assert (found["language"], found["read_by"]) == ("en", "small reader")
+
+
+@pytest.mark.parametrize("command", ["check", "read"])
 def test_a_language_that_the_reader_does_not_know_is_said(here: InThisProcess, command: str):
     """Then only the rules were applied, and nothing pretends to more."""
     reply = ["Gure auzokideek gurekin lan egiten dute."] if command == "check" else []

@@ -28,7 +28,7 @@ from core.scoring.checking import (
     sentences_of,
 )
 from core.scoring.readers.readers import DraftReader, DraftSigns, PostReader, PostSigns, shipped_drafts, shipped_posts
-from core.wording.language import detect, name_of
+from core.wording.language import detect, language_of_post, name_of
 from core.wording.targets.groups import groups_named
 from core.wording.targets.slurs import slurs_in
 from core.wording.text import words
@@ -103,7 +103,7 @@ def read(
 
 def _check(job: Job) -> dict[str, Any]:
     """What is found in a reply, as a document. Blocking."""
-    language = job.language or detect(job.post, "en") or detect(job.reply, "en") or "en"
+    language = job.language or language_of_post(job.post, "en") or detect(job.reply, "en") or "en"
     context = context_for(job.post, language, job.evidence)
     read = read_drafts(_drafts(), job.post, [job.reply], language)[0]
     found = check_reply(job.reply, context, read)
@@ -124,7 +124,7 @@ def _check(job: Job) -> dict[str, Any]:
 
 def _read(job: Job) -> dict[str, Any]:
     """What a post does, as a document. Blocking."""
-    language = job.language or detect(job.post, "en") or "en"
+    language = job.language or language_of_post(job.post, "en") or "en"
     scores = _post_scores(job.post, language)
     read_by = ReadBy.RULES if scores is None else ReadBy.SMALL
     return {

@@ -44,7 +44,7 @@ from core.models import Progress as Step
 from core.request import Request
 from core.stages.signals import check_text
 from core.stages.unread import without_a_model
-from core.wording.language import NAMES, detect
+from core.wording.language import NAMES, language_of_post
 
 app = typer.Typer()
 
@@ -136,7 +136,7 @@ def _arguing(settings: Settings, request: Request, claim: str) -> Request:
     from bot.drafting.chosen_claim import checked_claim, warning_about
 
     chosen, post = checked_claim(given(claim)), request.post.text
-    warning = warning_about(chosen, request.language or detect(post, settings.community.language))
+    warning = warning_about(chosen, request.language or language_of_post(post, settings.community.language))
     if warning:
         err().print(Text(warning, style="yellow"), soft_wrap=True)
     return replace(request, claim=chosen)
