@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
 from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
+from adapters.mastodon.capture.watched_feeds import WatchedFeeds
 from adapters.mastodon.connection.notifications import Polling
 from adapters.mastodon.speech.markup import without_breaks
 from adapters.mastodon.speech.plain_text import plain_text
@@ -21,7 +23,8 @@ from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.mastodon.town import JSON
-from tests.fakes.mastodon.whole import FAR, WholeTown, served
+from tests.fakes.mastodon.webhooks import AdminWebhooks
+from tests.fakes.mastodon.whole import FAR, Webhooked, WholeTown, served
 
 POST = "They should all go back where they came from, every one of them."
 
@@ -70,6 +73,12 @@ async def _told_after(town: WholeTown, *words: str) -> JSON:
     return await town.until(lambda: town.card(*words))  # type: ignore[no-any-return]  # the post that was found
 
 
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
 async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
     """Exactly the approved text, unlisted, behind the author's content warning; all else is said to people alone."""
     async with served(_engine(), tmp_path) as town:
@@ -93,8 +102,13 @@ async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
         assert [each["id"] for each in public] == [reply["id"]]
 
 
-async def test_a_stranger_opens_no_case(tmp_path: Path) -> None:
+async def test_a_stranger_opens_no_case_and_who_has_a_role_is_helped(tmp_path: Path) -> None:
     async with served(_engine(), tmp_path) as town:
+        for who in ("stranger", "volunteer"):
+            await town.server.town.mention(town.people[who], town.server.bot, "hello")
+        (helped,) = await town.until(lambda: town.directs_to("volunteer"))
+        assert "answer the post, mention Antiphon's account" in helped
+        assert await town.directs_to("stranger") == []
         post = await town.server.town.post(town.people["author"], POST)
         await town.server.town.mention(town.people["stranger"], town.server.bot, "counter", reply_to=post)
         (said,) = await town.until(lambda: town.directs_to("stranger"))
@@ -108,3 +122,32 @@ async def test_nothing_that_anybody_wrote_to_us_stays_in_the_inbox(tmp_path: Pat
     async with open_database(town.settings) as database:
         rows = list(await database.run("look", lambda session: session.scalars(select(UpdateRow))))
     assert [(row.state, row.payload) for row in rows] == [(UpdateState.DONE, None)]
+
+
+async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report comes by the webhook, signed; a hashtag is read from the start on."""
+    soon = partial(WatchedFeeds, look_seconds=0.2)
+    monkeypatch.setattr("adapters.mastodon.capture.installing.WatchedFeeds", soon)
+    reports = Webhooked(f"127.0.0.1:{_free_port()}")
+    watched = {"watched_channels": ("#newcomers",), "keywords": ("parasites",)}
+    async with served(_engine(), tmp_path, reports=reports, **watched) as town:
+        people, instance = town.people, town.server.town
+        reported = await instance.post(people["author"], POST)
+        report = await instance.report(people["volunteer"], reported, "look at this")
+        webhooks = AdminWebhooks(instance, f"http://{reports.listen}/mastodon", reports.secret)
+        assert await webhooks.report_created(report) == 200
+        await town.server.until(lambda: len(town.server.asked("GET", "/api/v1/timelines/tag/newcomers")) > 1)
+        found = await instance.post(people["stranger"], "What parasites they are #newcomers")
+        wanted = {(reported["id"], f"report {report['id']}"), (found["id"], "keyword")}
+
+        async def are_there() -> bool:
+            return {(row.message, row.flagged_how) for row in await _cases(town)} == wanted
+
+        await town.until(are_there)
+        assert await town.directs_to("volunteer") == []
+
+
+async def test_a_closed_hashtag_is_told_to_who_runs_it(tmp_path: Path) -> None:
+    async with served(_engine(), tmp_path, watched_channels=("#newcomers", "general")) as town:
+        (note,) = town.notes
+        assert note.endswith("general is watched, but it is neither a hashtag nor the word local.")
