@@ -33,7 +33,7 @@ from core.moderation.roles import OnCase, Person
 
 _KIND: Final = "retract:{}"
 """The kind of the job that a retraction is, by platform: only a process that is connected to it can carry it out."""
-_LONGEST_WAIT: Final = timedelta(hours=1)
+_LONGEST_WAIT_SECONDS: Final = 3600.0
 """How long a platform may ask to wait: some allow few removals in half an hour, and many replies may have to go."""
 
 
@@ -103,7 +103,7 @@ class Retractions:
         try:
             await self._gate.retract(ref)
         except PlatformBusy as err:
-            asked = min(timedelta(seconds=max(err.retry_after_seconds, 0.0)), _LONGEST_WAIT)
+            asked = timedelta(seconds=min(max(err.retry_after_seconds, 0.0), _LONGEST_WAIT_SECONDS))
             await self._later(job, err.said, asked)
         except PlatformUnavailable as err:
             await self._give_up(job, err.said)
