@@ -72,7 +72,9 @@ class DiscordServer:
         self._busy_until: datetime | None = None
         self._connections: set[asyncio.BaseTransport] = set()
         self._ended = asyncio.Event()
+        self._runner: web.AppRunner | None = None
         self._site: web.TCPSite | None = None
+        self._port = 0
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[DiscordServer]:
@@ -81,12 +83,12 @@ class DiscordServer:
         app.router.add_get("/gateway", self.gateway.handle)
         app.router.add_get("/gateway/", self.gateway.handle)
         app.router.add_route("*", f"{_BASE}/{{path:.*}}", self._handle)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        self._runner = runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
         self._site = site
-        port = runner.addresses[0][1]
+        self._port = port = runner.addresses[0][1]
         self.gateway.url = f"ws://127.0.0.1:{port}/gateway"
         try:
             with _led_to(f"http://127.0.0.1:{port}{_BASE}", self.gateway.url):
@@ -101,6 +103,12 @@ class DiscordServer:
         await self._site.stop()
         for connection in list(self._connections):
             connection.close()
+
+    async def start_again(self) -> None:
+        """Take connections again, at the same address."""
+        assert self._site is not None and self._runner is not None
+        self._site = web.TCPSite(self._runner, "127.0.0.1", self._port, reuse_address=True)
+        await self._site.start()
 
     def be_busy(self, seconds: float) -> None:
         """Refuse every change for a while, and say how long."""
