@@ -14,43 +14,42 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from mastodon import Mastodon
-from mastodon.errors import MastodonAPIError
 from mastodon.return_types import Status
 
 from adapters.mastodon.connection.answering import (
-    NOT_WIDER,
-    REPLY_VISIBILITY,
     check_relationship,
     check_status,
     refuse_opted_out,
 )
+from adapters.mastodon.connection.changing import revoke_quotes, send_reply
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.deletions import Deletions
 from adapters.mastodon.connection.error_meanings import (
     FAULTS,
+    gone,
     is_gone,
-    is_passing,
     of_question,
     of_send,
-    refuses_quote_policy,
     status_of,
 )
 from adapters.mastodon.connection.refs import NAME, instance_of, status_id_of
+from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.speech.exact_text import (
     Frame,
     check_exact,
     check_length,
     check_mute,
+    check_shown,
     most_characters,
     quiet,
     words_of_ours,
 )
 from adapters.mastodon.speech.plain_text import text_of
 from adapters.mastodon.speech.profiles import wants_no_bots
-from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, StoreUnavailable
+from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
@@ -68,8 +67,9 @@ class MastodonPlatform:
 
     Args:
         client: shared with the other parts, and closed by the part that runs it.
-        timeout_seconds: how long all questions of one call may take, and then its one change. Both must fit into the
-            time that the outbox gives a call, so that it hears what came of it.
+        timeout_seconds: how long one step may take: the questions before a change, the change, and between them, in a
+            retraction, the quotes. All must fit into the time that the outbox gives a call, so that it hears what came
+            of it.
         ticks: seconds that only grow.
     """
 
@@ -77,11 +77,12 @@ class MastodonPlatform:
         self,
         client: MastodonClient,
         *,
-        timeout_seconds: float = 13.0,
+        timeout_seconds: float = 9.0,
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._timeout_seconds = timeout_seconds
+        self._statuses = Statuses(client)
         self._deletions = Deletions(ticks)
 
     @property
@@ -108,11 +109,7 @@ class MastodonPlatform:
             PlatformUnavailable: the instance cannot be asked, or the account is now on another one.
         """
         status_id = self._id_of(ref)
-        try:
-            async with asyncio.timeout(self._timeout_seconds):
-                status = await self._status(status_id)
-        except FAULTS as err:
-            raise of_question(err) from err
+        status = await self._asked(self._statuses.one(status_id))
         if status is None:
             return None
         return words_of_ours(status) if self._is_ours(status) else text_of(status)
@@ -134,15 +131,15 @@ class MastodonPlatform:
         check_exact(reply.text, instance)
         check_mute(reply.text)
         rules = await self._rules_of(reply.in_reply_to)
-        parent = await self._asked_first(lambda: self._answerable(status_id, reply.in_reply_to.channel))
+        parent = await self._asked(self._answerable(status_id, reply.in_reply_to.channel))
         frame = Frame(str(parent.account.acct) if rules.mentions_author else "", rules.hashtag)
         warning = quiet(str(parent.spoiler_text or ""))
         check_length(reply.text, warning, frame, instance)
         whole, language = frame.around(reply.text), parent.get("language") or None
         made = await self._change(
-            partial(_send, text=whole, under=status_id, warning=warning, language=language, key=reply.key)
+            partial(send_reply, text=whole, under=status_id, warning=warning, language=language, key=reply.key)
         )
-        _check_shown(made, reply.text, frame, parent)
+        check_shown(made, reply.text, frame, parent)
         return Posted(replace(reply.in_reply_to, message=str(made.id)), made.created_at)
 
     async def find_reply(self, reply: ApprovedReply) -> Posted | None:
@@ -156,7 +153,7 @@ class MastodonPlatform:
         status_id, since = self._id_of(reply.in_reply_to), reply.approved_at - _SKEW
         before: str | None = None
         for _ in range(_PAGES):
-            page = await self._page(before)
+            page = await self._asked(self._page(before))
             for status in page:
                 if status.created_at >= since and _is(status, reply, status_id):
                     return Posted(replace(reply.in_reply_to, message=str(status.id)), status.created_at)
@@ -177,7 +174,7 @@ class MastodonPlatform:
         """
         status_id = self._id_of(ref)
         self._deletions.check()
-        status = await self._asked_first(lambda: self._status(status_id))
+        status = await self._asked(self._statuses.one(status_id))
         if status is None:
             return
         if not self._is_ours(status):
@@ -224,7 +221,9 @@ class MastodonPlatform:
         Raises:
             PlatformUnavailable: it is gone, or must not be.
         """
-        status: Status = await self._client.call(lambda api: api.status(status_id))
+        status = await self._statuses.one(status_id)
+        if status is None:
+            raise gone()
         if instance_of(status.account, self._client.home) != channel:
             raise PlatformUnavailable(
                 sentence("The post's author is on another instance than was noted."),
@@ -247,47 +246,30 @@ class MastodonPlatform:
         for each in found:
             check_relationship(each)
 
-    async def _status(self, status_id: str) -> Status | None:
-        """A status as it is now; ``None`` if it is gone. Raises one of ``FAULTS``."""
-        try:
-            found: Status = await self._client.call(lambda api: api.status(status_id))
-        except FAULTS as err:
-            if is_gone(err):
-                return None
-            raise
-        return found
-
     async def _page(self, before: str | None) -> list[Status]:
         """What our account wrote before a status, the latest first."""
         own = self._client.own_id
-        try:
-            async with asyncio.timeout(self._timeout_seconds):
-                return await self._client.call(
-                    lambda api: list(api.account_statuses(own, exclude_reblogs=True, max_id=before, limit=_PAGE))
-                )
-        except FAULTS as err:
-            raise of_question(err) from err
+        return await self._client.call(
+            lambda api: list(api.account_statuses(own, exclude_reblogs=True, max_id=before, limit=_PAGE))
+        )
 
     async def _revoke_quotes(self, status_id: str) -> None:
         """Take our words out of the posts that quote them; those that cannot be, lose them when the reply goes."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                await self._client.call(partial(_revoke_all, status_id=status_id))
+                await self._client.call(partial(revoke_quotes, status_id=status_id))
         except FAULTS as err:
             if is_gone(err):  # the server has no quotes
                 return
             _LOG.warning("the quotes of a reply could not be revoked before it is deleted: %s", type(err).__name__)
 
-    async def _asked_first(self, ask: Callable[[], Awaitable[_T]]) -> _T:
-        """The answer to questions before a change: where there is none now, nothing was changed."""
+    async def _asked(self, question: Awaitable[_T]) -> _T:
+        """The answer to a question, in time; ``PlatformBusy`` where there is none now, and nothing was changed."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                return await ask()
+                return await question
         except FAULTS as err:
-            found = of_question(err)
-            if isinstance(found, PlatformBusy) or not is_passing(err):
-                raise found from err
-            raise PlatformBusy(found.said, remedy=found.remedy) from err
+            raise of_question(err) from err
 
     async def _change(self, ask: Callable[[Mastodon], _T]) -> _T:
         """Make a change, and say what came of it where it failed."""
@@ -310,47 +292,6 @@ def _check_quoteless(reply: ApprovedReply) -> None:
         )
 
 
-def _send(api: Mastodon, *, text: str, under: str, warning: str, language: str | None, key: str) -> Status:
-    """Post a status that nobody may quote; a server that knows no such wish posts it without."""
-    send = partial(
-        api.status_post,
-        text,
-        in_reply_to_id=under,
-        visibility=REPLY_VISIBILITY,
-        spoiler_text=warning or None,
-        sensitive=bool(warning),
-        language=language,
-        idempotency_key=key,
-    )
-    try:
-        return cast(Status, send(quote_approval_policy="nobody"))
-    except MastodonAPIError as err:
-        if not refuses_quote_policy(err):
-            raise
-    return cast(Status, send())
-
-
-def _revoke_all(api: Mastodon, *, status_id: str) -> None:
-    for quoting in api.status_quotes(status_id, limit=_PAGE):
-        api.status_quote_revoke(status_id, quoting.id)
-
-
 def _is(status: Status, reply: ApprovedReply, status_id: str) -> bool:
     """Whether a status of ours is this reply."""
     return str(status.in_reply_to_id) == status_id and words_of_ours(status) == reply.text
-
-
-def _check_shown(made: Status, text: str, frame: Frame, parent: Status) -> None:
-    """Whether what stands there is what was approved, where it belongs, seen by nobody else, and calls nobody else.
-
-    Raises:
-        AmbiguousSend: it is not.
-    """
-    is_there = str(made.in_reply_to_id) == str(parent.id) and made.visibility in NOT_WIDER
-    called = {str(each.id) for each in made.mentions} - ({str(parent.account.id)} if frame.acct else set())
-    tagged = {str(tag.name).casefold() for tag in made.tags} - {frame.hashtag.removeprefix("#").casefold()}
-    if not is_there or called or tagged or not frame.is_around(text, text_of(made)):
-        raise AmbiguousSend(
-            sentence("The instance shows the reply otherwise than it was approved."),
-            remedy=sentence("Look at the reply on the instance."),
-        )

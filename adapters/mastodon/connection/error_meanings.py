@@ -94,15 +94,22 @@ def of_send(error: BaseException) -> AntiphonError:
 
 
 def of_question(error: BaseException) -> PlatformUnavailable:
-    """What an error of a question means, which changes nothing and may be asked again."""
+    """What an error of a question means, which changes nothing; ``PlatformBusy`` where it may be asked again."""
     if isinstance(error, PlatformUnavailable):
         return error
     if isinstance(error, Halted):
         return _busy(sentence("The instance of Mastodon asks to wait."), error.seconds)
     status = status_of(error)
     if status is None or status >= 500:
-        return PlatformUnavailable(sentence("The instance of Mastodon could not be reached."), remedy=_REACHED_LATER)
+        return _busy(sentence("The instance of Mastodon could not be reached."), 0.0)
     return _refused(status, error)
+
+
+def gone() -> PlatformUnavailable:
+    """What it means that a status is not there, or not shown to us."""
+    return PlatformUnavailable(
+        sentence("The post is gone, or its author lets Antiphon not see it."), remedy=sentence("Close the case.")
+    )
 
 
 def _refused(status: int, error: BaseException) -> PlatformUnavailable:
@@ -117,9 +124,7 @@ def _refused(status: int, error: BaseException) -> PlatformUnavailable:
             remedy=sentence("Tell the person who runs Antiphon; antiphon mastodon check says what is missing."),
         )
     if is_gone(error):
-        return PlatformUnavailable(
-            sentence("The post is gone, or its author lets Antiphon not see it."), remedy=sentence("Close the case.")
-        )
+        return gone()
     return PlatformUnavailable(
         sentence("The instance of Mastodon refused it (status {status}).", status=status),
         remedy=sentence("Look at it there, or close the case."),

@@ -13,7 +13,6 @@ from mastodon.return_types import Context, Status
 
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, is_gone, of_question, status_of
-from core.errors import PlatformBusy
 
 _T = TypeVar("_T")
 AT_ONCE: Final = 20
@@ -54,7 +53,7 @@ class Statuses:
             found = await self._client.call(lambda api: api.statuses(list(ids)))
         except FAULTS as err:
             if status_of(err) not in _NOT_OFFERED:
-                raise _meant(err) from err
+                raise of_question(err) from err
             self._has_many = False
             return None
         return {str(status.id): status for status in found}
@@ -65,12 +64,4 @@ class Statuses:
         except FAULTS as err:
             if is_gone(err):
                 return None
-            raise _meant(err) from err
-
-
-def _meant(error: BaseException) -> Exception:
-    """What an error of a question means; what may pass is ``PlatformBusy``."""
-    meant, status = of_question(error), status_of(error)
-    if isinstance(meant, PlatformBusy) or (status is not None and status < 500):
-        return meant
-    return PlatformBusy(meant.message, remedy=meant.remedy)
+            raise of_question(err) from err

@@ -17,9 +17,10 @@ from typing import Final
 from mastodon._url_regex import url_regex
 from mastodon.return_types import Status
 
+from adapters.mastodon.connection.answering import NOT_WIDER
 from adapters.mastodon.connection.instance import DEFAULT_CHARACTERS, Instance
 from adapters.mastodon.speech.plain_text import text_of
-from core.errors import PlatformUnavailable
+from core.errors import AmbiguousSend, PlatformUnavailable
 from core.i18n.sentences import sentence
 
 ROOM: Final = 70
@@ -121,6 +122,22 @@ def check_length(text: str, warning: str, frame: Frame, instance: Instance) -> N
                 sentence("The reply has {count} characters; the instance takes {most}.", count=length, most=most),
                 remedy=sentence("Shorten it and approve it again."),
             )
+
+
+def check_shown(made: Status, text: str, frame: Frame, parent: Status) -> None:
+    """Whether what stands there is what was approved, where it belongs, seen by nobody else, and calls nobody else.
+
+    Raises:
+        AmbiguousSend: it is not.
+    """
+    is_there = str(made.in_reply_to_id) == str(parent.id) and made.visibility in NOT_WIDER
+    called = {str(each.id) for each in made.mentions} - ({str(parent.account.id)} if frame.acct else set())
+    tagged = {str(tag.name).casefold() for tag in made.tags} - {frame.hashtag.removeprefix("#").casefold()}
+    if not is_there or called or tagged or not frame.is_around(text, text_of(made)):
+        raise AmbiguousSend(
+            sentence("The instance shows the reply otherwise than it was approved."),
+            remedy=sentence("Look at the reply on the instance."),
+        )
 
 
 def stray_sign(text: str) -> str:
