@@ -152,6 +152,7 @@ def killed_intake(server: URL | None, seed: int) -> Figures:
 
 async def _killed_intake(server: URL | None, seed: int) -> Figures:
     telegram_intake.prepare()
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # the killed leave half a request behind
     async with AsyncExitStack() as kept:
         folder = Path(kept.enter_context(tempfile.TemporaryDirectory()))
         place = folder if server is None else await kept.enter_async_context(new_database(server, is_empty=True))
@@ -159,10 +160,16 @@ async def _killed_intake(server: URL | None, seed: int) -> Figures:
     return {
         "runs": found.kills,
         "kills": found.kills,
-        "flags": found.posts,
-        "duplicates": found.doubled,
-        "lost": found.lost,
-        "broken": "" if not (found.lost or found.doubled or found.unsettled or found.worded) else repr(found),
+        "updates": found.updates,
+        "handed out again": found.again,
+        "by webhook": found.hooked,
+        "cases": found.cases.count,
+        "ways": dict(found.cases.kinds),
+        "forwards twice": found.cases.twice,
+        "reactions unheard": found.cases.unheard,
+        "duplicates": len(found.cases.extra),
+        "lost": len(found.cases.lost) + found.unsettled,
+        "broken": found.broken,
     }
 
 

@@ -212,14 +212,19 @@ async def _take_in(place: Place, options: MastodonOptions, account: str, databas
 async def _take_in_the_rest(
     place: Place, options: MastodonOptions, account: str, database: Database, mentions: int
 ) -> None:
+    """Let one process take in what is left, as long as it goes on."""
     taking = asyncio.create_task(_take_in(place, options, account, database))
+    left = mentions
 
-    async def is_over() -> bool:
+    async def are_less() -> bool:
+        nonlocal left
         rows = list(await database.run("look", lambda session: session.scalars(select(UpdateRow.state))))
-        return taking.done() or (len(rows) == mentions and UpdateState.WAITING not in rows)
+        before, left = left, mentions - len(rows) + rows.count(UpdateState.WAITING)
+        return taking.done() or left < before or left == 0
 
     try:
-        await until(is_over)
+        while left and not taking.done():
+            await until(are_less)
     finally:
         if taking.done():
             taking.result()

@@ -1,7 +1,9 @@
 """Processes that take in the updates of a Telegram on loopback, killed with SIGKILL at random moments of the intake.
 
-The server outlives them, as Telegram does: it forgets an update only when a later one is asked for. Each update is a
-post that is flagged. At the end every post has one case, and no update is left.
+The server outlives them, as Telegram does: it forgets an update only when a later one is asked for, or when the webhook
+took it. Each process is capture as it is served, over a real desk, on updates of many kinds (``telegram_talk``); every
+fourth one, by chance, is sent them by webhook. At the end everything that was flagged or found has one case, and no
+update is left.
 """
 
 from __future__ import annotations
@@ -11,39 +13,54 @@ import multiprocessing
 import os
 import random
 import signal
-from collections import Counter
+import socket
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sqlalchemy import URL, select
+from sqlalchemy import URL, func, select
 
 from adapters.common.arrivals.handling import Handling
+from adapters.telegram import capture
 from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
 from adapters.telegram.connection.hearing import TelegramHearing
+from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.polling import Polling
-from adapters.telegram.connection.refs import NAME, ref_of
-from bot.intake.intake import Intake
-from bot.runtime.faults import installed
+from adapters.telegram.connection.refs import NAME
+from adapters.telegram.connection.updates import Arriving
+from adapters.telegram.connection.webhook import Webhook, WebhookOptions
+from bot.communities.governance import CommunityGovernance
+from bot.compose.desk import build_casework, build_desk
+from bot.runtime.faults import installed, reach
+from bot.sending.outbox import Outbox
 from bot.serving.supervision import cancelled, first_of
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow, UpdateRow, UpdateState
 from bot.store.work.inbox import StoredInbox
-from core.models import FlaggedPost
 from tests.fakes.desk.people import SECRET
+from tests.fakes.machine.clock import Seconds
 from tests.fakes.machine.patience import GUARD_SECONDS, until
+from tests.fakes.ports.word_detector import WordDetector
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.torture.ends.child import POINT, Place
+from tests.torture.ends.telegram_talk import Cases, TelegramTalk
 
 _LEASE: Final = timedelta(milliseconds=20)
 """So that a process goes on at once with what the one before it had in hand."""
-_POSTS: Final = 6
-"""How many posts come in each cycle."""
-_MOST_POINTS: Final = 30
-"""A process is killed at one of so many points: fewer than what comes in a cycle makes it reach."""
-_HANDLED: Final = "handled"
+_DEEDS: Final = 2
+"""How much people do in each cycle; of each come one to three updates."""
+_MOST_POINTS: Final = 120
+"""A process is killed at one of so many points: about what the updates of two cycles make it reach."""
+_QUIET_SECONDS: Final = 0.5
+"""After so long without a point a process has most likely dealt with all that there is."""
+_HOOKED: Final = 0.25
+"""How many of the processes are sent updates by webhook."""
+_HANDED_OUT: Final = "handed out"
+_KINDS: Final = ("message", "edited_message", "message_reaction", "callback_query")
 _CHILDREN: Final = multiprocessing.get_context("forkserver")
 
 
@@ -51,20 +68,35 @@ class KilledIntake(NamedTuple):
     """What the kills left behind.
 
     Attributes:
-        handed_out: how often a post was handed out, which a kill between its effect and the record of it repeats.
-        lost: how many posts have no case.
-        doubled: how many have more than one.
+        hooked: how many of the processes were sent updates by webhook.
+        handed_out: how often an update was handed out, which a kill before the record of how it ended repeats.
+        again: how many updates were handed out more than once.
         unsettled: how many updates still wait, or could not be handled.
         worded: how many updates still hold words.
     """
 
     kills: int
-    posts: int
+    hooked: int
+    updates: int
     handed_out: int
-    lost: int
-    doubled: int
+    again: int
+    cases: Cases
     unsettled: int
     worded: int
+
+    @property
+    def broken(self) -> str:
+        """What must not be; "" where all is as it must."""
+        is_whole = not (self.cases.lost or self.cases.extra or self.unsettled or self.worded)
+        return "" if is_whole and self.handed_out >= self.updates else repr(self)
+
+
+class _Detector(WordDetector):
+    """A filter during which a process can be killed, too."""
+
+    async def score(self, text: str, language: str) -> float:
+        await reach("the filter reads")
+        return await super().score(text, language)
 
 
 def prepare() -> None:
@@ -84,40 +116,61 @@ def _place(where: Path | URL, folder: Path) -> Place:
 
 
 async def run(place: Place, kills: int, seed: int) -> KilledIntake:
-    """Send posts, and kill who takes them in, so many times; then let somebody take in the rest."""
-    chance, server = random.Random(seed), TelegramServer()
+    """Let people talk, and kill who takes it in, so many times; then let somebody take in the rest."""
+    chance, server, port, hooked = random.Random(seed), TelegramServer(), _free_port(), 0
     async with server.running():
-        town = server.town
-        chats = [town.add_group(f"Town {number}", bot="administrator") for number in range(3)]
-        people = [town.add_user(f"Person {number}") for number in range(3)]
-        posts = list[dict[str, object]]()
-        for _ in range(kills):
-            posts += [
-                town.say(chance.choice(people), chance.choice(chats), f"Post {len(posts) + number}")
-                for number in range(_POSTS)
-            ]
-            await asyncio.to_thread(_kill_one, place, server.url, server.token, chance.randint(1, _MOST_POINTS))
-        database = place.database()
+        talk, database = TelegramTalk(server.town, chance), place.database()
         try:
+            server.state.updates.allowed = list(_KINDS)
+            await talk.set_up(database)
+            for _ in range(kills):
+                talk.go_on(_DEEDS)
+                is_hooked = chance.random() < _HOOKED
+                hooked += is_hooked
+                points, at = chance.randint(1, _MOST_POINTS), port if is_hooked else None
+                await asyncio.to_thread(_kill_one, place, server.url, server.token, at, points)
             await _take_in_the_rest(place, server, database)
-            found = await database.run("look", lambda session: _found(session, place, kills, len(posts)))
+            updates, cases = await database.run("look", _look)
         finally:
             await database.close()
     if server.errors:
         raise AssertionError(server.errors)
-    return found
+    said = place.said(_HANDED_OUT)
+    return KilledIntake(
+        kills=kills,
+        hooked=hooked,
+        updates=len(updates),
+        handed_out=len(said),
+        again=len(said) - len(set(said)),
+        cases=talk.look(cases),
+        unsettled=sum(row.state is not UpdateState.DONE for row in updates)
+        + len(server.state.updates.made)
+        - len(updates),
+        worded=sum(row.payload is not None for row in updates),
+    )
 
 
-def _kill_one(place: Place, url: str, token: str, points: int) -> None:
-    """Start a process, and kill it when it reached so many points."""
+async def _look(session: Session) -> tuple[Sequence[UpdateRow], Sequence[CaseRow]]:
+    return list(await session.scalars(select(UpdateRow))), list(await session.scalars(select(CaseRow)))
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _kill_one(place: Place, url: str, token: str, port: int | None, points: int) -> None:
+    """Start a process, and kill it when it reached so many points, or reaches no more of them."""
     steps, said = _CHILDREN.Pipe(duplex=False)
-    process: BaseProcess = _CHILDREN.Process(target=_main, args=(place, url, token, said), daemon=True)
+    process: BaseProcess = _CHILDREN.Process(target=_main, args=(place, url, token, port, said), daemon=True)
     process.start()
     said.close()
-    for _ in range(points):
-        if not steps.poll(GUARD_SECONDS):
-            raise RuntimeError("A process that takes in updates did nothing for too long.")
+    if not steps.poll(GUARD_SECONDS):
+        raise RuntimeError("A process that takes in updates did nothing for too long.")
+    while points and steps.poll(_QUIET_SECONDS):
         steps.recv_bytes()
+        points -= 1
     process.kill()
     process.join()
     steps.close()
@@ -125,65 +178,62 @@ def _kill_one(place: Place, url: str, token: str, points: int) -> None:
         raise RuntimeError(f"A process that takes in updates ended by itself with {process.exitcode}.")
 
 
-def _main(place: Place, url: str, token: str, steps: Connection) -> None:
-    async def reach(_: str) -> None:
+def _main(place: Place, url: str, token: str, port: int | None, steps: Connection) -> None:
+    async def tell(_: str) -> None:
         steps.send_bytes(POINT)
 
-    with installed(reach):
-        asyncio.run(_take_in(place, url, token, place.database()))
+    with installed(tell):
+        asyncio.run(_take_in(place, url, token, port, place.database()))
 
 
-async def _take_in(place: Place, url: str, token: str, database: Database) -> None:
+async def _take_in(place: Place, url: str, token: str, port: int | None, database: Database) -> None:
     """Take in updates until cancelled, or killed."""
-    client = TelegramClient(TelegramOptions(token, url))
-    intake = Intake(database, max_queued=10**6, campaign_hours=0)
+    desk = build_desk(database, max_queued=10**6)
+    governance = CommunityGovernance(database, desk.live_roles)
+    casework, ticks = build_casework(desk, Outbox(database, {})), Seconds()
+    limiter = TelegramLimiter(seconds_now=ticks, sleep=ticks.sleep)
+    client = TelegramClient(TelegramOptions(token, url), casework, governance, limiter)
 
-    async def flag(heard: Heard) -> bool:
-        message = heard.update.effective_message
-        assert message is not None and message.text is not None and message.from_user is not None
-        ref, author = ref_of(message.chat_id, message.message_id), str(message.from_user.id)
-        place.say(_HANDLED, ref.message)
-        await intake.flag(FlaggedPost(ref, message.text, author, "mill_pond", "by hand"))
-        return True
+    async def say(heard: Heard) -> bool:
+        place.say(_HANDED_OUT, str(heard.update.update_id))
+        return False
 
-    client.listen("message", flag)
+    for kind in _KINDS:
+        client.listen(kind, say)
+    captured = capture.install(client, detector=_Detector())
     inbox = StoredInbox(database, NAME, client.own_id(), f"process {os.getpid()}", lease=_LEASE)
     handling = Handling(TelegramHearing(client), inbox)
-    polling = Polling(client, inbox, handling.wake)
+    arriving: Arriving = Polling(client, inbox, handling.wake)
+    if port is not None:
+        options = WebhookOptions(f"http://127.0.0.1:{port}/telegram", "127.0.0.1", port)
+        arriving = Webhook(client, inbox, handling.wake, options)
     try:
         await client.open()
-        await polling.open()
-        await first_of(polling.run(), handling.run())
+        await arriving.open()
+        await first_of(arriving.run(), handling.run())
     finally:
+        await arriving.close()
         await handling.close()
+        await captured.close()
         await client.close()
 
 
 async def _take_in_the_rest(place: Place, server: TelegramServer, database: Database) -> None:
-    taking = asyncio.create_task(_take_in(place, server.url, server.token, database))
+    """Let nobody kill a process until no update is left; raises ``TimeoutError`` once it gets no further."""
+    taking = asyncio.create_task(_take_in(place, server.url, server.token, None, database))
+    waiting = select(func.count()).select_from(UpdateRow).where(UpdateRow.state == UpdateState.WAITING)
 
-    async def is_over() -> bool:
-        waiting = select(UpdateRow.number).filter_by(state=UpdateState.WAITING).limit(1)
-        is_empty = await database.run("look", lambda session: session.scalar(waiting)) is None
-        return taking.done() or (not server.state.updates.waiting() and is_empty)
+    async def left() -> int:
+        kept = await database.run("look", lambda session: session.scalar(waiting))
+        return (kept or 0) + len(server.state.updates.waiting())
+
+    async def is_less_than(before: int) -> bool:
+        return taking.done() or await left() < before
 
     try:
-        await until(is_over)
+        while not taking.done() and (some := await left()):
+            await until(partial(is_less_than, some))
     finally:
         if taking.done():
             taking.result()
         await cancelled([taking])
-
-
-async def _found(session: Session, place: Place, kills: int, posts: int) -> KilledIntake:
-    cases = Counter(list(await session.execute(select(CaseRow.channel, CaseRow.message))))
-    updates = list(await session.scalars(select(UpdateRow)))
-    return KilledIntake(
-        kills=kills,
-        posts=posts,
-        handed_out=len(place.said(_HANDLED)),
-        lost=posts - len(cases),
-        doubled=sum(count > 1 for count in cases.values()),
-        unsettled=sum(row.state is not UpdateState.DONE for row in updates),
-        worded=sum(row.payload is not None for row in updates),
-    )
