@@ -16,12 +16,12 @@ from typing import Any, Final
 from adapters.common.arrivals.handling import Handling
 from adapters.mastodon import capture, review
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.hearing import MastodonHearing
-from adapters.mastodon.connection.notifications import Polling
-from adapters.mastodon.connection.nudges import Nudges
 from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.connection.webhook import Webhook, WebhookOptions
+from adapters.mastodon.intake.hearing import MastodonHearing
+from adapters.mastodon.intake.notifications import Polling
+from adapters.mastodon.intake.nudges import Nudges
+from adapters.mastodon.intake.webhook import Webhook, WebhookOptions
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports.feed import ReportFeed
 from adapters.mastodon.reports.flagging import Reports

@@ -23,7 +23,7 @@ from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_question
 from adapters.mastodon.connection.feeds import PAGE, is_feed, last_of, page_of, why_closed
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.connection.updates import FIRST, newest
+from adapters.mastodon.intake.updates import FIRST, newest
 from core.errors import AntiphonError
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.platforms import UpdateInbox

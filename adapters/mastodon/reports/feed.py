@@ -18,7 +18,7 @@ from mastodon.return_types import AdminReport
 
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_question, status_of
-from adapters.mastodon.connection.updates import FIRST, newest, number_of
+from adapters.mastodon.intake.updates import FIRST, newest, number_of
 from adapters.mastodon.reports.payloads import JSON, kept_report
 from core.errors import StoreUnavailable
 from core.moderation.platforms import ArrivedUpdate, UpdateInbox

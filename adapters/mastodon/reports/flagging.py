@@ -17,7 +17,7 @@ from adapters.mastodon.capture.sightings import SeenStatus
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.connection.updates import LATE
+from adapters.mastodon.intake.updates import LATE
 from adapters.mastodon.speech.plain_text import plain_text
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, PostRef, Priority

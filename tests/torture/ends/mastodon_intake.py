@@ -23,11 +23,11 @@ from sqlalchemy import URL, select
 from adapters.common.arrivals.handling import Handling
 from adapters.mastodon import capture
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.hearing import MastodonHearing
 from adapters.mastodon.connection.listening import MENTION, Heard
-from adapters.mastodon.connection.notifications import Polling
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.connection.updates import FIRST
+from adapters.mastodon.intake.hearing import MastodonHearing
+from adapters.mastodon.intake.notifications import Polling
+from adapters.mastodon.intake.updates import FIRST
 from bot.communities.decisions import CommunityDesk
 from bot.communities.governance import CommunityGovernance
 from bot.compose.desk import build_casework, build_desk

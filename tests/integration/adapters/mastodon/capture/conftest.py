@@ -14,8 +14,8 @@ import pytest
 from adapters.common.capture import following
 from adapters.mastodon.capture import Capture, install
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.hearing import MastodonHearing
-from adapters.mastodon.connection.updates import arrived, newest
+from adapters.mastodon.intake.hearing import MastodonHearing
+from adapters.mastodon.intake.updates import arrived, newest
 from adapters.mastodon.speech.plain_text import plain_text
 from core.models import PostRef
 from core.moderation.community.policy import CommunityPolicy

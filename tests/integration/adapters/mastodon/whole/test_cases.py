@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from adapters.mastodon.capture.watched_feeds import WatchedFeeds
-from adapters.mastodon.connection.notifications import Polling
+from adapters.mastodon.intake.notifications import Polling
 from adapters.mastodon.speech.markup import without_breaks
 from adapters.mastodon.speech.plain_text import plain_text
 from bot.compose.application import open_database

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from adapters.mastodon.connection.client import MastodonOptions
-from adapters.mastodon.connection.nudges import Nudges
+from adapters.mastodon.intake.nudges import Nudges
 from bot.serving.supervision import cancelled
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import Person

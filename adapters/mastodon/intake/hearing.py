@@ -13,7 +13,7 @@ from adapters.common.arrivals.hearing import Delivery
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.listening import MENTION, Heard
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.connection.updates import is_late, kind_of, status_of
+from adapters.mastodon.intake.updates import is_late, kind_of, status_of
 from core.errors import AntiphonError, PlatformBusy, StoreUnavailable
 from core.moderation.platforms import WaitingUpdate
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
-from adapters.mastodon.connection.webhook import MOST_BYTES, SIGNATURE_HEADER, Webhook, WebhookOptions
+from adapters.mastodon.intake.webhook import MOST_BYTES, SIGNATURE_HEADER, Webhook, WebhookOptions
 from core.errors import BadSettings, StoreUnavailable
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -8,15 +8,15 @@ import logging
 
 import pytest
 from sqlalchemy import select
+from tests.integration.adapters.mastodon.intake.conftest import Intake, MakeIntake, Pauses
 
-from adapters.mastodon.connection.notifications import MOST_FAULTS, Polling
+from adapters.mastodon.intake.notifications import MOST_FAULTS, Polling
 from bot.store.engine.database import Database
 from bot.store.schema import UpdateRow, UpdateState
 from core.errors import BadSettings, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from tests.fakes.machine.patience import until
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import Person
-from tests.integration.adapters.mastodon.connection.conftest import Intake, MakeIntake, Pauses
 
 _PATH = "/api/v1/notifications"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mastodon.return_types import Notification
 from mastodon.types_base import try_cast_recurse
 
-from adapters.mastodon.connection.updates import FIRST, LATE, arrived, is_late, newest, number_of
+from adapters.mastodon.intake.updates import FIRST, LATE, arrived, is_late, newest, number_of
 from core.moderation.platforms import ArrivedUpdate, WaitingUpdate
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

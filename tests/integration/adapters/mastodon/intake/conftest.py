@@ -12,10 +12,10 @@ import pytest
 
 from adapters.common.arrivals.handling import Handling
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.hearing import MastodonHearing
 from adapters.mastodon.connection.listening import MENTION, Heard
-from adapters.mastodon.connection.notifications import Polling
 from adapters.mastodon.connection.refs import NAME
+from adapters.mastodon.intake.hearing import MastodonHearing
+from adapters.mastodon.intake.notifications import Polling
 from adapters.mastodon.speech.plain_text import text_of
 from bot.serving.supervision import cancelled, first_of
 from bot.store.engine.database import Database

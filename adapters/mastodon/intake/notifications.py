@@ -21,7 +21,7 @@ from mastodon.return_types import Notification
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_connection, status_of
 from adapters.mastodon.connection.listening import MENTION
-from adapters.mastodon.connection.updates import FIRST, arrived, newest
+from adapters.mastodon.intake.updates import FIRST, arrived, newest
 from core.errors import StoreUnavailable
 from core.moderation.platforms import ArrivedUpdate, UpdateInbox
 
