@@ -8,7 +8,6 @@ import logging
 
 import pytest
 from sqlalchemy import select
-from tests.integration.adapters.mastodon.intake.conftest import Intake, MakeIntake, Pauses
 
 from adapters.mastodon.intake.notifications import MOST_FAULTS, Polling
 from bot.store.engine.database import Database
@@ -17,6 +16,7 @@ from core.errors import BadSettings, PlatformBusy, PlatformUnavailable, StoreUna
 from tests.fakes.machine.patience import until
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import Person
+from tests.integration.adapters.mastodon.intake.conftest import Intake, MakeIntake, Pauses
 
 _PATH = "/api/v1/notifications"
 
