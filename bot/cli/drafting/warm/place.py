@@ -145,7 +145,10 @@ def _parts(settings: Settings) -> Iterator[object]:
         path = Path(text).expanduser()
         if text and path.exists():
             yield str(path.resolve()), [_stamp(file) for file in ([path] if path.is_file() else sorted(path.iterdir()))]
-    for folder in (settings.library_folder, settings.library_folder / "index", settings.cache_folder / "models"):
+    folders = [settings.library_folder, settings.library_folder / "index"]
+    if settings.llm.backend == "embedded":  # weights that another command fetches just now change nothing for a server
+        folders.append(settings.cache_folder / "models")
+    for folder in folders:
         yield [_stamp(file) for file in sorted(folder.glob("*")) if not file.name.endswith(_PASSING)]
     for source in _SOURCES:
         yield [_stamp(file) for file in sorted((PROJECT / source).rglob("*")) if "__pycache__" not in file.parts]

@@ -319,6 +319,16 @@ def test_the_key_changes_with_what_drafts_depend_on(settings: Settings, tmp_path
     assert not any("other" in key for key in keys)
 
 
+def test_weights_that_come_change_nothing_for_a_model_behind_a_server(settings: Settings, tmp_path: Path) -> None:
+    """Another command may fetch them just now; each look would find them grown, and nobody would be answered."""
+    behind = LlmSettings(backend="server", base_url="http://127.0.0.1:1/v1", model="m")
+    settings = settings.model_copy(update={"llm": behind})
+    key = key_of(settings)
+    (tmp_path / "cache" / "models").mkdir(parents=True)
+    (tmp_path / "cache" / "models" / "weights.gguf").write_bytes(b"two")
+    assert key_of(settings) == key
+
+
 def test_nothing_is_said_without_a_login_session(tmp_path: Path) -> None:
     """As root and in a service nobody sets the runtime folder: the temporary one will do, without a warning."""
     call = "from bot.cli.drafting.warm.place import own_folder; print(own_folder())"
