@@ -76,6 +76,25 @@ async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
     assert len([post for post in platform.thread() if post.author == "antiphon"]) == 1
 
 
+async def test_where_places_are_asked_first_the_outbox_is_told_so(
+    engine: Engine, place: Path | URL, tmp_path: Path
+) -> None:
+    """The platform says it of itself, and nothing reaches a place of which nobody said yes."""
+    platform = SampleCommunity()
+    served = replace(in_process(platform), asks_places=True)
+    async with (
+        open_application(engine, settings_of(place, tmp_path), [served], PATIENT, undo_seconds=0) as application,
+        connected(application, Connection(platform)),
+    ):
+        await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
+        queue = DraftQueue(application.database, "worker-1")
+        await approve(application.desk, await drafted(application.desk, queue, platform.flag("103", "mill_pond")))
+        (delivery,) = await application.outbox.send_due()
+    assert delivery.state is CaseState.NEEDS_PERSON
+    assert "agreed" in delivery.reason
+    assert all(post.author != "antiphon" for post in platform.thread())
+
+
 async def test_the_desk_has_what_a_moderator_writes_read(
     knowledge: EvidenceSource, place: Path | URL, tmp_path: Path
 ) -> None:
