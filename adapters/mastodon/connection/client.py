@@ -76,6 +76,8 @@ class MastodonClient:
         self.desk = DeskAccess(NAME, casework, governance)
         self._listeners = Listeners()
         self._sessions = threading.local()
+        self._opened: list[Mastodon] = []
+        self._is_closed = False
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="mastodon")
         self._account: Account | None = None
         self._instance: Instance | None = None
@@ -96,8 +98,11 @@ class MastodonClient:
             raise of_connection(err) from err
 
     async def close(self) -> None:
-        """Let the threads end. Closing twice does no harm."""
+        """Let the threads end, and their connections; a call that is under way ends its own. Twice does no harm."""
+        self._is_closed = True
         self._pool.shutdown(wait=False, cancel_futures=True)
+        for api in tuple(self._opened):
+            api.session.close()
 
     @property
     def account(self) -> Account:
@@ -152,6 +157,14 @@ class MastodonClient:
     def _asked(self, ask: Callable[[Mastodon], _T], as_moderator: bool) -> _T:
         api = self._session(as_moderator)
         try:
+            return self._answered(ask, api)
+        finally:
+            if self._is_closed:
+                api.session.close()
+
+    @staticmethod
+    def _answered(ask: Callable[[Mastodon], _T], api: Mastodon) -> _T:
+        try:
             return ask(api)
         except MastodonRatelimitError as err:
             if err.__context__ is not None:  # it was answered, by whatever, with a time that cannot be read
@@ -169,6 +182,7 @@ class MastodonClient:
         if kept is None:
             token = self.options.moderator_token if as_moderator else self.options.token
             kept = session_for(self.options.url, token)
+            self._opened.append(kept)
             setattr(self._sessions, name, kept)
         return kept
 
