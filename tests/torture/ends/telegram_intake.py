@@ -15,6 +15,7 @@ import random
 import signal
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from multiprocessing.connection import Connection
@@ -41,6 +42,7 @@ from bot.serving.supervision import cancelled, first_of
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow, UpdateRow, UpdateState
 from bot.store.work.inbox import StoredInbox
+from core.errors import PlatformUnavailable
 from tests.fakes.desk.people import SECRET
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.machine.patience import GUARD_SECONDS, until
@@ -183,11 +185,18 @@ def _main(place: Place, url: str, token: str, port: int | None, steps: Connectio
         steps.send_bytes(POINT)
 
     with installed(tell):
-        asyncio.run(_take_in(place, url, token, port, place.database()))
+        asyncio.run(_serve(place, url, token, port, place.database()))
+
+
+async def _serve(place: Place, url: str, token: str, port: int | None, database: Database) -> None:
+    """Take in updates until cancelled, or killed; a busy machine may answer too late, so connect again."""
+    while True:
+        with suppress(PlatformUnavailable):
+            await _take_in(place, url, token, port, database)
 
 
 async def _take_in(place: Place, url: str, token: str, port: int | None, database: Database) -> None:
-    """Take in updates until cancelled, or killed."""
+    """Take in updates over one connection."""
     desk = build_desk(database, max_queued=10**6)
     governance = CommunityGovernance(database, desk.live_roles)
     casework, ticks = build_casework(desk, Outbox(database, {})), Seconds()
@@ -220,7 +229,7 @@ async def _take_in(place: Place, url: str, token: str, port: int | None, databas
 
 async def _take_in_the_rest(place: Place, server: TelegramServer, database: Database) -> None:
     """Let nobody kill a process until no update is left; raises ``TimeoutError`` once it gets no further."""
-    taking = asyncio.create_task(_take_in(place, server.url, server.token, None, database))
+    taking = asyncio.create_task(_serve(place, server.url, server.token, None, database))
     waiting = select(func.count()).select_from(UpdateRow).where(UpdateRow.state == UpdateState.WAITING)
 
     async def left() -> int:
