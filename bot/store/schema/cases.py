@@ -51,7 +51,7 @@ class CaseRow(Base):
         Index("cases_by_author", "author", "community_id", "created_at"),
         Index("cases_by_flagger", "flagged_by", "created_at"),
         Index("cases_by_campaign", "campaign_id"),
-        Index("cases_by_conversation", "community_id", "channel", "root"),
+        Index("cases_by_conversation", "community_id", "root"),
         Index("cases_unshown", "community_id", "unshown"),
         Index("cases_held", "held_until"),
         Index("cases_by_label", "community_id", "labelled_at"),
