@@ -60,8 +60,8 @@ def _runs(text: str, neutral: frozenset[str]) -> Iterator[str]:
     for word in _WORD.finditer(text):
         is_name = NAME.match(text, word.start()) is not None and not word.group().isupper()
         is_listed = not is_name and word.group().casefold().replace("’", "'") in neutral
-        goes_on = is_listed and text[end : word.start()] in _JOINTS and word.end() - start <= MOST_CHARACTERS
-        if not goes_on:
+        is_joined = end > start and text[end : word.start()] in _JOINTS
+        if not (is_listed and is_joined and word.end() - start <= MOST_CHARACTERS):
             yield from _long_enough(text[start:end])
             start = end = word.start()
         if is_listed:

@@ -18,6 +18,7 @@ from core.wording.targets.slurs import _slurs, slurs_in
 QUOTED = [
     ("en", "They steal. I see it in my street, and nobody stops them.", "I see it in my street, and"),
     ("en", "Every last one of these vermin was at the market yesterday.", "was at the market yesterday"),
+    ("en", " in the street", "in the street"),
     ("en", "THE LIBRARY ALSO HAS A WINDOW, they broke it", "THE LIBRARY ALSO HAS A"),
     ("en", "I don’t want Muslims here. It’s the talk of the town.", "It’s the talk of the town"),
     ("es", "Los moros roban. Lo veo en mi calle y en el parque.", "Lo veo en mi calle y en el parque"),
