@@ -37,12 +37,11 @@ from bot.serving.supervision import cancelled, first_of
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow, UpdateRow, UpdateState
 from bot.store.work.inbox import StoredInbox
-from core.moderation.roles import Operator, Role
-from core.moderation.roles import Person as Member
+from core.moderation.roles import Operator
 from tests.fakes.desk.people import SECRET
 from tests.fakes.machine.patience import GUARD_SECONDS, until
 from tests.fakes.mastodon.server.server import MastodonServer
-from tests.fakes.mastodon.town import JSON, Person
+from tests.fakes.mastodon.town import JSON
 from tests.torture.ends.child import POINT, Place
 
 _LEASE: Final = timedelta(milliseconds=20)
@@ -91,7 +90,7 @@ class _Talk:
     def __init__(self, server: MastodonServer, chance: random.Random) -> None:
         self._server, self._chance = server, chance
         self._authors = [server.town.add_account(f"author{number}", "far.example") for number in range(3)]
-        self.volunteers = [server.town.add_account(f"volunteer{number}") for number in range(3)]
+        self._members = [server.town.add_account(f"member{number}") for number in range(3)]
         self.posts: list[JSON] = []
         self.mentions: list[JSON] = []
 
@@ -101,7 +100,7 @@ class _Talk:
             post = await self._server.town.post(self._chance.choice(self._authors), f"Post {len(self.posts)}")
             self.posts.append(post)
             asked = self._server.town.mention(
-                self._chance.choice(self.volunteers), self._server.bot, "counter", reply_to=post
+                self._chance.choice(self._members), self._server.bot, "counter", reply_to=post
             )
             self.mentions.append(await asked)
 
@@ -135,7 +134,7 @@ async def run(place: Place, kills: int, seed: int) -> KilledIntake:
         talk, database = _Talk(server, chance), place.database()
         options, account = MastodonOptions(server.url, server.bot.token), f"{server.bot.id}@{server.domain}"
         try:
-            await _set_up(database, server, talk.volunteers, account)
+            await _set_up(database, server, account)
             for _ in range(kills):
                 await talk.go_on()
                 await asyncio.to_thread(_kill_one, place, options, account, chance.randint(1, _MOST_POINTS))
@@ -149,12 +148,11 @@ async def run(place: Place, kills: int, seed: int) -> KilledIntake:
     return answered
 
 
-async def _set_up(database: Database, server: MastodonServer, volunteers: list[Person], account: str) -> None:
-    """Let the volunteers flag; whatever comes from now on is for who takes it in."""
+async def _set_up(database: Database, server: MastodonServer, account: str) -> None:
+    """Let everybody flag, who then waits for no drafts; whatever comes from now on is for who takes it in."""
     desk = CommunityDesk(database)
     community = await desk.known(NAME, server.domain)
-    for person in volunteers:
-        await desk.grant(community, Member(NAME, person.id, person.acct), Role.VOLUNTEER, Operator("operator"))
+    await desk.configure(community, lambda _: {"members_flag": True}, Operator("operator"))
     await StoredInbox(database, NAME, account, "parent").keep([], FIRST)
 
 
