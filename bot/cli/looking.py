@@ -1,6 +1,6 @@
 """``antiphon demo``, ``run`` and ``doctor``: a look at what Antiphon does, and at whether it can.
 
-Owns the commands; ``bot.cli.terminal`` and ``bot.cli.doctor`` do the work.
+Owns the commands; ``bot.cli.terminal`` and ``bot.cli.operating.doctor`` do the work.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def doctor(
 
     --audit reads the database alone.
     """
-    from bot.cli.doctor import as_document, examine
+    from bot.cli.operating.doctor import as_document, examine
     from bot.runtime.findings import Finding
 
     async def audited(settings: Settings) -> list[Finding]:

@@ -88,18 +88,18 @@ LATER: Final = (
         "serve",
         _RUN,
         "Serve every configured chat platform until Ctrl-C or SIGTERM. If one fails, the others go on.",
-        "bot.cli.serve",
+        "bot.cli.operating.serve",
     ),
     Later(
         "worker",
         _RUN,
         "Draft replies for the cases of the configured database, until Ctrl-C or SIGTERM.",
-        "bot.cli.work",
+        "bot.cli.operating.work",
     ),
     Later(
         "doctor", _AFTER, "Check whether everything is there, and say what to do where it is not.", "bot.cli.looking"
     ),
-    Later("db", _AFTER, "The database with all cases.", "bot.cli.database", "db"),
+    Later("db", _AFTER, "The database with all cases.", "bot.cli.operating.database", "db"),
     Later("schedule", _AFTER, "Chores that are done from time to time.", "bot.cli.privacy", "privacy"),
     Later(
         "erase",

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.cli import work as worker_command
+from bot.cli.operating import work as worker_command
 from bot.compose.engine import OnPreparing
 from bot.compose.settings import Settings
 from bot.drafting.queue import Backoff, DraftQueue

@@ -21,7 +21,7 @@ from transformers import (
     RobertaTokenizer,
 )
 
-from bot.cli.doctor import examine
+from bot.cli.operating.doctor import examine
 from bot.compose.engine import open_scorers
 from bot.compose.settings import ScorerSettings, Settings
 from core.engine import Engine
@@ -339,8 +339,8 @@ async def _suggest(scorers: Scorers) -> Suggestion:
 
 async def test_doctor_names_a_model_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What every suggestion would say, said before there is one, with a remedy."""
-    monkeypatch.setattr("bot.cli.doctor._model", _answers)
-    monkeypatch.setattr("bot.cli.doctor._database", _answers)
+    monkeypatch.setattr("bot.cli.operating.doctor._model", _answers)
+    monkeypatch.setattr("bot.cli.operating.doctor._database", _answers)
     by_name = {check.name: check for check in await examine(_settings(tmp_path, nli="nobody/nli"))}
     assert not by_name["scorers"].ok
     assert "nobody/nli" in by_name["scorers"].detail

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from bot.cli.doctor import examine_models
 from bot.cli.main import app
+from bot.cli.operating.doctor import examine_models
 from bot.compose.settings import Settings, load_settings
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.server import serving

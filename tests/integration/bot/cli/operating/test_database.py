@@ -13,8 +13,8 @@ from sqlalchemy import URL
 from typer.testing import CliRunner, Result
 
 from adapters.sample.community import SampleCommunity
-from bot.cli import doctor
 from bot.cli.main import app
+from bot.cli.operating import doctor
 from bot.compose.settings import load_settings
 from bot.store.engine.migrate import newest
 from core.errors import StoreUnavailable

@@ -1,0 +1,1 @@
+"""The commands of who runs an installation: its processes, its database, and what is wrong with it."""
