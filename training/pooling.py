@@ -33,7 +33,7 @@ from sklearn.metrics import roc_auc_score
 
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.backends.llamacpp import EmbeddedServer
-from core.llm.backends.openai_chat import ChatModel
+from core.llm.backends.servers.chat import ChatModel
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import PAPER

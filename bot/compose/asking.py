@@ -36,8 +36,8 @@ async def check_reachable(settings: Settings, *sections: str) -> None:
     wanted = [server for server in servers if not sections or server[0] in sections]
     if not wanted:
         return
-    from core.llm.backends.reaching import check_there  # takes a moment to load
-    from core.llm.backends.server_faults import ServerFaults
+    from core.llm.backends.servers.faults import ServerFaults
+    from core.llm.backends.servers.reaching import check_there  # takes a moment to load
 
     found = await asyncio.gather(
         *(check_there(ServerFaults(url, model, name), key.get_secret_value()) for name, url, key, model in wanted),

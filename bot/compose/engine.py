@@ -159,7 +159,7 @@ async def open_model(settings: Settings, on_preparing: OnPreparing | None = None
     Raises:
         ModelUnavailable: the weights cannot be had or loaded, or the server does not know the model.
     """
-    from core.llm.backends.openai_chat import ChatModel  # takes half a second to load, and few commands need it
+    from core.llm.backends.servers.chat import ChatModel  # takes half a second to load, and few commands need it
 
     llm, tell = settings.llm, on_preparing or _tell_nobody
     async with AsyncExitStack() as stack:
@@ -203,7 +203,7 @@ async def open_judge(settings: Settings) -> AsyncIterator[LanguageModel | None]:
     if not judge.base_url:
         yield None
         return
-    from core.llm.backends.openai_chat import ChatModel
+    from core.llm.backends.servers.chat import ChatModel
 
     chat = ChatModel(
         judge.base_url,

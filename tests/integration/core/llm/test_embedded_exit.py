@@ -17,7 +17,7 @@ BUSY = """
 import asyncio, logging, signal, sys
 from pathlib import Path
 from core.llm.backends.llamacpp import EmbeddedServer
-from core.llm.backends.openai_chat import ChatModel
+from core.llm.backends.servers.chat import ChatModel
 from core.ports import Generation, Message
 
 logging.disable()

@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import ModelUnavailable
 from core.llm.backends.llamacpp import EmbeddedServer
-from core.llm.backends.openai_chat import ChatModel
+from core.llm.backends.servers.chat import ChatModel
 from core.ports import Generation, Message
 
 SECONDS = 300

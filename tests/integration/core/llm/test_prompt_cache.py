@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from core.llm.backends.llamacpp import EmbeddedServer
-from core.llm.backends.openai_chat import ChatModel
 from core.llm.backends.prompt_cache import KEPT_DAYS, warm
+from core.llm.backends.servers.chat import ChatModel
 from core.ports import Generation, Message
 
 RULES = [Message("system", "You name three colours, in one line, with commas between them, and nothing else at all.")]

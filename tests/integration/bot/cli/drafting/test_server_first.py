@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from bot.cli.main import app
 from bot.compose import engine
 from core.errors import ModelUnavailable
-from core.llm.backends import reaching
+from core.llm.backends.servers import reaching
 from tests.fakes.engine.loopback import Given, Loopback, answering
 
 POST = "Migrants only come here to live off our welfare."

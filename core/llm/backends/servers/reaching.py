@@ -16,7 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
-from core.llm.backends.server_faults import ServerFaults
+from core.llm.backends.servers.faults import ServerFaults
 
 SECONDS: Final = 2.5
 """For the whole question. With the start of a command, what is wrong is told within five seconds."""

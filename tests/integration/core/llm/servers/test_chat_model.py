@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from core.errors import ModelAway, ModelUnavailable
-from core.llm.backends.openai_chat import ChatModel
+from core.llm.backends.servers.chat import ChatModel
 from core.ports import Generation, Message
 
 POST = "canary-post-text"

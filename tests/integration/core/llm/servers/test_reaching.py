@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from core.errors import ModelUnavailable
-from core.llm.backends import reaching
-from core.llm.backends.reaching import check_there
-from core.llm.backends.server_faults import ServerFaults
+from core.llm.backends.servers import reaching
+from core.llm.backends.servers.faults import ServerFaults
+from core.llm.backends.servers.reaching import check_there
 from tests.fakes.engine.loopback import Given, Loopback, answering
 
 LIST = json.dumps({"object": "list", "data": [{"id": "m", "object": "model"}]})

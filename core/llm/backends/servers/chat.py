@@ -19,8 +19,8 @@ import stamina
 from openai.types.chat import ChatCompletion
 
 from core.errors import ModelUnavailable
-from core.llm.backends.reaching import check_model
-from core.llm.backends.server_faults import ServerFaults
+from core.llm.backends.servers.faults import ServerFaults
+from core.llm.backends.servers.reaching import check_model
 from core.ports import Answer, Generation, Message
 
 ATTEMPTS: Final = 2
