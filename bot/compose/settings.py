@@ -1,14 +1,15 @@
-"""Settings: config.toml and the environment, read once into frozen values.
+"""Settings: config.toml, secrets.env and the environment, read once into frozen values.
 
 Owns every key, its default and its range. An unknown key is an error with the nearest valid one, in the environment
-too, where pydantic-settings would ignore it. Secrets come from the environment only, and no message shows their values.
-Nothing else in Antiphon reads settings from the environment.
+too, where pydantic-settings would ignore it. Secrets come from the environment and from a secrets.env that only its
+owner may read, never from config.toml, and no message shows their values. Nothing else in Antiphon reads settings from
+the environment.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
@@ -26,7 +27,17 @@ from pydantic import (
     model_validator,
 )
 
-from bot.compose.settings_sources import SettingsFile, check_keys, find_file, from_environment, merged, refusal
+from bot.compose.settings_sources import (
+    SecretsFile,
+    SettingsFile,
+    SettingsSource,
+    check_keys,
+    find_file,
+    from_environment,
+    merged,
+    refusal,
+    secrets_file,
+)
 from core.errors import BadInput, BadSettings
 from core.llm.profiles import LIVE, ONE_CALL, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 from core.models import Intent
@@ -330,7 +341,7 @@ class Settings(_Section):
 
 
 def load_settings(config: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
-    """Read the settings; the environment wins over the file, and the file over the defaults.
+    """Read the settings; the environment wins over secrets.env, that over the file, and the file over the defaults.
 
     Args:
         config: the file that the caller names, or ``None`` to look in the usual places (``find_file``).
@@ -339,15 +350,27 @@ def load_settings(config: Path | None = None, environment: Mapping[str, str] | N
     Raises:
         BadSettings: a named file is missing, a file is not TOML, a key is unknown, or a value is not allowed.
     """
+    return settings_of(read_sources(config, environment))
+
+
+def read_sources(
+    config: Path | None = None, environment: Mapping[str, str] | None = None
+) -> tuple[SettingsSource, ...]:
+    """What the settings are made of, the source that wins first; the defaults are none. Like ``load_settings``."""
     variables = os.environ if environment is None else environment
-    file = find_file(config, variables)
-    from_file, from_variables = SettingsFile.read(file) if file else None, from_environment(variables)
-    for source in (from_file, from_variables):
-        if source:
-            check_keys(source, valid_keys(), SECRETS)
+    secrets, file = secrets_file(config, variables), find_file(config, variables)
+    sources: list[SettingsSource] = [from_environment(variables)]
+    sources += [SecretsFile.read(secrets)] if secrets.is_file() else []
+    sources += [SettingsFile.read(file)] if file else []
+    for source in reversed(sources):
+        check_keys(source, valid_keys(), SECRETS)
+    return tuple(source for source in sources if source.values)
+
+
+def settings_of(sources: Sequence[SettingsSource]) -> Settings:
+    """The settings out of what was read, the source that wins first. Raises ``BadSettings`` for a value."""
     published = {"profiles": {name.replace("-", "_"): asdict(profile) for name, profile in PROFILES.items()}}
-    values = merged(published, from_file.values if from_file else {}, from_variables.values)
-    sources = [source for source in (from_variables, from_file) if source and source.values]
+    values = merged(published, *(source.values for source in reversed(sources)))
     values["origin"] = " over ".join(source.name for source in sources) or "built-in defaults"
     try:
         return Settings.model_validate(values)

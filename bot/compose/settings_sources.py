@@ -1,15 +1,16 @@
 """Where settings come from, and how a wrong one is named: file, full key, and what to write instead.
 
-Owns the places of config.toml, the names of the environment's variables, and the check of keys.
+Owns the places of config.toml and of secrets.env, the names of the environment's variables, and the check of keys.
 ``bot.compose.settings`` declares the keys.
 """
 
 from __future__ import annotations
 
 import difflib
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -18,6 +19,7 @@ import platformdirs
 from core.errors import BadSettings
 
 FILE_NAME: Final = "config.toml"
+SECRETS_FILE_NAME: Final = "secrets.env"
 SHIPPED: Final = Path(__file__).resolve().parents[2] / FILE_NAME
 """The file beside the code: the repository's, or the one of an installation."""
 IS_CLONE: Final = (SHIPPED.parent / "pyproject.toml").is_file()
@@ -29,10 +31,15 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class SettingsSource:
-    """Values as nested tables, and the name of the place that they come from, for people."""
+    """Values as nested tables, and the name of the place that they come from, for people.
+
+    Attributes:
+        lines: where in the source each key is, for a source that has lines.
+    """
 
     name: str
     values: Mapping[str, Any]
+    lines: Mapping[Key, int] = field(default_factory=dict)
 
     def label(self, key: Key) -> str:
         """The key as it is written in this source."""
@@ -49,6 +56,10 @@ class SettingsSource:
             table = table[part]
         return True
 
+    def place(self, key: Key) -> str:
+        """Where in this source a key is set, for people."""
+        return f"{self.name}, line {self.lines[key]}" if key in self.lines else f"{self.name}, {self.label(key)}"
+
 
 class SettingsFile(SettingsSource):
     """A config.toml."""
@@ -60,12 +71,9 @@ class SettingsFile(SettingsSource):
         Raises:
             BadSettings: it cannot be read, or is not TOML; the message names line and column.
         """
+        text = _text_of(path)
         try:
-            text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as err:
-            raise BadSettings(f"{path} cannot be read: {err}.", remedy="It must be a UTF-8 text file.") from err
-        try:
-            return cls(str(path), tomllib.loads(text))
+            return cls(str(path), tomllib.loads(text), dict(_lines_of(text)))
         except tomllib.TOMLDecodeError as err:
             lines = text.split("\n")
             end = f"at line {len(lines)}, column {len(lines[-1]) + 1}"
@@ -79,6 +87,64 @@ class Environment(SettingsSource):
     def label(self, key: Key) -> str:
         """The variable that sets the key."""
         return variable(key)
+
+
+class SecretsFile(Environment):
+    """A secrets.env: the same variables, one a line as systemd reads them, for its owner's eyes alone."""
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Parse a file.
+
+        Raises:
+            BadSettings: it cannot be read, others may read it, or a line is no variable. No message repeats a value.
+        """
+        text = _text_of(path)
+        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise BadSettings(
+                f"Other accounts on this machine may read {path}, which holds secrets.",
+                remedy=f"Run: chmod 600 {path}. If somebody may have read it, change the secrets.",
+            )
+        given, lines = dict[str, str](), dict[Key, int]()
+        for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
+            if not line or line.startswith("#"):
+                continue
+            name, equals, value = line.partition("=")
+            prefix, *key = name.upper().split(SEPARATOR)
+            if not equals or prefix != "ANTIPHON" or not key or value[:1] in ("'", '"'):
+                raise BadSettings(
+                    f"{path}, line {number}, is no setting.",
+                    remedy="Write ANTIPHON__SECTION__KEY=value, without quotation marks and without spaces.",
+                )
+            given[name] = value
+            lines[tuple(part.lower() for part in key)] = number
+        return cls(str(path), from_environment(given, str(path)).values, lines)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as err:
+        raise BadSettings(f"{path} cannot be read: {err}.", remedy="It must be a UTF-8 text file.") from err
+
+
+def _lines_of(text: str) -> Iterator[tuple[Key, int]]:
+    """The line on which each key of a TOML document is set; the first one of a value of several lines.
+
+    ``tomllib`` tells no places, so that each statement is parsed once more, below the header of its table.
+    """
+    header, statement, first = "", "", 1
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        first = first if statement else number
+        statement += line
+        try:
+            table = tomllib.loads(header + statement)
+        except tomllib.TOMLDecodeError:
+            continue  # the statement goes on in the next line
+        if statement.lstrip().startswith("["):
+            header = statement
+        yield from ((key, first) for key in _leaves(table))
+        statement = ""
 
 
 def variable(key: Key) -> str:
@@ -107,21 +173,33 @@ def own_file(variables: Mapping[str, str]) -> Path:
     return (Path(home) / "antiphon" if home else platformdirs.user_config_path("antiphon")) / FILE_NAME
 
 
-def from_environment(variables: Mapping[str, str]) -> Environment:
+def secrets_file(config: Path | None, variables: Mapping[str, str]) -> Path:
+    """Where secrets belong: beside the settings that are named, otherwise beside the user's own.
+
+    They are never looked for beside the settings that ship, which may lie in a folder that is shared.
+    """
+    named = config or (Path(variables[CONFIG_VARIABLE]) if variables.get(CONFIG_VARIABLE) else own_file(variables))
+    return named.expanduser().with_name(SECRETS_FILE_NAME)
+
+
+def from_environment(variables: Mapping[str, str], name: str = "the environment") -> Environment:
     """The variables whose name starts with ``ANTIPHON__``, in either case.
+
+    Args:
+        name: what the place of the variables is called.
 
     Raises:
         BadSettings: a name has a double underscore, but not after ``ANTIPHON``, or two variables contradict.
     """
     values: dict[str, Any] = {}
-    for name, text in sorted(variables.items()):
-        prefix, *key = name.upper().split(SEPARATOR)
+    for given, text in sorted(variables.items()):
+        prefix, *key = given.upper().split(SEPARATOR)
         if prefix.startswith("ANTIPHON_") and key:
             right = SEPARATOR.join(("ANTIPHON", prefix.removeprefix("ANTIPHON_"), *key))
-            raise BadSettings(f"the environment: there is no key {name}.", remedy=f"Did you mean {right}?")
+            raise BadSettings(f"{name}: there is no key {given}.", remedy=f"Did you mean {right}?")
         if prefix == "ANTIPHON" and key:
             _put(values, tuple(part.lower() for part in key), text)
-    return Environment("the environment", values)
+    return Environment(name, values)
 
 
 def _put(values: dict[str, Any], key: Key, text: str) -> None:
@@ -158,7 +236,8 @@ def check_keys(source: SettingsSource, valid: Mapping[str, Any], secrets: frozen
         if ".".join(key) in secrets and isinstance(source, SettingsFile):
             raise BadSettings(
                 f"{source.name} holds the secret {'.'.join(key)}, which does not belong in a file.",
-                remedy=f"Remove it, change the secret, and set {variable(key)} in the environment.",
+                remedy=f"Remove it, change the secret, and set {variable(key)} in the environment, or in a "
+                f"{SECRETS_FILE_NAME} beside that file.",
             )
 
 

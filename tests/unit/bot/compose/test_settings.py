@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bot.compose.settings import SECRETS, Settings, load_settings, valid_keys
-from bot.compose.settings_sources import own_file, variable
+from bot.compose.settings import SECRETS, Settings, load_settings, read_sources, valid_keys
+from bot.compose.settings_sources import own_file, secrets_file, variable
 from core.errors import BadInput, BadSettings
 from core.llm.profiles import LIVE
 from core.models import Intent
@@ -267,3 +267,87 @@ def test_a_token_of_telegram_in_a_file_is_refused(load):
     """Files are copied and committed."""
     with pytest.raises(BadSettings, match=r"holds the secret telegram\.token"):
         load('[telegram]\ntoken = "1:x"')
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> Path:
+    """A secrets.env beside the settings of the test."""
+    file = tmp_path / "secrets.env"
+    file.touch(0o600)
+    return file
+
+
+def test_secrets_are_read_from_their_own_file(load, secrets: Path):
+    """After the environment and before the settings; no message shows one."""
+    secrets.write_text("# the bot\n\nANTIPHON__DISCORD__TOKEN=of-the-file\nANTIPHON__LLM__THREADS=4\n", "utf-8")
+    settings = load("[llm]\nthreads = 3", ANTIPHON__TELEGRAM__TOKEN="of-the-environment")
+    assert settings.discord.token.get_secret_value() == "of-the-file"
+    assert settings.llm.threads == 4
+    assert settings.origin == f"the environment over {secrets} over {secrets.with_name('config.toml')}"
+    assert load(ANTIPHON__DISCORD__TOKEN="newer").discord.token.get_secret_value() == "newer"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("export ANTIPHON__DISCORD__TOKEN=canary", "line 2, is no setting"),
+        ("ANTIPHON__DISCORD__TOKEN='canary'", "line 2, is no setting"),
+        ("ANTIPHON__DISCORD__TOKEN", "line 2, is no setting"),
+        ("ANTIPHON__DISCORD__TOKN=canary", "there is no key ANTIPHON__DISCORD__TOKN. Did you mean"),
+    ],
+)
+def test_line_of_secrets_that_says_nothing(load, secrets: Path, line: str, said: str):
+    """systemd would read it otherwise, or not at all; the value is repeated nowhere."""
+    secrets.write_text(f"# secrets\n{line}\n", "utf-8")
+    with pytest.raises(BadSettings, match=re.escape(said)) as caught:
+        load()
+    assert "canary" not in str(caught.value)
+
+
+def test_secrets_that_others_may_read_are_refused(load, secrets: Path):
+    """Who is told must also be told that they may be known already."""
+    secrets.write_text("ANTIPHON__DISCORD__TOKEN=canary\n", "utf-8")
+    secrets.chmod(0o640)
+    with pytest.raises(BadSettings, match="chmod 600") as caught:
+        load()
+    assert "change the secrets" in caught.value.remedy
+
+
+def test_secrets_lie_beside_what_is_named_or_beside_the_users_own(tmp_path: Path):
+    """Never beside the settings that ship: a clone is shared."""
+    home = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert secrets_file(None, home) == tmp_path / "antiphon" / "secrets.env"
+    assert secrets_file(None, home | {"ANTIPHON_CONFIG": "/x/own.toml"}) == Path("/x/secrets.env")
+    assert secrets_file(Path("/y/own.toml"), home) == Path("/y/secrets.env")
+
+
+def test_each_key_has_its_line(tmp_path: Path):
+    """Whatever is between: comments, values of several lines, dotted keys, and a bracket that begins no table."""
+    file = tmp_path / "config.toml"
+    lines = [
+        "# a comment [llm]",
+        'profile = "quick"',
+        "",
+        "[community]  # a table",
+        "intents = [",
+        '    "positive",',
+        '  # "denouncing",',
+        '    "informative"]',
+        'style = """',
+        "[warm]",
+        '"""',
+        "[profiles]",
+        "live.rounds = 1",
+        "live.claims = 2",
+        "[llm]",
+        "threads = 3",
+    ]
+    file.write_text("\n".join(lines), "utf-8")
+    (source,) = read_sources(file, {"XDG_CONFIG_HOME": str(tmp_path / "none")})
+    found = {".".join(key): line for key, line in source.lines.items() if source.has(key)}
+    wanted = {
+        "profile": 2, "community.intents": 5, "community.style": 9, "profiles.live.rounds": 13,
+        "profiles.live.claims": 14, "llm.threads": 16,
+    }  # fmt: skip
+    assert {key: found[key] for key in wanted} == wanted
+    assert source.place(("llm", "threads")) == f"{file}, line 16"
