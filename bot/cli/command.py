@@ -28,8 +28,8 @@ EXIT_ADVISED_AGAINST = 3
 EXIT_UNAVAILABLE = 4
 EXIT_INTERRUPTED = 130
 
-CHATTY: Final = ("httpx", "httpx2", "stamina")
-"""Libraries that log requests and retries, which say nothing to the person at the terminal."""
+CHATTY: Final = ("httpx", "httpx2")
+"""Libraries that log requests, which say nothing to the person at the terminal."""
 
 ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="The configuration file to read.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]

@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 
-disable_created_metrics()
+disable_created_metrics()  # type: ignore[no-untyped-call]
 REGISTRY: Final = CollectorRegistry()
 ProcessCollector(registry=REGISTRY)
 GCCollector(registry=REGISTRY)
@@ -54,7 +54,7 @@ QUEUE_OLDEST: Final = _gauge(
     "How long the oldest case of this priority has waited for a worker since it could be drafted; 0 if none waits.",
     "priority",
 )
-WORKERS: Final = _gauge("antiphon_workers_drafting", "Workers that draft a case now and keep its lease, in all processes.")
+WORKERS: Final = _gauge("antiphon_workers_drafting", "Workers that draft a case now and keep its lease.")
 REVIEW_OLDEST: Final = _gauge(
     "antiphon_review_oldest_waiting_seconds", "How long the oldest case in review has not moved; 0 if there is none."
 )

@@ -30,6 +30,9 @@ from kb.sources import MAX_DOCUMENT_BYTES
 from kb.sources.addresses import PrivateAddress, PublicResolver, checked, is_loopback, parsed, redirected
 from kb.sources.turns import HostTurns, seconds_to_wait
 
+# In its own way stamina would tell each retry to standard output; what fails in the end is told by its error.
+stamina.instrumentation.set_on_retry_hooks([])
+
 NAME: Final = "Antiphon"
 MAX_LISTING_BYTES: Final = 32 * 2**20
 ROBOTS_LIVE_SECONDS: Final = 24 * 3600.0

@@ -91,7 +91,7 @@ class Review:
         except StoreUnavailable:
             raise
         except AntiphonError as err:  # ``answered`` tells it, as far as it may be told here
-            _LOG.info("An answer to a prompt is not taken: %s", err.message)
+            _LOG.info("An answer to a prompt is not taken: %s", type(err).__name__)  # its message may name somebody
         await answered(press, SUBMITTED[press.target.act])
         if (refused := press.words.refused) is not None:
             await press.words.tell_alone(explain(refused, press.locale, MAX_CHARACTERS))

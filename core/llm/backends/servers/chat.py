@@ -23,6 +23,9 @@ from core.llm.backends.servers.faults import ServerFaults
 from core.llm.backends.servers.reaching import check_model
 from core.ports import Answer, Generation, Message
 
+# In its own way stamina would tell each retry to standard output; what fails in the end is told by its error.
+stamina.instrumentation.set_on_retry_hooks([])
+
 ATTEMPTS: Final = 2
 RETRY_WAIT_SECONDS: Final = 0.2
 LIKELY_TOKENS: Final = 20
