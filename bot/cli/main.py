@@ -99,6 +99,13 @@ LATER: Final = (
     Later(
         "doctor", _AFTER, "Check whether everything is there, and say what to do where it is not.", "bot.cli.looking"
     ),
+    Later(
+        "config",
+        _AFTER,
+        "The settings: what holds, where it comes from, and which files are read.",
+        "bot.cli.operating.configuration",
+        "config",
+    ),
     Later("db", _AFTER, "The database with all cases.", "bot.cli.operating.database", "db"),
     Later("schedule", _AFTER, "Chores that are done from time to time.", "bot.cli.privacy", "privacy"),
     Later(

@@ -1,0 +1,135 @@
+"""``antiphon config``: which settings hold, and where each of them comes from.
+
+Owns how they are shown. Must never show a secret, nor the name and password in an address.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Final
+
+import typer
+from rich.text import Text
+
+from bot.cli.command import ConfigOption, JsonOption, err, out, run_to_exit
+from bot.compose.settings import SECRETS, Settings, read_sources, settings_of
+from bot.compose.settings_sources import SettingsSource, find_file, own_file, secrets_file
+from core.errors import BadInput
+
+config = typer.Typer(
+    help="The settings: what holds, where it comes from, and which files are read.", no_args_is_help=True
+)
+_LOGIN: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_DEFAULT: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One key as it may be shown.
+
+    Attributes:
+        value: of a secret only whether it is set.
+        origin: the file with the line, the environment's variable, or "default".
+    """
+
+    key: str
+    value: object
+    origin: str
+
+
+@config.command()
+def show(
+    under: Annotated[
+        str, typer.Argument(metavar="KEY", help="A key such as llm.model, or a table such as desk; all if not given.")
+    ] = "",
+    changed: Annotated[bool, typer.Option("--changed", help="Only what differs from the defaults.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Show every setting with its value, and the file and line, or the variable, that it comes from."""
+
+    async def work() -> int:
+        sources = read_sources(config)
+        rows = shown(settings_of(sources), sources)
+        wanted = [row for row in rows if not under or f"{row.key}.".startswith(f"{under}.")]
+        if not wanted:
+            raise BadInput(f"There is no setting {under}.", remedy="config.toml lists them all.")
+        if changed:
+            usual = {row.key: row.value for row in shown(settings_of(()), ())}
+            wanted = [row for row in wanted if row.value != usual[row.key]]
+        if as_json:
+            typer.echo(json.dumps({"settings": [asdict(row) for row in wanted]}, ensure_ascii=False, indent=2))
+        elif wanted:
+            _print(wanted)
+        else:
+            err().print(Text("Nothing differs from the defaults."))
+        return 0
+
+    run_to_exit(work)
+
+
+@config.command()
+def path(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Print the file that settings are read from; where there is none, where your own belongs."""
+
+    async def work() -> int:
+        file, secrets, own = find_file(config, os.environ), secrets_file(config, os.environ), own_file(os.environ)
+        if as_json:
+            named = {"settings": file, "secrets": secrets if secrets.is_file() else None, "own": own}
+            typer.echo(json.dumps({name: place and str(place) for name, place in named.items()}, indent=2))
+            return 0
+        out().print(Text(str(file or own)), soft_wrap=True)
+        if file is None:
+            err().print(Text("It is not there yet: the defaults hold. antiphon setup writes it."))
+        there = "read" if secrets.is_file() else "not there"
+        err().print(Text(f"Secrets: {secrets} ({there}), and the environment."), soft_wrap=True)
+        return 0
+
+    run_to_exit(work)
+
+
+def shown(settings: Settings, sources: Sequence[SettingsSource]) -> list[Shown]:
+    """Every key in the order of config.toml.
+
+    Args:
+        sources: what the settings were made of, the one that wins first.
+    """
+    found = []
+    for key, value in _leaves(settings.model_dump(mode="json", exclude={"origin"})):
+        source = next((source for source in sources if source.has(key)), None)
+        name = ".".join(key)
+        if name in SECRETS:
+            value = "set" if _is_set(settings, key) else ""
+        found.append(Shown(name, _without_login(value), source.place(key) if source else _DEFAULT))
+    return found
+
+
+def _without_login(value: object) -> object:
+    if isinstance(value, list):
+        return [_without_login(each) for each in value]
+    return _LOGIN.sub("***", value) if isinstance(value, str) else value
+
+
+def _is_set(settings: Settings, key: Sequence[str]) -> bool:
+    section, name = key
+    return bool(getattr(getattr(settings, section), name).get_secret_value())
+
+
+def _leaves(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, value in table.items():
+        key = (*above, name)
+        if isinstance(value, Mapping):
+            # A profile's name is no key of its own.
+            yield from _leaves({k: v for k, v in value.items() if not (len(key) == 2 and k == "name")}, key)
+        else:
+            yield key, value
+
+
+def _print(rows: Sequence[Shown]) -> None:
+    for row in rows:
+        said = (str(row.value) or "not set") if row.key in SECRETS else json.dumps(row.value, ensure_ascii=False)
+        out().print(Text.assemble(f"{row.key} = {said}  ", (f"# {row.origin}", "dim")), soft_wrap=True)
