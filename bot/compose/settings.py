@@ -239,6 +239,15 @@ class MastodonSettings(_Section):
         return self
 
 
+class OperationsSettings(_Section):
+    """What the person who runs Antiphon sees of its processes."""
+
+    log_format: Literal["text", "json"] = "text"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    listen: Annotated[str, Field(pattern=r"^(\S+:[0-9]{1,5})?$")] = ""
+    otlp_endpoint: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+
+
 class CommunitySettings(_Section):
     """How replies speak where a community has set nothing of its own."""
 
@@ -270,6 +279,7 @@ class Settings(_Section):
     discord: DiscordSettings = DiscordSettings()
     telegram: TelegramSettings = TelegramSettings()
     mastodon: MastodonSettings = MastodonSettings()
+    operations: OperationsSettings = OperationsSettings()
     community: CommunitySettings = CommunitySettings()
     profiles: ProfilesSettings = ProfilesSettings()
     origin: str = "built-in defaults"
