@@ -20,8 +20,7 @@ from typing import Any, Final, Literal
 
 import structlog
 
-LogFormat = Literal["text", "json"]
-LogLevel = Literal["debug", "info", "warning", "error"]
+
 _OWN: Final = ("adapters", "antiphon", "bot", "core", "kb")
 """The loggers of Antiphon; all others are libraries'."""
 _LOG: Final = logging.getLogger("antiphon")
@@ -47,7 +46,7 @@ def about(
     return structlog.contextvars.bound_contextvars(**{name: value for name, value in known.items() if value})
 
 
-def set_up(form: LogFormat, level: LogLevel) -> None:
+def set_up(form: Literal["text", "json"], level: Literal["debug", "info", "warning", "error"]) -> None:
     """Write the log of this process to standard error, in this form; replaces what was set up before.
 
     Args:
