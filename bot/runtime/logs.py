@@ -20,7 +20,6 @@ from typing import Any, Final, Literal
 
 import structlog
 
-
 _OWN: Final = ("adapters", "antiphon", "bot", "core", "kb")
 """The loggers of Antiphon; all others are libraries'."""
 _LOG: Final = logging.getLogger("antiphon")
