@@ -34,7 +34,7 @@ async def status(session: Session, community: Community) -> DeskStatus:
     return DeskStatus(
         by_state=await _by_state(session, community.id),
         expected_seconds=await expected_seconds(session, DRAFT, community.id, Priority.FLAGGED),
-        workers=await _workers(session),
+        workers=await workers(session),
         model_trouble=await _trouble(session, community.id),
         is_posting=community.is_posting,
         discloses=community.discloses,
@@ -52,7 +52,7 @@ async def _by_state(session: Session, community_id: str) -> dict[CaseState, int]
     return {state: counted[state] for state in CaseState if state in counted}
 
 
-async def _workers(session: Session) -> int:
+async def workers(session: Session) -> int:
     """How many workers have a draft in hand and are alive; they serve all communities."""
     is_alive = (JobRow.state == JobState.RUNNING, JobRow.kind == DRAFT, JobRow.lease_until >= session.moment)
     return int(await session.scalar(select(func.count(JobRow.owner.distinct())).where(*is_alive)) or 0)
