@@ -26,6 +26,8 @@ from core.moderation.platforms import ChatPlatform
 
 SCHEDULED: Final = "scheduled"
 """The folder for automatic backups, which are deleted when they are old; those made by hand lie beside it."""
+BACKUP: Final = "backup"
+"""The chore that makes them."""
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
@@ -66,5 +68,5 @@ def all_chores(
         chores.append(Chore("follow-ups", FollowUps(database, platforms).do, _HOUR))
     if make_backup is not None and desk.backup_hours:
         backups = Backups(database, make_backup, settings.backup_folder / SCHEDULED, kept_days=desk.backup_days)
-        chores.append(Chore("backup", backups.do, timedelta(hours=desk.backup_hours)))
+        chores.append(Chore(BACKUP, backups.do, timedelta(hours=desk.backup_hours)))
     return chores

@@ -148,11 +148,11 @@ class OpenLibrary:
         return await asyncio.to_thread(work)
 
     async def faults(self, *, repair: bool) -> list[str]:
-        """What is damaged, in words; a damaged index is built again if asked."""
+        """What is damaged, in words; if asked, a damaged index is built again, and an old one brought up to date."""
         in_library = await asyncio.to_thread(self.library.faults)
         in_index = await asyncio.to_thread(self._shelf.index.verify)
-        if in_index and repair and not in_library:
-            await asyncio.to_thread(self._shelf.rebuild)
+        if repair and not in_library:
+            await asyncio.to_thread(self._shelf.rebuild if in_index else self._shelf.follow)
             in_index = await asyncio.to_thread(self._shelf.index.verify)
         return [*in_library, *in_index]
 

@@ -69,21 +69,33 @@ class LocalShelf:
         Raises:
             IndexUnavailable: no space, no permission, or the index is damaged.
         """
-        held, served, before = self.index.rows, self.library.served(), self.library.indexed()
-        kept = {revision: _kept_of(listed) for revision, (listed, _) in served.items()}
-        there = set(held.tolist())
-        fresh = [one for one, (_, rows) in served.items() if rows.start not in there or before.get(one) != kept[one]]
-        removed = sorted(there.difference(*(rows for _, rows in served.values())))
-        if fresh or removed or not there:
+        served = self.library.served()
+        fresh, removed, is_empty = self._differing(served)
+        if fresh or removed or is_empty:
             self.index.update(self._entries([served[one] for one in fresh]), removed, on_progress)
-            self.library.note_indexed(kept)
+            self.library.note_indexed(_kept(served))
         return Indexed(sum(len(served[one][1]) for one in fresh), len(removed), self.index.version)
+
+    def behind(self) -> int:
+        """How many documents the index does not hold as the library serves them, or holds although it does not.
+
+        Raises:
+            IndexUnavailable: the index is damaged.
+        """
+        fresh, removed, _ = self._differing(self.library.served())
+        return len(fresh) + bool(removed)
+
+    def _differing(self, served: Mapping[int, tuple[Listed, range]]) -> tuple[list[int], list[int], bool]:
+        """The revisions to index, the rows to take out, and whether the index holds nothing at all."""
+        there, before, kept = set(self.index.rows.tolist()), self.library.indexed(), _kept(served)
+        fresh = [one for one, (_, rows) in served.items() if rows.start not in there or before.get(one) != kept[one]]
+        return fresh, sorted(there.difference(*(rows for _, rows in served.values()))), not there
 
     def rebuild(self, on_progress: OnProgress = _silent) -> None:
         """Build the index again from what the library serves. Raises ``IndexUnavailable``."""
         served = self.library.served()
         self.index.rebuild(self._entries(list(served.values())), on_progress)
-        self.library.note_indexed({revision: _kept_of(listed) for revision, (listed, _) in served.items()})
+        self.library.note_indexed(_kept(served))
 
     def _entries(self, served: Sequence[tuple[Listed, range]]) -> Iterator[ParagraphEntry]:
         for listed, rows in served:
@@ -102,6 +114,10 @@ class LocalShelf:
 
     def _texts(self, rows: Sequence[int]) -> Mapping[int, str]:
         return {row: paragraph.text for row, paragraph in self.library.paragraphs(rows).items()}
+
+
+def _kept(served: Mapping[int, tuple[Listed, range]]) -> dict[int, str]:
+    return {revision: _kept_of(listed) for revision, (listed, _) in served.items()}
 
 
 def _kept_of(listed: Listed) -> str:

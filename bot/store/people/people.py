@@ -15,7 +15,7 @@ from sqlalchemy import delete, select, update
 
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import committed, insert_all_new, insert_new
-from bot.store.schema import MembershipRow, PersonRow
+from bot.store.schema import CommunityRow, MembershipRow, PersonRow
 from core.errors import NotAllowed
 from core.i18n.sentences import sentence
 from core.moderation.roles import (
@@ -81,6 +81,24 @@ def _made(session: Session, lookup: str) -> dict[str, object]:
 async def known_pseudonym(session: Session, platform: str, user: str) -> str | None:
     """The pseudonym of a person, or ``None`` if Antiphon does not know them."""
     return await session.scalar(select(PersonRow.id).filter_by(lookup=lookup_of(session.secret, platform, user)))
+
+
+async def strangers(session: Session, most: int = 100) -> int:
+    """How many of the people with a role are not found under this secret: none where it is the database's own.
+
+    Args:
+        most: so many people are looked at.
+    """
+    query = (
+        select(CommunityRow.platform, MembershipRow.user, PersonRow.lookup)
+        .join(CommunityRow, CommunityRow.id == MembershipRow.community_id)
+        .join(PersonRow, PersonRow.id == MembershipRow.person_id)
+        .where(MembershipRow.user != "", CommunityRow.id != CommunityRow.platform)  # the admins of all are of any one
+        .order_by(PersonRow.created_at.desc())
+        .limit(most)
+    )
+    rows = await session.execute(query)
+    return sum(lookup_of(session.secret, platform, user) != lookup for platform, user, lookup in rows)
 
 
 async def roles_of(session: Session, community_id: str, person_id: str) -> frozenset[Role]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from bot.cli.operating.doctor import examine_platforms
+from bot.cli.operating.doctor.platforms import examine_platforms
 from bot.compose.application import Application, admit, open_application
 from bot.compose.settings import Settings
 from bot.drafting.queue import Backoff

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import URL, select
 
-from bot.cli.operating.doctor import examine_platforms
+from bot.cli.operating.doctor.platforms import examine_platforms
 from bot.runtime.faults import installed
 from bot.store.engine.database import Database
 from bot.store.schema import UpdateRow, UpdateState

@@ -21,7 +21,7 @@ from transformers import (
     RobertaTokenizer,
 )
 
-from bot.cli.operating.doctor import examine
+from bot.cli.operating.doctor.knowledge import examine_knowledge
 from bot.compose.engine import open_scorers
 from bot.compose.settings import ScorerSettings, Settings
 from core.engine import Engine
@@ -337,15 +337,9 @@ async def _suggest(scorers: Scorers) -> Suggestion:
     return await engine.suggest(Request(post_of(), PATIENT, force=True))
 
 
-async def test_doctor_names_a_model_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_doctor_names_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
     """What every suggestion would say, said before there is one, with a remedy."""
-    monkeypatch.setattr("bot.cli.operating.doctor._model", _answers)
-    monkeypatch.setattr("bot.cli.operating.doctor._database", _answers)
-    by_name = {check.name: check for check in await examine(_settings(tmp_path, nli="nobody/nli"))}
+    by_name = {check.name: check for check in await examine_knowledge(_settings(tmp_path, nli="nobody/nli"))}
     assert not by_name["scorers"].ok
     assert "nobody/nli" in by_name["scorers"].detail
     assert by_name["scorers"].remedy
-
-
-async def _answers(settings: Settings) -> str:
-    return "answers"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from bot.cli.main import app
-from bot.cli.operating.doctor import examine_models
+from bot.cli.operating.doctor.models import examine_models
 from bot.compose.settings import Settings, load_settings
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.server import serving

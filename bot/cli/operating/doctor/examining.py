@@ -1,0 +1,44 @@
+"""``antiphon doctor``: is everything there that Antiphon needs, and if not, what to do about it?
+
+Owns the order of the checks, and their form as JSON.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from importlib import metadata
+from typing import Any
+
+from bot.cli.operating.doctor.accounts import examine_accounts
+from bot.cli.operating.doctor.backups import examine_backups
+from bot.cli.operating.doctor.cases import examine_cases
+from bot.cli.operating.doctor.database import examine_database
+from bot.cli.operating.doctor.knowledge import examine_knowledge
+from bot.cli.operating.doctor.machine import examine_machine
+from bot.cli.operating.doctor.models import examine_kept, examine_models
+from bot.cli.operating.doctor.platforms import examine_platforms
+from bot.compose.settings import Settings
+from bot.runtime.findings import Finding
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Every check, in the order in which things are needed."""
+    found = await examine_machine(settings)
+    database = await examine_database(settings)
+    found += database
+    if all(each.ok for each in database):  # otherwise each of these would say the same again
+        found += [*await examine_backups(settings), *await examine_cases(settings)]
+    found += await examine_knowledge(settings)
+    found += [*await examine_models(settings), await examine_kept(settings)]
+    return [*found, *await examine_platforms(settings), *await examine_accounts(settings)]
+
+
+def as_document(checks: list[Finding]) -> dict[str, Any]:
+    """The checks as JSON."""
+    versions = {"antiphon": metadata.version("antiphon"), "python": sys.version.split()[0]}
+    return {
+        "ok": all(check.ok for check in checks),
+        "versions": versions,
+        "checks": [asdict(check) for check in checks],
+    }
