@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from bot.runtime import metrics
 from core.errors import Conflict, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ async def while_held(
         await asyncio.wait({doing, beating}, return_when=asyncio.FIRST_COMPLETED)
         if not doing.done():
             await beating
+            metrics.LEASES_LOST.inc()
             raise Conflict("The lease of this work was lost.", remedy="The process that has it now goes on.")
         return await doing
     finally:

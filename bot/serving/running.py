@@ -12,6 +12,7 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from bot.drafting.worker import Worker, work
+from bot.runtime.logs import about
 from bot.sending.outbox import Outbox
 from bot.serving.platforms import Connection, Platforms
 from bot.serving.standings import Standings
@@ -57,7 +58,8 @@ async def serve(application: Running, stop: asyncio.Event, drain_seconds: float)
     ended = asyncio.Event()
     supervised = [supervisor.run(stop, ended) for supervisor in application.supervisors]
     parts = [_serve_all_platforms(application, stop, ended, drain_seconds), application.standings.run(ended)]
-    await together([*parts, *supervised], stop, drain_seconds + 2 * CLOSING_SECONDS)
+    with about(worker=application.standings.owner):
+        await together([*parts, *supervised], stop, drain_seconds + 2 * CLOSING_SECONDS)
 
 
 async def _serve_all_platforms(

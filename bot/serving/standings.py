@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Collection
 from datetime import timedelta
 
+from bot.runtime import metrics
 from bot.runtime.waiting import pause
 from bot.store.engine.database import Database
 from bot.store.schema import PlatformState
@@ -49,7 +50,7 @@ class Standings:
         lease_seconds: float = 60.0,
     ) -> None:
         self._database = database
-        self._owner = owner
+        self.owner = owner
         self._say = say
         self._lease = timedelta(seconds=lease_seconds)
         self._now = {name: Standing(name, PlatformState.CONNECTING) for name in names}
@@ -58,6 +59,9 @@ class Standings:
     def tell(self, standing: Standing) -> None:
         """Set the state that a platform has from now on."""
         self._now[standing.platform] = standing
+        metrics.PLATFORM_CONNECTED.labels(standing.platform).set(standing.state is PlatformState.CONNECTED)
+        if standing.state in (PlatformState.WAITING, PlatformState.REFUSED):
+            metrics.PLATFORM_FAILURES.labels(standing.platform).inc()
         self._changed.set()
         self._say(standing)
 
@@ -85,13 +89,13 @@ class Standings:
         standings = list(self._now.values())
         try:
             await self._database.run(
-                "keep how platforms stand", lambda session: store.keep(session, self._owner, standings, self._lease)
+                "keep how platforms stand", lambda session: store.keep(session, self.owner, standings, self._lease)
             )
         except (StoreUnavailable, Conflict) as err:
             _LOG.warning("how the platforms stand was not kept, it is kept later: %s", err)
 
     async def _forget(self) -> None:
         try:
-            await self._database.run("forget platforms", lambda session: store.forget(session, self._owner))
+            await self._database.run("forget platforms", lambda session: store.forget(session, self.owner))
         except (StoreUnavailable, Conflict) as err:
             _LOG.warning("how the platforms stood is still kept, its lease must run out: %s", err)

@@ -16,6 +16,7 @@ from typing import Any, Final
 from bot.drafting.queue import Backoff
 from bot.review.attention import Attention
 from bot.review.board import ReviewBoard
+from bot.runtime.logs import about
 from bot.runtime.waiting import pause
 from bot.sending.outbox import Outbox
 from bot.serving.platforms import Connection, Platforms, ServedPlatform, Services
@@ -86,15 +87,16 @@ class Supervisor:
             BadSettings: the platform refuses the settings, and so does every other one of this process.
         """
         failures = 0
-        while not stop.is_set():
-            self._connected_at = None
-            try:
-                await self._attempt(stop, ended, failures)
-            except BadSettings as err:
-                await self._refused(err, stop)
-            except Exception as err:
-                failures = 1 if self._held_long() else failures + 1
-                await self._failed(err, failures, stop)
+        with about(platform=self._served.name):
+            while not stop.is_set():
+                self._connected_at = None
+                try:
+                    await self._attempt(stop, ended, failures)
+                except BadSettings as err:
+                    await self._refused(err, stop)
+                except Exception as err:
+                    failures = 1 if self._held_long() else failures + 1
+                    await self._failed(err, failures, stop)
 
     def _held_long(self) -> bool:
         began = self._connected_at

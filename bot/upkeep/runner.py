@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from bot.runtime import metrics
 from bot.runtime.lease import give_back, while_held
 from bot.runtime.waiting import pause
 from bot.store.engine.database import Database, Session
@@ -104,8 +105,12 @@ class Chores:
             ran = await self._ran(job, self._chores[job.kind])
         except Conflict as err:
             _LOG.info("another process took over %s: %s", job.key, err)
-            return Ran(job.key, JobState.RUNNING, "another process took it over")
-        _LOG.info("%s: %s, %s", ran.key, ran.state, ran.what)
+            ran = Ran(job.key, JobState.RUNNING, "another process took it over")
+        else:
+            _LOG.info("%s: %s, %s", ran.key, ran.state, ran.what)
+        metrics.CHORES.labels(job.kind, ran.state).inc()
+        if ran.state is JobState.DONE:
+            metrics.CHORE_SUCCESS.labels(job.kind).set_to_current_time()
         return ran
 
     async def _take(self, session: Session) -> Job | None:
