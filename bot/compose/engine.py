@@ -21,6 +21,7 @@ from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncode
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.backends.llamacpp import EmbeddedServer
 from core.llm.backends.prompt_cache import warm
+from core.llm.backends.servers.calls import OnCall, tell_nobody
 from core.llm.backends.toxicity import DetoxifyScorer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
@@ -38,6 +39,7 @@ from kb.shelf.local import LocalShelf
 from kb.shelf.search import LibrarySearch
 
 if TYPE_CHECKING:
+    from core.llm.backends.servers.pool import ChatPool
     from kb.shelf.qdrant import QdrantShelf
 
 logger = logging.getLogger(__name__)
@@ -153,17 +155,23 @@ async def _loaded(part: Loadable | None, otherwise: Sentence, notes: list[str]) 
 
 
 @asynccontextmanager
-async def open_model(settings: Settings, on_preparing: OnPreparing | None = None) -> AsyncIterator[LanguageModel]:
-    """The configured language model: a server's, or the embedded one, started here.
+async def open_model(
+    settings: Settings, on_preparing: OnPreparing | None = None, on_call: OnCall = tell_nobody
+) -> AsyncIterator[LanguageModel]:
+    """The configured language model: that of one server or several, or the embedded one, started here.
+
+    Args:
+        on_call: hears of each call and what it cost.
 
     Raises:
-        ModelUnavailable: the weights cannot be had or loaded, or the server does not know the model.
+        ModelUnavailable: the weights cannot be had or loaded, or a server does not know the model.
     """
     from core.llm.backends.servers.chat import ChatModel  # takes half a second to load, and few commands need it
+    from core.llm.backends.servers.pool import open_chat
 
     llm, tell = settings.llm, on_preparing or _tell_nobody
     async with AsyncExitStack() as stack:
-        base_url, api_key, model = llm.base_url, llm.api_key.get_secret_value(), llm.model
+        chat: ChatModel | ChatPool
         if llm.backend == "embedded":
             weights = await asyncio.to_thread(
                 find_weights, wanted_weights(settings), settings.cache_folder, progress=partial(tell, "weights")
@@ -180,38 +188,47 @@ async def open_model(settings: Settings, on_preparing: OnPreparing | None = None
                 )
             )
             await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
-            base_url, api_key, model = server.base_url, server.api_key, server.model
-        is_embedded = llm.backend == "embedded"
-        chat = ChatModel(
-            base_url,
-            api_key,
-            model,
-            timeout_seconds=llm.timeout_seconds,
-            concurrency=min(EMBEDDED_AT_ONCE, llm.parallel) if is_embedded else llm.parallel,
-            is_one_of_a_kind=is_embedded,
-        )
-        stack.push_async_callback(chat.close)
-        if not is_embedded:
+            chat = ChatModel(
+                server.base_url,
+                server.api_key,
+                server.model,
+                timeout_seconds=llm.timeout_seconds,
+                concurrency=min(EMBEDDED_AT_ONCE, llm.parallel),
+                is_one_of_a_kind=True,
+                on_call=on_call,
+            )
+            stack.push_async_callback(chat.close)
+        else:
+            chat = open_chat(
+                llm.base_url,
+                llm.api_key.get_secret_value(),
+                llm.model,
+                parallel=llm.parallel,
+                timeout_seconds=llm.timeout_seconds,
+                on_call=on_call,
+            )
+            stack.push_async_callback(chat.close)
             await chat.check_model()
         yield chat
 
 
 @asynccontextmanager
-async def open_judge(settings: Settings) -> AsyncIterator[LanguageModel | None]:
-    """The judge's own server, or ``None`` where the model that writes the drafts compares them too."""
+async def open_judge(settings: Settings, on_call: OnCall = tell_nobody) -> AsyncIterator[LanguageModel | None]:
+    """The judge's own servers, or ``None`` where the model that writes the drafts compares them too."""
     judge, llm = settings.judge, settings.llm
     if not judge.base_url:
         yield None
         return
-    from core.llm.backends.servers.chat import ChatModel
+    from core.llm.backends.servers.pool import open_chat
 
-    chat = ChatModel(
+    chat = open_chat(
         judge.base_url,
         judge.api_key.get_secret_value(),
         judge.model,
+        parallel=llm.parallel,
         timeout_seconds=llm.timeout_seconds,
-        concurrency=llm.parallel,
         section="judge",
+        on_call=on_call,
     )
     try:
         await chat.check_model()
@@ -252,11 +269,13 @@ async def open_engine(
     settings: Settings,
     on_preparing: OnPreparing | None = None,
     on_knowledge: Callable[[EvidenceSource], Awaitable[None]] | None = None,
+    on_call: OnCall = tell_nobody,
 ) -> AsyncIterator[Engine]:
     """The engine over the configured model and the knowledge base.
 
     Args:
         on_knowledge: is called when the knowledge base can be searched, and ends before the language model is loaded.
+        on_call: hears of each call of the model and the judge, and what it cost.
 
     Raises:
         ModelUnavailable: the weights cannot be had or loaded.
@@ -268,7 +287,7 @@ async def open_engine(
     if on_knowledge is not None:
         await on_knowledge(knowledge)
     scorers = await open_scorers(settings)
-    async with open_model(settings, on_preparing) as model, open_judge(settings) as judge:
+    async with open_model(settings, on_preparing, on_call) as model, open_judge(settings, on_call) as judge:
         yield Engine(
             model,
             knowledge,

@@ -9,6 +9,7 @@ the environment.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -76,6 +77,26 @@ def _words(value: object) -> object:
     return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
 
 
+def _addresses(value: object) -> object:
+    """As ``_words``, where an empty text is an empty list."""
+    return [] if value == "" else _words(value)
+
+
+def _of_servers(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse what is no address of a server, and one that stands there twice."""
+    for address in addresses:
+        if not re.fullmatch(r"https?://\S+", address):
+            raise ValueError("Each address begins with http:// or https:// and has no blanks")
+        _of_a_port(address)
+    if len({address.rstrip("/") for address in addresses}) < len(addresses):
+        raise ValueError("Name each server once")
+    return addresses
+
+
+_ServerAddresses = Annotated[tuple[str, ...], BeforeValidator(_addresses), AfterValidator(_of_servers)]
+"""One address or several, as a text or a list. Checked as a whole, so that an error names the key."""
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -84,7 +105,7 @@ class LlmSettings(_Section):
     """The language model, embedded or behind a server, and where its weights come from."""
 
     backend: Literal["embedded", "server"] = "embedded"
-    base_url: _ServerAddress = ""
+    base_url: _ServerAddresses = ()
     model: str = ""
     api_key: SecretStr = SecretStr("")
     model_path: str = ""
@@ -105,7 +126,7 @@ class LlmSettings(_Section):
             raise ValueError("Set llm.base_url, the address of the server, or set llm.backend to 'embedded'")
         if self.backend == "server" and not self.model:
             raise ValueError(
-                f"Set llm.model, the name that the server has for its model; {self.base_url}/models lists it"
+                f"Set llm.model, the name that the server has for its model; {self.base_url[0]}/models lists it"
             )
         return self
 
@@ -113,7 +134,7 @@ class LlmSettings(_Section):
 class JudgeSettings(_Section):
     """A separate model that compares the drafts; without an address the model of ``llm`` compares them."""
 
-    base_url: _ServerAddress = ""
+    base_url: _ServerAddresses = ()
     model: str = ""
     api_key: SecretStr = SecretStr("")
     format: JudgeFormat = JudgeFormat.LETTERS
@@ -122,7 +143,7 @@ class JudgeSettings(_Section):
     def _server_has_model(self) -> Self:
         if self.base_url and not self.model:
             raise ValueError(
-                f"Set judge.model, the name that the server has for its model; {self.base_url}/models lists it"
+                f"Set judge.model, the name that the server has for its model; {self.base_url[0]}/models lists it"
             )
         return self
 

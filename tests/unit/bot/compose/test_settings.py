@@ -66,6 +66,23 @@ def test_lists_and_nested_tables_from_the_environment(load):
 
 
 @pytest.mark.parametrize(
+    ("toml", "variable_holds", "addresses"),
+    [
+        ("[llm]\nbase_url = ''", None, ()),
+        ("[llm]\nbase_url = []", None, ()),
+        ("[llm]\nbase_url = 'http://a/v1'", None, ("http://a/v1",)),
+        ("[llm]\nbase_url = ['http://a/v1', 'http://b/v1']", None, ("http://a/v1", "http://b/v1")),
+        ("[llm]\nbase_url = 'http://c/v1'", "http://a/v1, http://b/v1", ("http://a/v1", "http://b/v1")),
+        ("[llm]\nbase_url = 'http://c/v1'", "", ()),
+    ],
+)
+def test_one_model_server_or_several(load, toml: str, variable_holds: str | None, addresses: tuple[str, ...]):
+    """A list in the file, words between commas in the environment, and one address as it always was."""
+    given = {} if variable_holds is None else {"ANTIPHON__LLM__BASE_URL": variable_holds}
+    assert load(toml, **given).llm.base_url == addresses
+
+
+@pytest.mark.parametrize(
     ("toml", "key", "remedy"),
     [
         ("[llm]\nbase_ulr = ''", "llm.base_ulr", "Did you mean llm.base_url?"),
@@ -114,6 +131,11 @@ def test_other_variables_are_left_alone(load):
         ("[llm]\nbackend = 'server'", "llm", "Set llm.base_url"),
         ("[llm]\nbase_url = 'http://localhost:port/v1'", "llm.base_url", "The port of"),
         ("[judge]\nbase_url = 'http://localhost:99999/v1'", "judge.base_url", "from 0 to 65535"),
+        ("[llm]\nbase_url = ['http://a/v1', 'http://b:99999/v1']", "llm.base_url", "The port of http://b:99999/v1"),
+        ("[llm]\nbase_url = ['http://a/v1', 'b/v1']", "llm.base_url", "Each address begins with http://"),
+        ("[llm]\nbase_url = 'http://a/v1,'", "llm.base_url", "Each address begins with http://"),
+        ("[llm]\nbase_url = ['http://a/v1', 'http://a/v1/']", "llm.base_url", "Name each server once"),
+        ("[llm]\nbase_url = 3", "llm.base_url", "a list"),
         ("[llm]\nbackend = 'server'\nbase_url = 'http://localhost:8000/v1'", "llm", "Set llm.model"),
         ("[judge]\nbase_url = 'http://localhost:8000/v1'", "judge", "localhost:8000/v1/models lists it"),
         ("llm = 3", "llm", "table"),

@@ -1,0 +1,134 @@
+"""A model server on loopback that stands in for a real one: it takes as long as it is told, or is in trouble.
+
+Owns one server over HTTP, with as many places as it has, and what it was asked. What it writes has no meaning.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final
+
+from aiohttp import web
+
+MODEL: Final = "stand-in"
+_ABORTING: Final = struct.pack("ii", 1, 0)
+"""SO_LINGER of a socket that is closed with a reset."""
+
+
+class Silence(Enum):
+    """How a server says nothing: ``ALL`` takes every connection and never answers; ``ENGINE`` lists its models only."""
+
+    ALL = "all"
+    ENGINE = "engine"
+
+
+class Reset(Enum):
+    """Every connection is reset when a request has come."""
+
+    EACH = "each"
+
+
+@dataclass
+class StandIn:
+    """One server.
+
+    Attributes:
+        seconds: how long each call is worked on.
+        places: how many calls are worked on at once; the others wait.
+        trouble: a status to refuse with, a silence or a reset; ``None`` answers.
+        headers: those of a refusal.
+        models: what it lists.
+        calls: the bodies of all requests for a completion.
+        looks: how often its list was asked for.
+        most: the most calls that were here at once.
+    """
+
+    seconds: Callable[[], float] = lambda: 0.0
+    places: int = 1000
+    trouble: int | Silence | Reset | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    models: tuple[str, ...] = (MODEL,)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    looks: int = 0
+    here: int = 0
+    most: int = 0
+    url: str = ""
+
+    @asynccontextmanager
+    async def running(self, port: int = 0) -> AsyncIterator[StandIn]:
+        """Serve while the block runs, on this port or a free one."""
+        self._free, self._end = asyncio.Semaphore(self.places), asyncio.Event()
+        app = web.Application()
+        app.router.add_get("/v1/models", self._list)
+        app.router.add_post("/v1/chat/completions", self._complete)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port, reuse_address=True).start()
+        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        try:
+            yield self
+        finally:
+            self._end.set()
+            await runner.cleanup()
+
+    @property
+    def begun(self) -> Counter[str]:
+        """How many calls there were of each first message."""
+        return Counter(call["messages"][0]["content"] for call in self.calls)
+
+    async def _list(self, request: web.Request) -> web.StreamResponse:
+        self.looks += 1
+        if self.trouble is Silence.ALL:
+            await self._end.wait()
+        if self.trouble is Reset.EACH:
+            return _reset(request)
+        return web.json_response({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.calls.append(body)
+        self.here += 1
+        self.most = max(self.most, self.here)
+        try:
+            if isinstance(self.trouble, Silence):
+                await self._end.wait()
+            if self.trouble is Reset.EACH:
+                return _reset(request)
+            if isinstance(self.trouble, int):
+                error = {"message": "refused", "type": "stand_in", "code": self.trouble}
+                return web.json_response({"error": error}, status=self.trouble, headers=self.headers)
+            async with self._free:
+                await asyncio.sleep(self.seconds())
+        finally:
+            self.here -= 1
+        return web.json_response(_completion(body))
+
+
+def _reset(request: web.Request) -> web.Response:
+    """Close the connection with a reset, as a process that is killed does."""
+    transport = request.transport
+    if transport is not None:
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORTING)
+        transport.abort()
+    return web.Response()
+
+
+def _completion(body: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer of one word, "A", with its probability where that is asked for."""
+    token = {"token": "A", "logprob": -0.01, "bytes": None}
+    logprobs = {"content": [token | {"top_logprobs": [token]}], "refusal": None} if body.get("logprobs") else None
+    message = {"role": "assistant", "content": "A"}
+    choices = [
+        {"index": index, "finish_reason": "stop", "message": message, "logprobs": logprobs}
+        for index in range(body.get("n", 1))
+    ]
+    usage = {"prompt_tokens": 7, "completion_tokens": len(choices), "total_tokens": 7 + len(choices)}
+    about = {"id": "1", "object": "chat.completion", "created": 1, "model": MODEL}
+    return about | {"choices": choices, "usage": usage}
