@@ -14,6 +14,9 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
+from bot.runtime import metrics
+from bot.runtime.logs import about
+from bot.runtime.tracing import span
 from bot.runtime.waiting import pause
 from bot.sending.checks import SendLimits
 from bot.sending.gate import Gate, OnFault, cause, unheard
@@ -161,7 +164,11 @@ class Outbox:
             Conflict: the case has another version.
         """
         check_note(note)
-        return await self._unknown.settle(case_id, version, stands=stands, by=by, note=note, message=message or None)
+        delivery = await self._unknown.settle(
+            case_id, version, stands=stands, by=by, note=note, message=message or None
+        )
+        metrics.SENDS.labels(by.platform, delivery.state).inc()
+        return delivery
 
     async def carry_out_retractions(self, of: Platforms = every) -> None:
         """Try the retractions that wait: requested in another process, interrupted, or without an answer."""
@@ -172,17 +179,20 @@ class Outbox:
     ) -> list[Delivery]:
         """Bring each reply to its end; one that fails does not hold up the others."""
         deliveries = list[Delivery]()
-        for approval_id in (approval_id for approval_id, platform in found.items() if of(platform)):
-            try:
-                delivery = await bring_to_its_end(approval_id)
-            except StoreUnavailable:
-                raise
-            except AntiphonError as err:
-                _LOG.error("approval %s: %s", approval_id, err)
-                continue
-            if delivery is not None:
-                _LOG.info("case %s: its reply is %s", delivery.case_id, delivery.state)
-                deliveries.append(delivery)
+        for approval_id, platform in ((approval_id, platform) for approval_id, platform in found.items() if of(platform)):
+            with about(platform=platform):
+                try:
+                    delivery = await bring_to_its_end(approval_id)
+                except StoreUnavailable:
+                    raise
+                except AntiphonError as err:
+                    _LOG.error("approval %s: %s", approval_id, err)
+                    continue
+                if delivery is not None:
+                    metrics.SENDS.labels(platform, delivery.state).inc()
+                    with about(case=delivery.case_id):
+                        _LOG.info("its reply is %s", delivery.state)
+                    deliveries.append(delivery)
         return deliveries
 
     async def _send(self, approval_id: str) -> Delivery | None:
@@ -190,6 +200,12 @@ class Outbox:
         seen = await self._ledger.look(approval_id)
         if not isinstance(seen, Entry) or not self._gate.serves(seen.case.post.ref):
             return None if isinstance(seen, Entry) else seen
+        ref = seen.case.post.ref
+        with about(case=seen.case.id, community=ref.community), span("send", case=seen.case.id, platform=ref.platform):
+            return await self._send_seen(seen)
+
+    async def _send_seen(self, seen: Entry) -> Delivery | None:
+        """Look at the platform once more, take the lease and send."""
         try:
             changed = await self._changed(seen)
         except StoreUnavailable:
@@ -250,7 +266,9 @@ class Outbox:
         taken = await self._unknown.take_over(approval_id, self._gate.serves)
         if not isinstance(taken, SendLease):
             return taken
-        return await self._resolve(taken, sentence("The send was interrupted, or had no answer."))
+        ref = taken.reply.in_reply_to
+        with about(case=taken.case_id, community=ref.community), span("recover", case=taken.case_id, platform=ref.platform):
+            return await self._resolve(taken, sentence("The send was interrupted, or had no answer."))
 
     async def _resolve(self, lease: SendLease, why: str) -> Delivery | None:
         """Settle a send of unknown fate: it is found on the platform, sent again under its key, or left to a person."""

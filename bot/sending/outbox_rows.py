@@ -80,6 +80,7 @@ class SendLease:
     not ``is_first``, an earlier call may have arrived.
     """
 
+    case_id: str
     reply: ApprovedReply
     attempt: int
     is_first: bool
@@ -121,7 +122,7 @@ async def intend(session: Session, rules: Rules, entry: Entry, hold_seconds: flo
     entry.row.attempts += 1
     entry.row.lease_until = session.moment + rules.lease
     await end(session, entry, CaseState.SENDING, "sending" if is_first else "sending again under the same key")
-    return SendLease(reply, entry.row.attempts, is_first, hold_seconds)
+    return SendLease(entry.case.id, reply, entry.row.attempts, is_first, hold_seconds)
 
 
 async def mine(session: Session, lease: SendLease, state: OutboxState) -> Entry | None:

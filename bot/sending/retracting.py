@@ -14,6 +14,9 @@ from uuid import uuid4
 
 from sqlalchemy import select, update
 
+from bot.runtime import metrics
+from bot.runtime.logs import about
+from bot.runtime.tracing import span
 from bot.sending.gate import Gate, cause
 from bot.sending.outbox_rows import Delivery, Rules, end
 from bot.store.cases import sending as store
@@ -58,7 +61,8 @@ class Retractions:
         tried = set[str]()
         while kinds and (job := await self._take(kinds)) is not None and job.id not in tried:
             tried.add(job.id)
-            await self._try(job)
+            with about(case=job.case_id), span("retract", case=job.case_id):
+                await self._try(job)
 
     async def _ask(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str) -> str:
         """Commit the intent; returns the platform that the reply is on."""
@@ -133,6 +137,7 @@ class Retractions:
             await _forget_note(session, job)
 
         await self._recorded("record a retraction", work)
+        metrics.SENDS.labels(job.kind.partition(":")[2], CaseState.RETRACTED).inc()
 
     async def _give_up(self, job: Job, reason: str) -> None:
         async def work(session: Session) -> None:

@@ -68,7 +68,8 @@ class UnknownSends:
             except NotAllowed as err:
                 why = joined(sentence("The send was interrupted."), err.message)
                 return await end(session, entry, CaseState.NEEDS_PERSON, why)
-            return SendLease(reply, row.attempts, is_first=False, hold_seconds=self._rules.hold_seconds)
+            held = self._rules.hold_seconds
+            return SendLease(entry.case.id, reply, row.attempts, is_first=False, hold_seconds=held)
 
         return await self._database.run("take over a send", work)
 
