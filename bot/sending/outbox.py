@@ -179,7 +179,9 @@ class Outbox:
     ) -> list[Delivery]:
         """Bring each reply to its end; one that fails does not hold up the others."""
         deliveries = list[Delivery]()
-        for approval_id, platform in ((approval_id, platform) for approval_id, platform in found.items() if of(platform)):
+        for approval_id, platform in found.items():
+            if not of(platform):
+                continue
             with about(platform=platform):
                 try:
                     delivery = await bring_to_its_end(approval_id)
@@ -188,11 +190,11 @@ class Outbox:
                 except AntiphonError as err:
                     _LOG.error("approval %s: %s", approval_id, err)
                     continue
-                if delivery is not None:
-                    metrics.SENDS.labels(platform, delivery.state).inc()
-                    with about(case=delivery.case_id):
-                        _LOG.info("its reply is %s", delivery.state)
-                    deliveries.append(delivery)
+            if delivery is not None:
+                metrics.SENDS.labels(platform, delivery.state).inc()
+                with about(case=delivery.case_id, platform=platform):
+                    _LOG.info("its reply is %s", delivery.state)
+                deliveries.append(delivery)
         return deliveries
 
     async def _send(self, approval_id: str) -> Delivery | None:
@@ -267,7 +269,10 @@ class Outbox:
         if not isinstance(taken, SendLease):
             return taken
         ref = taken.reply.in_reply_to
-        with about(case=taken.case_id, community=ref.community), span("recover", case=taken.case_id, platform=ref.platform):
+        with (
+            about(case=taken.case_id, community=ref.community),
+            span("recover", case=taken.case_id, platform=ref.platform),
+        ):
             return await self._resolve(taken, sentence("The send was interrupted, or had no answer."))
 
     async def _resolve(self, lease: SendLease, why: str) -> Delivery | None:

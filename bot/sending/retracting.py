@@ -136,8 +136,8 @@ class Retractions:
             await jobs.finish(session, job)
             await _forget_note(session, job)
 
-        await self._recorded("record a retraction", work)
-        metrics.SENDS.labels(job.kind.partition(":")[2], CaseState.RETRACTED).inc()
+        if await self._recorded("record a retraction", work):
+            metrics.SENDS.labels(job.kind.partition(":")[2], CaseState.RETRACTED).inc()
 
     async def _give_up(self, job: Job, reason: str) -> None:
         async def work(session: Session) -> None:
@@ -154,12 +154,13 @@ class Retractions:
         after = max(asked, self._rules.pause(job.attempts))
         await self._recorded("put a retraction back", lambda session: jobs.retry(session, job, after, reason))
 
-    async def _recorded(self, name: str, work: Any) -> None:
-        """Record the outcome of an attempt, unless another process took the retraction over meanwhile."""
+    async def _recorded(self, name: str, work: Any) -> bool:
+        """Record the outcome of an attempt; ``False`` if another process took the retraction over meanwhile."""
         try:
             await self._database.run(name, work)
         except Conflict:
-            return
+            return False
+        return True
 
 
 async def _ref(session: Session, job: Job) -> PostRef | None:
