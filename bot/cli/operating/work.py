@@ -1,15 +1,17 @@
 """``antiphon worker``: a process that only drafts, for the database in which others flag, review and post.
 
-Owns how such a process begins and ends. Any number of them may run, on any machine that reaches the database; where it
-is a SQLite file, on the machine that has the file.
+Owns how such a process begins and ends, with the model servers that it starts where it is told to. Any number of them
+may run, on any machine that reaches the database; where it is a SQLite file, on the machine that has the file.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Annotated
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
@@ -19,9 +21,20 @@ from bot.cli.drafting.preparing import PreparationBar
 from bot.compose.application import open_workers
 from bot.compose.settings import Settings, load_settings
 from bot.compose.stopping import ending_at_once, ending_in_order
-from bot.drafting.worker import Worker, work
+from bot.compose.vllm import check_versions, open_servers
+from bot.drafting.worker import work
 
 app = typer.Typer()
+_AFTER_DEADLINE_SECONDS: Final = 30.0
+"""How long after its deadline a case may still be stored, where it is the last one before a server is started again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drafters:
+    """What drafts: how many cases at once, and how it runs until the event is set."""
+
+    count: int
+    run: Callable[[asyncio.Event], Awaitable[None]]
 
 
 @app.command()
@@ -36,6 +49,13 @@ def worker(
             help="How many cases to draft at once; if not given, drafts_at_once of config.toml.",
         ),
     ] = None,
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve",
+            help="Start the model server that [vllm] of config.toml describes, watch it, and stop it at the end.",
+        ),
+    ] = False,
     profile: ProfileOption = "",
     config: ConfigOption = None,
 ) -> None:
@@ -44,23 +64,48 @@ def worker(
     async def begin() -> int:
         settings = load_settings(config)
         settings.profile_named(profile)  # a wrong name must show before the model is loaded
-        await _draft(settings, open_workers(settings, profile, slots or settings.desk.drafts_at_once, PreparationBar()))
+        opening = _open_serving if serve else _open
+        await _draft(settings, opening(settings, profile, slots or settings.desk.drafts_at_once))
         return 0
 
     run_to_exit(begin)
 
 
-async def _draft(settings: Settings, opening: AbstractAsyncContextManager[Sequence[Worker]]) -> None:
+@asynccontextmanager
+async def _open(settings: Settings, profile: str, slots: int) -> AsyncIterator[Drafters]:
+    """Workers over the model of the settings."""
+    await check_versions(settings)
+    async with open_workers(settings, profile, slots, PreparationBar()) as workers:
+        yield Drafters(len(workers), partial(work, workers, drain_seconds=settings.desk.drain_seconds))
+
+
+@asynccontextmanager
+async def _open_serving(settings: Settings, profile: str, slots: int) -> AsyncIterator[Drafters]:
+    """Workers over model servers that are started before and stopped after them."""
+    case_seconds = settings.profile_named(profile).deadline_seconds + _AFTER_DEADLINE_SECONDS
+    async with (
+        open_servers(settings, _say) as (asking, keeper),
+        open_workers(asking, profile, slots, PreparationBar()) as workers,
+    ):
+        draft = partial(work, workers, drain_seconds=case_seconds)
+        yield Drafters(len(workers), partial(keeper.run, draft, drain_seconds=settings.desk.drain_seconds))
+
+
+async def _draft(settings: Settings, opening: AbstractAsyncContextManager[Drafters]) -> None:
     """Draft until a signal comes. A second one, or one before the work began, ends at once, as Ctrl-C always does."""
     stop = asyncio.Event()
 
     def say_end() -> None:
         seconds = settings.desk.drain_seconds
-        err().print(Text(f"Stopping: what is being drafted has {seconds:g} seconds. Once more to stop at once."))
+        _say(f"Stopping: what is being drafted has {seconds:g} seconds. Once more to stop at once.")
 
     with ending_at_once():
-        async with opening as workers:
+        async with opening as drafters:
             with ending_in_order(stop, say_end):
-                err().print(Text(f"Drafting {len(workers)} at once. Ctrl-C stops."))
-                await work(workers, stop, settings.desk.drain_seconds)
-    err().print(Text("Stopped. What was not finished is in the queue again."))
+                _say(f"Drafting {drafters.count} at once. Ctrl-C stops.")
+                await drafters.run(stop)
+    _say("Stopped. What was not finished is in the queue again.")
+
+
+def _say(what: str) -> None:
+    err().print(Text(what), soft_wrap=True)
