@@ -53,7 +53,7 @@ def worker(
         bool,
         typer.Option(
             "--serve",
-            help="Start the model server that [vllm] of config.toml describes, watch it, and stop it at the end.",
+            help="Start the model server of the section vllm in config.toml, watch it, and stop it at the end.",
         ),
     ] = False,
     profile: ProfileOption = "",
