@@ -138,7 +138,7 @@ def milliseconds(reader: PostReader, cases: Sequence[Case], seed: int) -> float:
     """How long a text takes on one core, in milliseconds: texts that come one by one."""
     import torch
 
-    chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
+    chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     texts = [case.text for case in chance.sample(list(cases), min(_TIMED, len(cases)))]
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -186,7 +186,7 @@ def main() -> None:
     try:
         cases = read_cases(options.cases) if options.cases else test_cases()
         if options.limit and options.limit < len(cases):
-            cases = random.Random(options.seed).sample(cases, options.limit)  # noqa: S311 - repeatable, no secret
+            cases = random.Random(options.seed).sample(cases, options.limit)  # nosec B311 # noqa: S311 - repeatable, no secret
         rows = read_all(reader, cases)
         known = [row for row in rows if reader.knows(row.case.language)] or rows
         tables = _tables(reader, rows, known, options)

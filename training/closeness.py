@@ -38,7 +38,7 @@ def compared(
     Args:
         close: for each stereotype the cosines of the posts and its wordings.
     """
-    chance = random.Random(1)  # noqa: S311 - repeatable, no secret
+    chance = random.Random(1)  # nosec B311 # noqa: S311 - repeatable, no secret
     for one in [*known] * _DRAWS:
         drawn = chance.sample(range(close[one.id].shape[1]), min(count, close[one.id].shape[1]))
         rivals = [close[other.id] for other in known if other.target_group is one.target_group and other is not one]

@@ -73,7 +73,7 @@ def trained(task: Task, epochs: int, rate: float = _RATE) -> Any:
     What is measured and kept is the running mean of the weights, which errs less than those of the last step.
     """
     torch.manual_seed(SEED)
-    chance = random.Random(SEED)  # noqa: S311 - a reproducible order, no secret
+    chance = random.Random(SEED)  # nosec B311 # noqa: S311 - a reproducible order, no secret
     network = new_network(len(task.outputs))
     mean = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(_KEPT))  # type: ignore[no-untyped-call]
     vectors, *learning = network.parameters()
@@ -82,7 +82,7 @@ def trained(task: Task, epochs: int, rate: float = _RATE) -> Any:
         torch.optim.AdamW(learning, lr=rate, weight_decay=_DECAY, fused=True),
         torch.optim.SparseAdam([vectors], lr=rate),
     )
-    steps = epochs * -(-len(task.shown(random.Random(SEED))) // BATCH)  # noqa: S311 - only counted
+    steps = epochs * -(-len(task.shown(random.Random(SEED))) // BATCH)  # nosec B311 # noqa: S311 - only counted
     schedules = [torch.optim.lr_scheduler.LambdaLR(one, lambda step: _share(step, steps)) for one in optimizers]
     weights = torch.tensor(task.weights)
     best, kept = -1.0, network.state_dict()
@@ -153,7 +153,7 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
     talk = [(readable(text),) for text in ordinary("heldout") if text]
     found = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
     about["false_alarms"], about["ordinary"] = false_alarms(found), len(talk)
-    chance = random.Random(SEED)  # noqa: S311 - a reproducible sample, no secret
+    chance = random.Random(SEED)  # nosec B311 # noqa: S311 - a reproducible sample, no secret
     hateful = np.flatnonzero(mine & said).tolist()
     hidden = chance.sample(hateful, min(_HIDDEN, len(hateful)))
     longer = [pieces_of(readable(_amid_talk(task.dev[row].text, chance), task.dev[row].language)) for row in hidden]

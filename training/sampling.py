@@ -247,7 +247,7 @@ class Sample:
 
 
 def _chance(name: str) -> random.Random:
-    return random.Random(f"{SEED}:{name}")  # noqa: S311 - repeatable, no secret
+    return random.Random(f"{SEED}:{name}")  # nosec B311 # noqa: S311 - repeatable, no secret
 
 
 def _share(question: Question, most: int) -> int:

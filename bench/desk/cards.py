@@ -113,7 +113,7 @@ async def _round(plan: Plan, number: int, intake: Intake, channels: FakeChannels
     known = {name: set(channels.readable.get(_channel(name), ())) for name in plan.others}
 
     async def flag(name: str) -> float:
-        chance = random.Random(f"{name} {number}")  # noqa: S311 - no secret
+        chance = random.Random(f"{name} {number}")  # nosec B311 # noqa: S311 - no secret
         await intake.flag(_post(name, f"{number}00", words(chance, 18)))
         moment = time.perf_counter()
         for case in range(1, plan.cases):

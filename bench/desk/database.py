@@ -57,7 +57,7 @@ def flagged(number: int, said: str) -> FlaggedPost:
 
 def raid(posts: int, seed: int = 0) -> list[str]:
     """A post of a raid: most are copies of a few texts, with small changes; the others are different texts."""
-    chance = random.Random(seed)  # noqa: S311 - no secret
+    chance = random.Random(seed)  # nosec B311 # noqa: S311 - no secret
     templates = [words(chance, 18) for _ in range(20)]
 
     def one() -> str:
@@ -96,7 +96,7 @@ def captures(place: Place, count: int, callers: int) -> dict[str, Any]:
     """In a child: flags of different posts by that many callers at once."""
 
     async def work(database: Database) -> dict[str, Any]:
-        chance = random.Random(callers)  # noqa: S311 - no secret
+        chance = random.Random(callers)  # nosec B311 # noqa: S311 - no secret
         return await _flag_all(Intake(database), [words(chance, 18) for _ in range(count)], callers * 10**7, callers)
 
     return asyncio.run(_with(place, work))

@@ -41,7 +41,7 @@ async def _pairs(path: Path, limit: int, seed: int, resume: Path | None) -> list
     rows: list[Mapping[str, Any]] = [*read_rows(path)]
     if not all(row.keys() >= _PAIR_FIELDS for row in rows):
         raise BadInput(f"A row of {path} lacks a field.", remedy=f"Each needs {', '.join(sorted(_PAIR_FIELDS))}.")
-    random.Random(seed).shuffle(rows)  # noqa: S311 - repeatable, no secret
+    random.Random(seed).shuffle(rows)  # nosec B311 # noqa: S311 - repeatable, no secret
     log = Log(resume, {"bench": "pairs", "pairs": path.name, "seed": seed})
     async with open_bench_engine() as engine:
         await judge_pairs(engine, rows[:limit], log)

@@ -67,7 +67,7 @@ async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, 
     rest = [card for card in load_cards("en") if card.target_group is group and card not in close]
     found: dict[str, None] = {}
     for card in [*close, *rest]:
-        composed = compose(brief, [card], tuple(Intent), random.Random(sample.id))  # noqa: S311 - repeatable, no secret
+        composed = compose(brief, [card], tuple(Intent), random.Random(sample.id))  # nosec B311 # noqa: S311 - repeatable, no secret
         found |= dict.fromkeys(candidate.text for candidate in composed)
         if len(found) >= size:
             break

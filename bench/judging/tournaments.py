@@ -132,7 +132,7 @@ def simulation(seed: int = 0) -> list[Row]:
 
 def simulated_trials(size: int, seed: int = 0) -> list[Trial]:
     """Judges of all scales, each with its verdicts on other candidates."""
-    chance = random.Random(seed + size)  # noqa: S311 - repeatable, no secret
+    chance = random.Random(seed + size)  # nosec B311 # noqa: S311 - repeatable, no secret
     judges = [simulated(size, chance.choice(SCALES), chance) for _ in range(TRIALS)]
     return [Trial(_order(qualities), seeds, matrix) for qualities, seeds, matrix in judges]
 

@@ -63,7 +63,7 @@ def spread(samples: Sequence[Sample], seed: int) -> list[Sample]:
 
     So a system with fewer posts than another gets the first of the same posts.
     """
-    chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
+    chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     hands: dict[str, list[Sample]] = {}
     for sample in chance.sample(samples, len(samples)):
         hands.setdefault(sample.target_group, []).append(sample)

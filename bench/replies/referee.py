@@ -42,7 +42,7 @@ class Referee:
         Both orders are asked under the same two names, so that the effects of a place and a name cancel out. The
         questions come last in the prompt, so that a server reads post and replies once for all of them.
         """
-        chance = random.Random(f"{self.seed}:{post}:{left}:{right}")  # noqa: S311 - repeatable, no secret
+        chance = random.Random(f"{self.seed}:{post}:{left}:{right}")  # nosec B311 # noqa: S311 - repeatable, no secret
         names = chance.sample(NAMES, 2)
         there = [await self._logit(question, post, (left, right), names) for question in QUESTIONS.values()]
         back = [await self._logit(question, post, (right, left), names) for question in QUESTIONS.values()]

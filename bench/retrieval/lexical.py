@@ -7,7 +7,7 @@ itself, with the same analyzer.
 from __future__ import annotations
 
 import json
-import pickle
+import pickle  # nosec B403 # see where it is read
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def _build_rank_bm25(corpus: Corpus, folder: Path) -> None:
 
 
 def _open_rank_bm25(_: Corpus, folder: Path) -> Ask:
-    engine = pickle.loads((folder / "engine.pickle").read_bytes())  # noqa: S301 - we have just written it
+    engine = pickle.loads((folder / "engine.pickle").read_bytes())  # nosec B301 # noqa: S301 - we have just written it
 
     def ask(text: str) -> list[int]:
         scores = engine.get_scores(stems(text))

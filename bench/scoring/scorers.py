@@ -61,7 +61,7 @@ def stance_rows(samples: Sequence[Sample], pool: Sequence[Sample], chance: rando
 
 def stance(readers: Readers, samples: Sequence[Sample], pool: Sequence[Sample], seed: int) -> list[Labelled]:
     """The reader of drafts on ``stance_rows``. Blocking."""
-    chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
+    chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     found = [
         _labelled(name, rows, [readers.drafts.read(post, [text])[0].opposes for post, text, _, _ in rows])
         for name, rows in stance_rows(samples, pool, chance).items()
@@ -103,7 +103,7 @@ def quality_rows(samples: Sequence[Sample], pool: Sequence[Sample], chance: rand
 
 async def quality(engine: Engine, samples: Sequence[Sample], pool: Sequence[Sample], seed: int) -> list[Labelled]:
     """Argument quality by the language model on ``quality_rows``; rows without an answer are left out."""
-    chance, found = random.Random(seed), list[Labelled]()  # noqa: S311 - repeatable, no secret
+    chance, found = random.Random(seed), list[Labelled]()  # nosec B311 # noqa: S311 - repeatable, no secret
     sample_of = {sample.id: sample for sample in samples}
     model, said = MeteredModel(engine.model, Budget(PAPER)), dict[tuple[str, str], float | None]()
     for name, rows in quality_rows(samples, pool, chance).items():
@@ -131,7 +131,7 @@ def entailment_rows(facts: Sequence[Fact], pool: Sequence[Fact], chance: random.
 
 async def entailment(engine: Engine, facts: Sequence[Fact], pool: Sequence[Fact], seed: int) -> list[Labelled]:
     """Entailment by one token of the model alone, and as the receipts use it: with quotation and numbers checked."""
-    chance, found = random.Random(seed), list[Labelled]()  # noqa: S311 - repeatable, no secret
+    chance, found = random.Random(seed), list[Labelled]()  # nosec B311 # noqa: S311 - repeatable, no secret
     fact_of = {fact.id: fact for fact in facts}
     model = MeteredModel(engine.model, Budget(PAPER))
     for name, rows in entailment_rows(facts, pool, chance).items():

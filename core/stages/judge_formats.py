@@ -68,7 +68,7 @@ class Judge:
 
     async def _by_letters(self, brief: Brief, first: str, second: str, rubric: Rubric) -> Comparison | None:
         """Ask for one token. The names stay the same within a post, so that its comparisons share their beginning."""
-        chance = random.Random(f"{self.seed}:{brief.post.text}")  # noqa: S311 - repeatable, no secret
+        chance = random.Random(f"{self.seed}:{brief.post.text}")  # nosec B311 # noqa: S311 - repeatable, no secret
         one, other = chance.choice(NAMES)
         prompt = load_prompt(rubric).fill(
             post=quoted(brief.post.text), first_name=one, second_name=other, first=first, second=second

@@ -286,7 +286,7 @@ class Library:
             marks = ",".join("?" * len(some))
             with self._store.reading() as database:
                 rows = database.execute(
-                    "SELECT d.*, p.id AS paragraph, p.page AS at_page, p.start, p.stop, p.sha256,"  # noqa: S608 - marks
+                    "SELECT d.*, p.id AS paragraph, p.page AS at_page, p.start, p.stop, p.sha256,"  # nosec B608 # noqa: S608 - marks
                     " substr(t.text, p.start + 1, p.stop - p.start) AS words, COALESCE(u.level, 'normal') AS level"
                     " FROM paragraphs p JOIN revisions r USING (revision)"
                     " JOIN documents d ON d.id = r.document"

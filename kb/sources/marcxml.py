@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element, ParseError  # nosec B405 # the names only: defusedxml does the reading
 
 from defusedxml import ElementTree
 from defusedxml.common import DefusedXmlException

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape  # nosec B406 # it escapes, and reads nothing
 
 from adapters.discord.review.layout import card_layout
 from tests.fakes.discord.messages import read_as_discord_shows

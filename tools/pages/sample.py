@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import resource
-import subprocess
+import subprocess  # nosec B404 # programs of our own choice, never through a shell
 import sys
 from datetime import UTC, datetime
 from importlib import metadata
@@ -30,7 +30,7 @@ def record() -> str:
     """The output of a run now, below three lines that say where it comes from."""
     run = [sys.executable, "-c", "from bot.cli.main import main; main()", "draft", POST]
     environment = os.environ | {"COLUMNS": str(_COLUMNS), "PYTHONPATH": str(ROOT), "ANTIPHON__LLM__WARM_MINUTES": "0"}
-    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True, cwd=ROOT)
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True, cwd=ROOT)  # nosec B603 # programs of our own choice, never through a shell
     version, now = metadata.version("antiphon"), datetime.now(UTC)
     load, peak = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
     head = (

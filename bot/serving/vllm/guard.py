@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
+import subprocess  # nosec B404 # programs of our own choice, never through a shell
 import sys
 import time
 from typing import Final
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)
     try:
-        server = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - the operator names the program
+        server = subprocess.Popen(command, start_new_session=True)  # nosec B603 # noqa: S603 - the operator names the program
     except OSError as err:
         sys.stderr.write(f"cannot start {command[0]}: {err.strerror}\n")
         return CANNOT_START

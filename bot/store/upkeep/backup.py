@@ -12,7 +12,7 @@ import os
 import shlex
 import shutil
 import sqlite3
-import subprocess
+import subprocess  # nosec B404 # programs of our own choice, never through a shell
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -309,7 +309,7 @@ def _run_tool(name: str, place: URL, *options: str) -> None:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")} | _libpq(place)
     command = [found, "--no-password", *options]
     try:
-        done = subprocess.run(  # noqa: S603 - a fixed tool with our own options
+        done = subprocess.run(  # nosec B603 # noqa: S603 - a fixed tool with our own options
             command, env=environment, capture_output=True, text=True, timeout=_TOOL_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as err:

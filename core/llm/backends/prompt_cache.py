@@ -120,7 +120,7 @@ def _call(server: EmbeddedServer, path: str, **body: Any) -> Mapping[str, Any] |
         {"Authorization": f"Bearer {server.api_key}", "Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=CALL_SECONDS) as answer:  # noqa: S310 - as above
+        with urllib.request.urlopen(request, timeout=CALL_SECONDS) as answer:  # nosec B310 # noqa: S310 - as above
             found: Mapping[str, Any] = json.load(answer)
             return found
     except urllib.error.HTTPError as err:

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from xml.etree.ElementTree import Element, ParseError  # the names only: defusedxml does the reading
+from xml.etree.ElementTree import Element, ParseError  # nosec B405 # the names only: defusedxml does the reading
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import iterparse

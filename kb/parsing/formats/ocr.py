@@ -7,7 +7,7 @@ output, so that it needs no file. The limits and locks of the calling process ap
 from __future__ import annotations
 
 import shutil
-import subprocess
+import subprocess  # nosec B404 # programs of our own choice, never through a shell
 from collections.abc import Sequence
 
 _CODES = {"en": "eng", "es": "spa", "it": "ita", "eu": "eus", "fr": "fra", "de": "deu", "pt": "por", "nl": "nld"}
@@ -48,7 +48,7 @@ class Tesseract:
 
     def _run(self, options: Sequence[str], given: bytes, *, seconds: float) -> str:
         try:
-            done = subprocess.run(  # noqa: S603 - the program that was found, with options made here
+            done = subprocess.run(  # nosec B603 # noqa: S603 - the program that was found, with options made here
                 [self._path, *options], input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=seconds
             )
         except (subprocess.TimeoutExpired, OSError):

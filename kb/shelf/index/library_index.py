@@ -151,7 +151,7 @@ class LibraryIndex:
                 raise IndexUnavailable(sentence("A paragraph is not in the index."), remedy=_BUILD)
             self._embed(opened, opened.without_vector(places))
         found = opened.take(wanted)
-        assert found is not None  # noqa: S101 - all of them were just added
+        assert found is not None  # nosec B101 # noqa: S101 - all of them were just added
         return found
 
     # Making versions
@@ -225,7 +225,7 @@ class LibraryIndex:
                 raise IndexUnavailable(sentence("The library's index was changed while it was open."), remedy=_REPAIR)
             if self._open is None:
                 self.open()
-            assert self._open is not None  # noqa: S101 - ``open`` raises otherwise
+            assert self._open is not None  # nosec B101 # noqa: S101 - ``open`` raises otherwise
             return self._open
 
     def _load(self, name: str) -> Opened:

@@ -6,7 +6,7 @@ Owns when that is given up: then the command loads the models itself, and says s
 from __future__ import annotations
 
 import asyncio
-import subprocess
+import subprocess  # nosec B404 # programs of our own choice, never through a shell
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -195,7 +195,7 @@ async def _start(arguments: list[str], path: Path) -> None:
     Raises:
         NoneWarmError: it ended before.
     """
-    process = subprocess.Popen(  # noqa: ASYNC220, S603 - it returns at once; our own program, and it outlives us
+    process = subprocess.Popen(  # nosec B603 # noqa: ASYNC220, S603 - it returns at once; our own program, and it outlives us
         [sys.executable, "-P", "-c", STARTING, str(PROJECT), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
