@@ -15,6 +15,7 @@ from bot.communities.native_roles import LiveRoles
 from bot.review.guard import decider
 from bot.review.proposals import kept_proposal, require_shown
 from bot.review.queries import rendered_in
+from bot.runtime import metrics
 from bot.store.cases import approvals, finds, holds, suggestions
 from bot.store.cases import cases as store
 from bot.store.cases.approvals import ApprovalOrigin, First
@@ -56,10 +57,11 @@ class _Exact:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """An approval that holds: ``reply`` is sent once the undo window is over."""
+    """An approval that holds: ``reply`` is sent once the undo window is over. The case was flagged at ``flagged_at``."""
 
     case_id: str
     reply: ApprovedReply
+    flagged_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,11 @@ class Approvals:
     async def _decide(self, seen: _Seen, by: Person) -> Approved | AwaitsSecond:
         await self._live_roles.refresh(seen.community, (by, *seen.people))
         reasons = await asyncio.to_thread(_why_two, seen)
-        return await self._database.run("approve", lambda session: self._keep(session, seen, by, reasons))
+        outcome = await self._database.run("approve", lambda session: self._keep(session, seen, by, reasons))
+        if isinstance(outcome, Approved):
+            waited = outcome.reply.approved_at - outcome.flagged_at
+            metrics.FLAG_TO_DECISION.labels("approved").observe(waited.total_seconds())
+        return outcome
 
     async def _keep(
         self, session: Session, seen: _Seen, by: Person, reasons: tuple[str, ...]
@@ -210,7 +216,7 @@ class Approvals:
             holds_for=self._holds_for,
             undo_for=self._undo_for,
         )
-        return Approved(case.id, reply)
+        return Approved(case.id, reply, case.created_at)
 
     async def _wait(self, session: Session, case: Case, first: First, reasons: tuple[str, ...]) -> AwaitsSecond:
         """Keep a first approval, and leave the case open to somebody else."""

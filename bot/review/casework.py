@@ -6,7 +6,10 @@ moment, lets the desk decide, and reads the card again. Must never decide anythi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +20,8 @@ from bot.review.cards import seen_after_flagging, seen_by
 from bot.review.decisions import Decisions
 from bot.review.post_status import note_original
 from bot.review.proposals import Proposals
+from bot.runtime import metrics, tracing
+from bot.runtime.logs import about
 from bot.sending.outbox import Outbox
 from bot.store.cases import captures, flaggers
 from bot.store.cases import cases as store
@@ -34,6 +39,7 @@ from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
 
+_LOG = logging.getLogger(__name__)
 _STANDS: Final = "somebody looked: it stands there"
 _MISSING: Final = "somebody looked: it does not stand there"
 
@@ -69,8 +75,12 @@ class FrontDesk:
 
     async def flag(self, post: FlaggedPost) -> Card:
         """Open the case of a post; committed when it returns. A post that was flagged before keeps its case."""
+        platform, user, began = post.ref.platform, post.flagged_by, time.monotonic()
         case = await self._intake.flag(post)
-        platform, user = post.ref.platform, post.flagged_by
+        metrics.FLAGS.labels(platform, post.priority.name.lower()).inc()
+        tracing.past("flag", time.monotonic() - began, case=case.id, platform=platform)
+        with about(case=case.id, platform=platform, community=post.ref.community):
+            _LOG.info("flagged: the case is %s", case.state)
 
         async def work(session: Session) -> Card:
             if post.priority is not Priority.DETECTED:
@@ -134,11 +144,11 @@ class FrontDesk:
 
     async def hold(self, case_id: str, by: Person) -> Card:
         """Hold a case; ``Conflict`` says who else holds it, and until when."""
-        return await self._decided(case_id, by, lambda: self._decisions.hold(case_id, by))
+        return await self._decided("hold", case_id, by, lambda: self._decisions.hold(case_id, by))
 
     async def release(self, case_id: str, by: Person) -> Card:
         """Give up holding it."""
-        return await self._decided(case_id, by, lambda: self._decisions.release(case_id, by))
+        return await self._decided("release", case_id, by, lambda: self._decisions.release(case_id, by))
 
     # Approvals
 
@@ -159,7 +169,11 @@ class FrontDesk:
 
     async def approve(self, proposal_id: str, by: Person) -> Approval:
         """Approve what ``propose`` kept and the person was shown; it is sent once the undo window is over."""
+        began = time.monotonic()
         outcome = await self._approvals.approve_shown(proposal_id, by)
+        tracing.past("approve", time.monotonic() - began, case=outcome.case_id, platform=by.platform)
+        with about(case=outcome.case_id, platform=by.platform):
+            _LOG.info("decided: approve%s", ", one of two" if isinstance(outcome, AwaitsSecond) else "")
         card = await self._seen(outcome.case_id, by)
         if isinstance(outcome, AwaitsSecond):
             return Approval(card, outcome.until, outcome.because)
@@ -167,7 +181,7 @@ class FrontDesk:
 
     async def undo(self, case_id: str, version: int, by: Person) -> Card:
         """Take an approval back before it is sent, or one's own closing of a case for a short time."""
-        return await self._decided(case_id, by, lambda: self._decisions.undo(case_id, version, by))
+        return await self._decided("undo", case_id, by, lambda: self._decisions.undo(case_id, version, by))
 
     # Other ends
 
@@ -176,20 +190,23 @@ class FrontDesk:
     ) -> Card:
         """Ask for other drafts: of one intent, arguing another claim, or simply others."""
         return await self._decided(
-            case_id, by, lambda: self._decisions.redraft(case_id, version, claim, by, intent=intent)
+            "redraft", case_id, by, lambda: self._decisions.redraft(case_id, version, claim, by, intent=intent)
         )
 
     async def close(self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = "") -> Card:
         """Close a case without a reply; ``note`` is needed with ``CloseReason.OTHER``."""
-        return await self._decided(case_id, by, lambda: self._decisions.close(case_id, version, by, reason, note))
+        return await self._decided(
+            "close", case_id, by, lambda: self._decisions.close(case_id, version, by, reason, note)
+        )
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Card:
         """Put a case that needs a person, or whose send failed, in review again."""
-        return await self._decided(case_id, by, lambda: self._decisions.reopen(case_id, version, by))
+        return await self._decided("reopen", case_id, by, lambda: self._decisions.reopen(case_id, version, by))
 
     async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
         """Say whether a reply that could not be read back is on the platform."""
         return await self._decided(
+            "settle",
             case_id,
             by,
             lambda: self._outbox.settle(case_id, version, is_posted, by, _STANDS if is_posted else _MISSING),
@@ -197,13 +214,14 @@ class FrontDesk:
 
     async def split_out(self, case_id: str, version: int, by: Person) -> Card:
         """Draft a folded post on its own."""
-        return await self._decided(case_id, by, lambda: self._intake.split_out(case_id, version, by))
+        return await self._decided("split out", case_id, by, lambda: self._intake.split_out(case_id, version, by))
 
     async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
         """Take a posted reply away; if it is still there, the card's notes say why."""
-        await self._ask_for_roles(case_id, by)
-        delivery = await self._outbox.retract_reply(case_id, version, by, reason, note)
-        card = await self._seen(case_id, by)
+        with _watched("retract", case_id, by):
+            await self._ask_for_roles(case_id, by)
+            delivery = await self._outbox.retract_reply(case_id, version, by, reason, note)
+            card = await self._seen(case_id, by)
         if delivery.state is CaseState.RETRACTED:
             return card
         return replace(card, notes=(*card.notes, delivery.reason))
@@ -217,11 +235,12 @@ class FrontDesk:
             "note what a post says now", lambda session: note_original(session, ref, text, revision)
         )
 
-    async def _decided(self, case_id: str, by: Person, decide: Callable[[], Awaitable[object]]) -> Card:
+    async def _decided(self, what: str, case_id: str, by: Person, decide: Callable[[], Awaitable[object]]) -> Card:
         """Ask the platform for the person's roles, let the desk decide, and return the card."""
-        await self._ask_for_roles(case_id, by)
-        await decide()
-        return await self._seen(case_id, by)
+        with _watched(what, case_id, by):
+            await self._ask_for_roles(case_id, by)
+            await decide()
+            return await self._seen(case_id, by)
 
     async def _ask_for_roles(self, case_id: str, by: Person) -> None:
         """Store the roles that the platform says the person has, so that the desk goes by them."""
@@ -234,3 +253,11 @@ class FrontDesk:
 
     async def _seen(self, case_id: str, by: Person) -> Card:
         return await self._database.run("show a card", lambda session: seen_by(session, case_id, by))
+
+
+@contextmanager
+def _watched(what: str, case_id: str, by: Person) -> Iterator[None]:
+    """Tell the log, and the traces, of a decision, and whose it is not: only its kind and its case."""
+    with about(case=case_id, platform=by.platform), tracing.span(what, case=case_id, platform=by.platform):
+        yield
+        _LOG.info("decided: %s", what)

@@ -17,6 +17,7 @@ from typing import Final
 
 from bot.drafting.chosen_claim import checked_claim
 from bot.review.guard import decider
+from bot.runtime import metrics
 from bot.store.cases import cases as store
 from bot.store.cases import dismissals, finds, holds, suggestions
 from bot.store.cases.cases import Case
@@ -193,7 +194,10 @@ class Decisions:
                 await dismissals.dismiss(session, case)
             return await holds.end(session, moved)
 
-        return await self._database.run("close a case", work)
+        closed = await self._database.run("close a case", work)
+        waited = closed.updated_at - closed.created_at
+        metrics.FLAG_TO_DECISION.labels("closed").observe(waited.total_seconds())
+        return closed
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Case:
         """Put a case that needs a person or whose send failed in review again, or in the queue if it has no draft."""
