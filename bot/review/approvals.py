@@ -57,7 +57,7 @@ class _Exact:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """An approval that holds: ``reply`` is sent once the undo window is over. The case was flagged at ``flagged_at``."""
+    """An approval that holds: ``reply`` is sent once the undo window is over. ``flagged_at``: when the case began."""
 
     case_id: str
     reply: ApprovedReply

@@ -171,7 +171,7 @@ class FrontDesk:
         """Approve what ``propose`` kept and the person was shown; it is sent once the undo window is over."""
         began = time.monotonic()
         outcome = await self._approvals.approve_shown(proposal_id, by)
-        tracing.past("approve", time.monotonic() - began, case=outcome.case_id, platform=by.platform)
+        tracing.past("decision", time.monotonic() - began, case=outcome.case_id, decision="approve")
         with about(case=outcome.case_id, platform=by.platform):
             _LOG.info("decided: approve%s", ", one of two" if isinstance(outcome, AwaitsSecond) else "")
         card = await self._seen(outcome.case_id, by)
@@ -257,7 +257,7 @@ class FrontDesk:
 
 @contextmanager
 def _watched(what: str, case_id: str, by: Person) -> Iterator[None]:
-    """Tell the log, and the traces, of a decision, and whose it is not: only its kind and its case."""
-    with about(case=case_id, platform=by.platform), tracing.span(what, case=case_id, platform=by.platform):
+    """Tell the log and the traces of a decision, and not whose it is."""
+    with about(case=case_id, platform=by.platform), tracing.span("decision", case=case_id, decision=what):
         yield
         _LOG.info("decided: %s", what)
