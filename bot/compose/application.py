@@ -25,6 +25,7 @@ from bot.compose.chores import all_chores
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.compose.edits import RememberingReader
 from bot.compose.engine import OnPreparing, make_folder, open_engine
+from bot.compose.operations import counted, model_answers
 from bot.compose.settings import Settings
 from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.request import DraftingRequest
@@ -34,6 +35,7 @@ from bot.sending.outbox import Outbox, SendLimits
 from bot.serving.platforms import Platforms, ServedPlatform, Services
 from bot.serving.running import Running
 from bot.serving.standings import OnStanding, Standings, unwatched
+from bot.serving.status.status import Status
 from bot.serving.supervision import Patience, Supervisor
 from bot.store.engine.database import Database, Session, check_there
 from bot.store.engine.secret import load_secret
@@ -218,15 +220,22 @@ async def open_application(
 
 @asynccontextmanager
 async def open_workers(
-    settings: Settings, profile: str, slots: int, on_preparing: OnPreparing | None = None
+    settings: Settings, profile: str, slots: int, status: Status, on_preparing: OnPreparing | None = None
 ) -> AsyncIterator[Sequence[Worker]]:
     """Workers, as many as asked for, over one engine and the configured database, and nothing else.
+
+    Args:
+        status: is told what must be so for this process to be ready.
 
     Raises:
         StoreUnavailable: the database cannot be opened.
         ModelUnavailable: the weights cannot be had or loaded.
     """
-    async with open_database(settings) as database, open_engine(settings, on_preparing) as engine:
+    async with (
+        open_database(settings) as database,
+        open_engine(settings, on_preparing, on_call=counted(settings)) as engine,
+        status.working(database, {"model": model_answers(settings)}),
+    ):
         language.prepare()
         voice = voice_of(settings, _SHORTEST_POST)
         drafting = DraftingRequest(database, engine, settings.profile_named(profile), voice)

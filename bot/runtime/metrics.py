@@ -106,12 +106,12 @@ DEGRADED: Final = _counter(
 )
 MODEL_CALLS: Final = _counter(
     "antiphon_model_calls_total",
-    "Calls of a language model. outcome: answered, away, failed (no usable answer in time) or cancelled.",
+    "Calls of a language model. outcome: answered, away (not there, busy, or it refuses the key or the model) or failed.",
     "server",
     "outcome",
 )
 MODEL_SECONDS: Final = _histogram(
-    "antiphon_model_call_seconds", "Calls of a language model that were answered, with their wait for a free slot.",
+    "antiphon_model_call_seconds", "Calls of a language model that were answered, from the sending on.",
     _CALLS, "server",
 )  # fmt: skip
 MODEL_TOKENS: Final = _counter(

@@ -17,10 +17,13 @@ from bot.cli.drafting.preparing import PreparationBar
 from bot.compose.application import open_application
 from bot.compose.chat_platforms import platforms_to_serve
 from bot.compose.engine import open_engine
+from bot.compose.operations import counted, model_answers, operated
 from bot.compose.settings import Settings, load_settings
 from bot.compose.stopping import ending_at_once, ending_in_order
 from bot.serving.platforms import ServedPlatform
 from bot.serving.running import serve as serve_all
+from bot.serving.status.conditions import platform_connected
+from bot.serving.status.status import Status
 from bot.store.schema import PlatformState
 from bot.store.views.platforms import Standing
 from core.engine import Engine
@@ -39,9 +42,11 @@ def serve(
 
     async def begin() -> int:
         settings = load_settings(config)
-        wanted, served = settings.profile_named(profile), platforms_to_serve(settings)
-        # What is wrong shows before a model is loaded.
-        await _serve(settings, served, wanted, open_engine(settings, PreparationBar()))
+        async with operated(settings) as status:
+            wanted, served = settings.profile_named(profile), platforms_to_serve(settings)
+            # What is wrong shows before a model is loaded.
+            opening = open_engine(settings, PreparationBar(), on_call=counted(settings))
+            await _serve(settings, served, wanted, opening, status)
         return 0
 
     run_to_exit(begin)
@@ -52,17 +57,25 @@ async def _serve(
     served: Sequence[ServedPlatform],
     profile: Profile,
     opening: AbstractAsyncContextManager[Engine],
+    status: Status,
 ) -> None:
     stop, drain_seconds = asyncio.Event(), settings.desk.drain_seconds
 
     def say_end() -> None:
+        status.stop()
         err().print(Text(f"Stopping: what is being drafted has {drain_seconds:g} seconds. Once more to stop at once."))
 
     with ending_at_once():
         language.prepare()  # later it would keep a platform waiting for longer than it does
         async with opening as engine:
             with ending_in_order(stop, say_end):
-                async with open_application(engine, settings, served, profile, on_standing=say_standing) as application:
+                async with (
+                    open_application(engine, settings, served, profile, on_standing=say_standing) as application,
+                    status.working(
+                        application.database,
+                        {"model": model_answers(settings), "platforms": platform_connected(application.platforms)},
+                    ),
+                ):
                     await serve_all(application, stop, drain_seconds)
     err().print(Text("Stopped. What was not finished is in the queue again."))
 

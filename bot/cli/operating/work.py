@@ -19,10 +19,12 @@ from rich.text import Text
 from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
 from bot.cli.drafting.preparing import PreparationBar
 from bot.compose.application import open_workers
+from bot.compose.operations import operated
 from bot.compose.settings import Settings, load_settings
 from bot.compose.stopping import ending_at_once, ending_in_order
 from bot.compose.vllm import check_versions, open_servers
 from bot.drafting.worker import work
+from bot.serving.status.status import Status
 
 app = typer.Typer()
 _AFTER_DEADLINE_SECONDS: Final = 30.0
@@ -63,39 +65,41 @@ def worker(
 
     async def begin() -> int:
         settings = load_settings(config)
-        settings.profile_named(profile)  # a wrong name must show before the model is loaded
-        opening = _open_serving if serve else _open
-        await _draft(settings, opening(settings, profile, slots or settings.desk.drafts_at_once))
+        async with operated(settings) as status:
+            settings.profile_named(profile)  # a wrong name must show before the model is loaded
+            opening = _open_serving if serve else _open
+            await _draft(settings, opening(settings, profile, slots or settings.desk.drafts_at_once, status), status)
         return 0
 
     run_to_exit(begin)
 
 
 @asynccontextmanager
-async def _open(settings: Settings, profile: str, slots: int) -> AsyncIterator[Drafters]:
+async def _open(settings: Settings, profile: str, slots: int, status: Status) -> AsyncIterator[Drafters]:
     """Workers over the model of the settings."""
     await check_versions(settings)
-    async with open_workers(settings, profile, slots, PreparationBar()) as workers:
+    async with open_workers(settings, profile, slots, status, PreparationBar()) as workers:
         yield Drafters(len(workers), partial(work, workers, drain_seconds=settings.desk.drain_seconds))
 
 
 @asynccontextmanager
-async def _open_serving(settings: Settings, profile: str, slots: int) -> AsyncIterator[Drafters]:
+async def _open_serving(settings: Settings, profile: str, slots: int, status: Status) -> AsyncIterator[Drafters]:
     """Workers over model servers that are started before and stopped after them."""
     case_seconds = settings.profile_named(profile).deadline_seconds + _AFTER_DEADLINE_SECONDS
     async with (
         open_servers(settings, _say) as (asking, keeper),
-        open_workers(asking, profile, slots, PreparationBar()) as workers,
+        open_workers(asking, profile, slots, status, PreparationBar()) as workers,
     ):
         draft = partial(work, workers, drain_seconds=case_seconds)
         yield Drafters(len(workers), partial(keeper.run, draft, drain_seconds=settings.desk.drain_seconds))
 
 
-async def _draft(settings: Settings, opening: AbstractAsyncContextManager[Drafters]) -> None:
+async def _draft(settings: Settings, opening: AbstractAsyncContextManager[Drafters], status: Status) -> None:
     """Draft until a signal comes. A second one, or one before the work began, ends at once, as Ctrl-C always does."""
     stop = asyncio.Event()
 
     def say_end() -> None:
+        status.stop()
         seconds = settings.desk.drain_seconds
         _say(f"Stopping: what is being drafted has {seconds:g} seconds. Once more to stop at once.")
 

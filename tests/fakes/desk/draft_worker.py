@@ -8,7 +8,6 @@ the lease is renewed. A line on standard output says when the engine begins.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -20,6 +19,7 @@ from bot.compose.engine import OnPreparing
 from bot.compose.settings import Settings
 from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.worker import Worker, unheard
+from bot.serving.status.status import Status
 from bot.store.engine.database import Database
 from core.engine import Engine, OnProgress
 from core.models import Suggestion
@@ -50,28 +50,28 @@ class SignallingEngine(Engine):
 
 @asynccontextmanager
 async def open_workers(
-    settings: Settings, profile: str, slots: int, on_preparing: OnPreparing | None = None
+    settings: Settings, profile: str, slots: int, status: Status, on_preparing: OnPreparing | None = None
 ) -> AsyncIterator[Sequence[Worker]]:
     """Workers over the configured database."""
     del profile, on_preparing
-    logging.getLogger("bot.drafting.worker").setLevel(logging.INFO)
     database = await Database.open(settings.database_place, secret=SECRET)
     heartbeat = float(os.environ["HEARTBEAT"]) if "HEARTBEAT" in os.environ else None
     try:
-        yield [
-            Worker(
-                DraftQueue(
-                    database,
-                    f"{os.environ['NAME']}-{slot}",
-                    lease_seconds=settings.desk.lease_seconds,
-                    backoff=Backoff("test", 0.02, 0.02),
-                ),
-                drafting(database, SignallingEngine()),
-                poll_seconds=0.05,
-                heartbeat_seconds=heartbeat,
-            )
-            for slot in range(slots)
-        ]
+        async with status.working(database, {}):
+            yield [
+                Worker(
+                    DraftQueue(
+                        database,
+                        f"{os.environ['NAME']}-{slot}",
+                        lease_seconds=settings.desk.lease_seconds,
+                        backoff=Backoff("test", 0.02, 0.02),
+                    ),
+                    drafting(database, SignallingEngine()),
+                    poll_seconds=0.05,
+                    heartbeat_seconds=heartbeat,
+                )
+                for slot in range(slots)
+            ]
     finally:
         await database.close()
 

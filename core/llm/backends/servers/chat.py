@@ -25,6 +25,9 @@ from core.llm.backends.servers.faults import ServerFault, ServerFaults
 from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request, reply_of
 from core.llm.backends.servers.reaching import check_model
 
+# In its own way stamina would tell each retry to standard output; what fails in the end is told by its error.
+stamina.instrumentation.set_on_retry_hooks([])
+
 ATTEMPTS: Final = 2
 RETRY_WAIT_SECONDS: Final = 0.2
 CONNECT_SECONDS: Final = 5.0

@@ -17,6 +17,7 @@ from bot.compose.application import admit, open_application, open_workers
 from bot.drafting.queue import DraftQueue
 from bot.serving.platforms import Connection, in_process
 from bot.serving.running import connected, serve
+from bot.serving.status.status import Status
 from core.engine import Engine, OnProgress
 from core.errors import BadInput, NotAllowed
 from core.models import Intent, Priority, Suggestion, Wish
@@ -144,7 +145,7 @@ async def test_each_community_is_spoken_for_in_its_own_voice(
             if where == "the process that serves":
                 assert await application.worker.step()
             else:
-                async with open_workers(settings, "", 1) as (worker,):
+                async with open_workers(settings, "", 1, Status()) as (worker,):
                     assert await worker.step()
             return engine.asked[-1]
 

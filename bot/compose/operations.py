@@ -1,0 +1,80 @@
+"""What the person who runs Antiphon sees of a process, as the settings want it: its log, metrics, readiness and traces.
+
+Owns the order in which they begin and end: they are there before anything is loaded, and until all else has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+from urllib.parse import urlsplit
+
+from bot.compose.asking import check_reachable
+from bot.compose.settings import Settings
+from bot.runtime import logs, metrics, tracing
+from bot.serving.status.conditions import Condition
+from bot.serving.status.endpoint import answering
+from bot.serving.status.status import Status
+from core.llm.backends.servers.calls import Call, OnCall
+from core.llm.backends.servers.faults import Trouble
+
+_EMBEDDED: Final = "embedded"
+_AWAY: Final = frozenset({Trouble.ABSENT, Trouble.BUSY, Trouble.REFUSED})
+_MODEL_SECONDS: Final = 15.0
+"""How often a model server is asked whether it is there, while somebody asks for the readiness."""
+
+
+@asynccontextmanager
+async def operated(settings: Settings) -> AsyncIterator[Status]:
+    """Write the log, answer for metrics and readiness, and send traces, within the block.
+
+    Raises:
+        BadSettings: the address cannot be listened to, or what makes traces is not installed.
+    """
+    wanted = settings.operations
+    logs.set_up(wanted.log_format, wanted.log_level)
+    logs.hear_loop(asyncio.get_running_loop())
+    status = Status()
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(tracing.exported(wanted.otlp_endpoint))
+        if wanted.listen:
+            await stack.enter_async_context(answering(wanted.listen, status))
+        yield status
+
+
+def model_answers(settings: Settings) -> Condition:
+    """A server of the language model answers; the embedded model always does."""
+    return Condition(lambda: check_reachable(settings, "llm"), "The model server", fresh_seconds=_MODEL_SECONDS)
+
+
+def counted(settings: Settings) -> OnCall:
+    """Count each call of a model, by the host and port of its server."""
+    addresses = (*(settings.llm.base_url if settings.llm.backend == "server" else ()), *settings.judge.base_url)
+    names = {address: _name(address) for address in addresses}
+
+    def hear(call: Call) -> None:
+        server = names.get(call.server, _EMBEDDED)
+        outcome = "answered" if call.failed is None else "away" if call.failed in _AWAY else "failed"
+        metrics.MODEL_CALLS.labels(server, outcome).inc()
+        tracing.past(
+            "model call",
+            call.seconds,
+            error="" if call.failed is None else call.failed,
+            server=server,
+            prompt_tokens=call.prompt_tokens,
+            completion_tokens=call.answer_tokens,
+        )
+        if call.failed is None:
+            metrics.MODEL_SECONDS.labels(server).observe(call.seconds)
+            metrics.MODEL_TOKENS.labels(server, "prompt").inc(call.prompt_tokens)
+            metrics.MODEL_TOKENS.labels(server, "completion").inc(call.answer_tokens)
+
+    return hear
+
+
+def _name(address: str) -> str:
+    """A server's host and port; an address may hold a password, too."""
+    found = urlsplit(address)
+    return f"{found.hostname}:{found.port}" if found.port else str(found.hostname)
