@@ -28,6 +28,7 @@ from core.errors import BadAnswer, ModelUnavailable
 _LOG = logging.getLogger(__name__)
 _HEALTHY: Final = 200
 _ENGINE_DEAD: Final = 503
+_ENDING_SECONDS: Final = 1.0
 _UNKNOWN_VERSION: Final = "unknown"
 
 Tell = Callable[[str], None]
@@ -131,6 +132,7 @@ class VllmServer:
         looking = asyncio.create_task(self._look_after(process))
         try:
             await asyncio.wait({ended, looking}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({ended}, timeout=_ENDING_SECONDS)  # one that just ended answers nothing either
             if ended.done():
                 lines = process.last_lines(failures.READ_LINES)
                 raise failures.start_failure(self.options, ended.result(), lines, str(self._log))

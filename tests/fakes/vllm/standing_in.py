@@ -1,0 +1,83 @@
+"""Puts the stand-in for vLLM where a test can start it, says how it behaves, and tells what became of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from bot.serving.vllm.adapters import Adapter
+from bot.serving.vllm.options import ServerOptions
+
+_PROGRAM = Path(__file__).with_name("program.py")
+
+
+class StandIn:
+    """A program in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "vllm"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{_PROGRAM}" "{folder}" "$@"\n')
+        self.path.chmod(0o755)
+
+    def does(self, **behaviour: Any) -> None:
+        """How it behaves from now on; program.py has the names and what it does otherwise."""
+        temporary = self.folder / "does.partial"
+        temporary.write_text(json.dumps(behaviour))
+        temporary.replace(self.folder / "does.json")
+
+    @property
+    def starts(self) -> list[dict[str, Any]]:
+        """Each start: process, arguments, environment."""
+        try:
+            return [json.loads(line) for line in (self.folder / "starts.jsonl").read_text().splitlines()]
+        except FileNotFoundError:
+            return []
+
+    def is_left(self) -> bool:
+        """Whether a process of any start still runs."""
+        pids = [pid for start in self.starts for pid in (start["pid"], start.get("child")) if pid]
+        return any(_runs(pid) for pid in pids)
+
+    def options(self, *, adapters: tuple[Adapter, ...] = (), **more: Any) -> ServerOptions:
+        """A server that is this program, on a free port."""
+        options = ServerOptions(
+            model="m/Small", name="small", port=free_port(), adapters=adapters, program=str(self.path)
+        )
+        return replace(options, **more)
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nothing listens on."""
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        port: int = place.getsockname()[1]
+        return port
+
+
+def adapter_in(folder: Path, *, rank: int = 4, content: bytes = b"weights") -> Path:
+    """A folder that looks like an adapter's."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "adapter_config.json").write_text(json.dumps({"r": rank}))
+    (folder / "adapter_model.safetensors").write_bytes(content)
+    return folder
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def kill(pid: int) -> None:
+    """End a process at once."""
+    os.kill(pid, 9)
