@@ -106,7 +106,7 @@ DEGRADED: Final = _counter(
 )
 MODEL_CALLS: Final = _counter(
     "antiphon_model_calls_total",
-    "Calls of a language model. outcome: answered, away (not there, busy, or it refuses the key or the model) or failed.",
+    "Calls of a language model. outcome: answered, away (not there, busy, or it refuses key or model) or failed.",
     "server",
     "outcome",
 )
