@@ -111,6 +111,7 @@ class LlmSettings(_Section):
     model_path: str = ""
     hub_repo: str = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"
     hub_file: str = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
+    hub_revision: Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")] = "f86cb2c1fa58255f8052cc32aeede1b7482d4361"
     sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = (
         "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
     )
@@ -119,6 +120,14 @@ class LlmSettings(_Section):
     threads: Annotated[int, Field(ge=0)] = 0
     timeout_seconds: Seconds = 120
     warm_minutes: Annotated[float, Field(ge=0, le=1440)] = 5
+
+    @model_validator(mode="after")
+    def _revision_is_of_the_repository(self) -> Self:
+        if self.hub_repo not in ("", LlmSettings.model_fields["hub_repo"].default) and (
+            "hub_revision" not in self.model_fields_set
+        ):
+            raise ValueError("Set llm.hub_revision, the commit of llm.hub_repo; '' takes the newest")
+        return self
 
     @model_validator(mode="after")
     def _server_has_address(self) -> Self:

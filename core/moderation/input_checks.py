@@ -44,6 +44,7 @@ _FORMS: Final[Mapping[str, str]] = {
     r"^https?://\S+$": "an address that begins with http:// or https://",
     r"^(https?://\S+)?$": "an address that begins with http:// or https://, or empty",
     "^([0-9a-f]{64})?$": "a SHA-256 hash, which is 64 digits and letters from a to f, or empty",
+    "^([0-9a-f]{40})?$": "a commit, which is 40 digits and letters from a to f, or empty",
     r"^\S+:[0-9]{1,5}$": "an address of this machine and a port, such as 127.0.0.1:8081",
     r"^(\S+:[0-9]{1,5})?$": "an address of this machine and a port, such as 127.0.0.1:9464, or empty",
     r"^[\w-]+$": "a name of letters, digits, - and _",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.errors import ScorerUnavailable
 from core.i18n.sentences import sentence
-from core.llm.backends.loading import Once, described_by_hub, folder_of, unloadable
+from core.llm.backends.loading import Once, described_by_hub, folder_of, on_hub, unloadable
 from core.llm.backends.quiet import quiet
 from core.models import Brief
 from core.ports import Inferred
@@ -52,23 +52,24 @@ class _CrossEncoder:
     def _at_hand(self) -> CrossEncoder:
         """The model from its folder or the hub's local cache; from the hub only if neither has it."""
         folder = folder_of(self._name)
+        name, revision = (str(folder), None) if folder else on_hub(self._name)
         try:
-            return _open_cross_encoder(str(folder or self._name), local=True)
+            return _open_cross_encoder(name, revision, local=True)
         except Exception as err:  # safetensors and tokenizers raise errors of no narrower kind for a damaged file
             if folder:
                 raise unloadable(self._name, err) from err
         try:
-            described_by_hub(self._name, ["config.json"])  # fails at once without a hub; loading tries for a minute
-            return _open_cross_encoder(self._name, local=False)
+            described_by_hub(name, ["config.json"], revision)  # fails at once without a hub; loading tries for a minute
+            return _open_cross_encoder(name, revision, local=False)
         except Exception as err:  # whatever the hub's HTTP library raises
             raise unloadable(self._name, err) from err
 
 
-def _open_cross_encoder(where: str, *, local: bool) -> CrossEncoder:
+def _open_cross_encoder(where: str, revision: str | None, *, local: bool) -> CrossEncoder:
     with quiet():
         from sentence_transformers import CrossEncoder
 
-        model: CrossEncoder = CrossEncoder(where, device="cpu", local_files_only=local)
+        model: CrossEncoder = CrossEncoder(where, device="cpu", revision=revision, local_files_only=local)
         return model
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
+from core.llm.backends.loading import on_hub
 from core.llm.backends.quiet import quiet
 
 if TYPE_CHECKING:
@@ -140,13 +141,14 @@ class SentenceEmbedder:
         if self._model is None:
             where = self._where()
             local = isinstance(where, Path)
+            name, revision = (str(where), None) if isinstance(where, Path) else on_hub(where)
             kwargs = {"dtype": "bfloat16"} if self._bfloat16 else None
             try:
                 with quiet():
                     from sentence_transformers import SentenceTransformer
 
                     self._model = SentenceTransformer(
-                        str(where), device="cpu", local_files_only=local, model_kwargs=kwargs
+                        name, device="cpu", revision=revision, local_files_only=local, model_kwargs=kwargs
                     )
             except ModuleNotFoundError as err:
                 raise not_installed(err) from err

@@ -145,10 +145,13 @@ def new_network(outputs: int, *, is_empty: bool = False) -> Any:
             folder = str(packaged_folder())
             if is_empty:
                 self.encoder = AutoModel.from_config(  # type: ignore[no-untyped-call]
-                    AutoConfig.from_pretrained(folder), add_pooling_layer=False
+                    AutoConfig.from_pretrained(folder, local_files_only=True),  # nosec B615 # a folder on this machine
+                    add_pooling_layer=False,
                 )
             else:
-                self.encoder = AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
+                self.encoder = AutoModel.from_pretrained(  # nosec B615 # a folder on this machine
+                    folder, local_files_only=True, add_pooling_layer=False
+                )
             width = self.encoder.config.hidden_size
             self.dense = torch.nn.Linear(3 * width, width)
             self.dropout = torch.nn.Dropout(0.1)
@@ -266,7 +269,9 @@ def _tokenizer() -> PreTrainedTokenizerBase:
     """The package's tokenizer, which all encoders share; only one thread at a time may use it."""
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(str(packaged_folder()), local_files_only=True)
+    return AutoTokenizer.from_pretrained(  # nosec B615 # a folder on this machine
+        str(packaged_folder()), local_files_only=True
+    )
 
 
 @cache

@@ -6,10 +6,12 @@ error says why it cannot be used. The callers decide what replaces it.
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,9 @@ from core.errors import ScorerUnavailable
 from core.i18n.sentences import sentence
 from core.llm.backends.quiet import quiet
 
+logger = logging.getLogger(__name__)
+
+_PINNED: Final = re.compile(r"(?P<name>[^@]+)@(?P<revision>[0-9a-f]{40})")
 _FAILURES = (MemoryError, RuntimeError, ValueError, IndexError)
 T = TypeVar("T")
 
@@ -55,12 +60,20 @@ def folder_of(model: str) -> Path | None:
     return None
 
 
-def described_by_hub(repo: str, files: Sequence[str]) -> Path:
+def on_hub(model: str) -> tuple[str, str | None]:
+    """The name and the commit of ``name@commit``. Without a commit the newest is taken, and the log says so."""
+    if found := _PINNED.fullmatch(model):
+        return found["name"], found["revision"]
+    logger.warning("%s is not pinned: whoever may change it on the hub changes it here. Write name@commit.", model)
+    return model, None
+
+
+def described_by_hub(repo: str, files: Sequence[str], revision: str | None = None) -> Path:
     """A folder with a model's description, from the hub's local cache or the hub; one try, no weights."""
     from huggingface_hub import snapshot_download
 
     with quiet():
-        return Path(snapshot_download(repo, allow_patterns=list(files)))
+        return Path(snapshot_download(repo, revision=revision, allow_patterns=list(files)))
 
 
 def unloadable(model: str, err: Exception) -> ScorerUnavailable:

@@ -29,6 +29,12 @@ DETOXIFY_LANGUAGES: Final = {
 }
 """The published models of Detoxify that Antiphon uses, and the languages they were trained on."""
 
+_DESCRIBED_AT: Final = {
+    "roberta-base": "e2da8e2f811d1448a5b465c236feacd80ffbac7b",
+    "xlm-roberta-base": "e73636d4f797dec63c3081bb6ed5c7b0bb3f2089",
+}
+"""The commits on the hub of the base models whose description the published checkpoints lack."""
+
 _DESCRIPTION = ("config.json", "tokenizer*", "vocab*", "merges.txt", "sentencepiece*", "special_tokens_map.json")
 
 
@@ -48,7 +54,7 @@ class DetoxifyScorer:
     Args:
         model: "unbiased" (English) or "multilingual", fetched once; or a checkpoint, or a folder with one ``.ckpt``. A
             ``config.json`` beside a checkpoint, with the tokenizer's files, is used instead of the hub's. A
-            checkpoint is a pickle and can run code when it is loaded.
+            checkpoint is a pickle; only tensors and plain values are read from it, so that it cannot run code.
         cache_folder: where fetched checkpoints are kept.
     """
 
@@ -86,11 +92,12 @@ class DetoxifyScorer:
         from detoxify.detoxify import get_model_and_tokenizer
 
         checkpoint = self._checkpoint()
-        stored = torch.load(checkpoint, map_location="cpu", weights_only=False)  # as Detoxify does
+        stored = torch.load(checkpoint, map_location="cpu", weights_only=True)
         known = stored["config"]["arch"]["args"]
         folder = checkpoint.parent
         if not (folder / "config.json").is_file():
-            folder = described_by_hub(known["model_type"], _DESCRIPTION)
+            base = known["model_type"]
+            folder = described_by_hub(base, _DESCRIPTION, _DESCRIBED_AT.get(base))
         # Detoxify(checkpoint, huggingface_config_path) asks the hub even then (0.5.4): the base model's config, by name
         model, tokenizer = get_model_and_tokenizer(
             **{**known, "model_type": str(folder)},

@@ -46,12 +46,19 @@ class WeightsWanted:
         hub_repo: a repository on the hub, or "" to never ask it.
         hub_file: the file in that repository.
         sha256: what the file must hash to, in hexadecimal; "" takes any file.
+        hub_revision: the commit of that repository; "" takes the newest.
     """
 
     path: Path | None
     hub_repo: str
     hub_file: str
     sha256: str
+    hub_revision: str = ""
+
+    @property
+    def revision(self) -> str | None:
+        """``hub_revision`` as the hub's client wants it."""
+        return self.hub_revision or None
 
 
 def find_weights(
@@ -152,7 +159,7 @@ def _in_hub_cache(wanted: WeightsWanted, folder: Path, progress: Progress | None
     except ImportError:
         logger.info("huggingface_hub is not installed; its cache is not searched.")
         return None
-    cached = hub.try_to_load_from_cache(wanted.hub_repo, wanted.hub_file)
+    cached = hub.try_to_load_from_cache(wanted.hub_repo, wanted.hub_file, revision=wanted.revision)
     if not isinstance(cached, str):
         return None
     return _verified_hub_file(Path(cached), wanted, folder, progress)
@@ -165,14 +172,16 @@ def _from_hub(wanted: WeightsWanted, folder: Path, progress: Progress | None) ->
     try:
         hub = importlib.import_module("huggingface_hub")
         # One request without retries: hf_hub_download alone tries an unreachable hub for 23 seconds.
-        url = hub.hf_hub_url(wanted.hub_repo, wanted.hub_file)
+        url = hub.hf_hub_url(wanted.hub_repo, wanted.hub_file, revision=wanted.revision)
         metadata = hub.get_hf_file_metadata(url, timeout=HUB_TIMEOUT_SECONDS)
     except Exception as err:  # whatever its HTTP library raises, the next source is tried
         logger.info("The hub cannot be asked for %s: %s", wanted.hub_repo, err)
         return None
     require_disk(metadata.size or 0, Path(hub.constants.HF_HUB_CACHE))
     try:
-        path = hub.hf_hub_download(wanted.hub_repo, wanted.hub_file, etag_timeout=HUB_TIMEOUT_SECONDS)
+        path = hub.hf_hub_download(
+            wanted.hub_repo, wanted.hub_file, revision=wanted.revision, etag_timeout=HUB_TIMEOUT_SECONDS
+        )
     except Exception as err:  # a broken download too: the packaged parts may still be there
         logger.info("The download of %s from the hub failed: %s", wanted.hub_file, err)
         return None

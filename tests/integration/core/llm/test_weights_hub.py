@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[4]
 DATA = b"GGUF weights of the hub"
 SHA256 = hashlib.sha256(DATA).hexdigest()
+COMMIT = "a" * 40
 # A process of its own, because the hub's client reads its address when it is imported.
 PROGRAM = """
 import sys
@@ -23,7 +24,8 @@ from pathlib import Path
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.errors import ModelUnavailable
 try:
-    print(find_weights(WeightsWanted(None, "org/model", "model.gguf", sys.argv[1]), Path(sys.argv[2])))
+    wanted = WeightsWanted(None, "org/model", "model.gguf", sys.argv[1], sys.argv[3])
+    print(find_weights(wanted, Path(sys.argv[2])))
 except ModelUnavailable as err:
     print(err)
 """
@@ -35,11 +37,11 @@ def hub() -> Iterator[ThreadingHTTPServer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
-            is_file = self.path == "/org/model/resolve/main/model.gguf"
+            is_file = self.path in {f"/org/model/resolve/{at}/model.gguf" for at in ("main", COMMIT)}
             self.send_response(200 if is_file else 404)
             self.send_header("Content-Length", str(len(DATA) if is_file else 0))
             self.send_header("ETag", f'"{SHA256}"')
-            self.send_header("X-Repo-Commit", "a" * 40)
+            self.send_header("X-Repo-Commit", COMMIT)
             self.end_headers()
 
         def do_GET(self) -> None:
@@ -59,10 +61,10 @@ def hub() -> Iterator[ThreadingHTTPServer]:
     thread.join()
 
 
-def found(home: Path, port: int, sha256: str = SHA256, **variables: str) -> str:
+def found(home: Path, port: int, sha256: str = SHA256, revision: str = "", **variables: str) -> str:
     """What a new process finds, or why it finds nothing."""
     environment = {**os.environ, "HF_HOME": str(home), "HF_ENDPOINT": f"http://127.0.0.1:{port}", **variables}
-    command = [sys.executable, "-c", PROGRAM, sha256, str(home / "cache")]
+    command = [sys.executable, "-c", PROGRAM, sha256, str(home / "cache"), revision]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -71,6 +73,14 @@ def test_downloaded_once_then_local(hub: ThreadingHTTPServer, tmp_path: Path):
     path = found(tmp_path, hub.server_port)
     assert Path(path).read_bytes() == DATA
     assert found(tmp_path, 9, HF_HUB_OFFLINE="1") == path
+
+
+def test_a_commit_is_asked_for_by_its_hash(hub: ThreadingHTTPServer, tmp_path: Path):
+    """What stands at that commit is found, also later in the cache; a commit that is not there is no file."""
+    path = found(tmp_path, hub.server_port, revision=COMMIT)
+    assert Path(path).read_bytes() == DATA
+    assert found(tmp_path, 9, revision=COMMIT, HF_HUB_OFFLINE="1") == path
+    assert found(tmp_path, hub.server_port, revision="b" * 40).startswith("The weights model.gguf are neither")
 
 
 def test_other_file_than_expected_is_refused(hub: ThreadingHTTPServer, tmp_path: Path):
