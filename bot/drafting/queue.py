@@ -17,6 +17,7 @@ from uuid import uuid4
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
+from bot.runtime import metrics
 from bot.store.cases import cases as store
 from bot.store.cases import holds
 from bot.store.cases.cases import Case
@@ -171,7 +172,9 @@ class DraftQueue:
                     await self._set_aside(session, job, err)
             return len(found)
 
-        return await self._database.run("put lost cases back", work)
+        count = await self._database.run("put lost cases back", work)
+        metrics.CASES_REQUEUED.inc(count)
+        return count
 
     async def _put_back(self, session: Session, job: Job) -> None:
         if job.case_id is None or not await _hold(session, job.case_id):
@@ -220,10 +223,11 @@ class DraftQueue:
         """
         document = suggestion_to_json(suggestion)
 
-        async def work(session: Session) -> Case:
+        async def work(session: Session) -> tuple[Case, bool]:
             case = await self._expected(session, taken)
+            was_reviewed = await store.was_reviewed(session, case.id)
             to, reason = CaseState.IN_REVIEW, counted(len(suggestion.drafts), "draft")
-            is_new = suggestion.has_answer or not await store.was_reviewed(session, case.id)
+            is_new = suggestion.has_answer or not was_reviewed
             is_offered = bool(suggestion.drafts) and is_new
             if not is_offered:
                 why = joined(sentence("The engine has no draft to offer."), *suggestion.degraded)
@@ -234,9 +238,13 @@ class DraftQueue:
                 )
             moved = await self._move(session, case, to, reason)
             await jobs.finish(session, taken.job)
-            return moved
+            return moved, is_offered and not was_reviewed
 
-        return await self._database.run("store a suggestion", work)
+        moved, is_first = await self._database.run("store a suggestion", work)
+        if is_first:
+            waited = (moved.updated_at - moved.created_at).total_seconds()
+            metrics.FLAG_TO_DRAFTS.labels(moved.post.priority.name.lower()).observe(waited)
+        return moved
 
     async def give_up(self, taken: Taken, reason: str) -> Case:
         """Hand a case that could not be drafted to a person, with the reason; earlier drafts stay."""

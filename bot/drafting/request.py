@@ -68,6 +68,11 @@ class DraftingRequest:
         self._voice = voice
         self._voices = voices or {}
 
+    @property
+    def profile(self) -> str:
+        """The name of what one suggestion may cost."""
+        return self._profile.name
+
     async def suggest(self, case: Case, on_progress: OnProgress) -> Suggestion:
         """What the engine says of a case; it raises as ``Engine.suggest`` does.
 

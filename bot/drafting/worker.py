@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from bot.drafting.queue import Backoff, DraftQueue, Taken
 from bot.drafting.request import DraftingRequest
+from bot.drafting.watching import Attempt, watched
 from bot.runtime.lease import give_back, while_held
 from bot.runtime.waiting import pause
 from bot.store.cases.documents import Preview
@@ -99,6 +100,11 @@ class Worker:
                 await pause(stop, self._poll_seconds)
 
     async def _held(self, taken: Taken) -> None:
+        """Draft, and let the log, the metrics and the traces tell of it."""
+        with watched(taken, self._drafting.profile) as attempt:
+            await self._hold(taken, attempt)
+
+    async def _hold(self, taken: Taken, attempt: Attempt) -> None:
         """Draft while the lease is renewed beside it, and earlier than necessary when there is progress to show."""
         said = _Said()
 
@@ -116,27 +122,30 @@ class Worker:
             await asyncio.sleep(self._progress_seconds)
             await said.wait(self._heartbeat_seconds - self._progress_seconds)
 
-        await while_held(self._draft(taken, said), renew, wait)
+        await while_held(self._draft(taken, said, attempt), renew, wait)
 
-    async def _draft(self, taken: Taken, said: _Said) -> None:
+    async def _draft(self, taken: Taken, said: _Said, attempt: Attempt) -> None:
         """Run the engine on a case and store its answer, or the reason why there is none."""
 
         def on_progress(step: Progress) -> None:
             said.hear(step)
+            attempt.hear(step)
             self._on_progress(step)
 
         try:
             suggestion = await self._drafting.suggest(taken.case, on_progress)
             await self._insist(lambda: self._queue.store(taken, suggestion))
+            attempt.drafted(suggestion)
         except Conflict:
             raise
         except Unavailable as err:
             reason, is_away = err.said, isinstance(err, ModelAway)
             self._failures += 1
+            attempt.outcome = "unavailable"
             await self._insist(lambda: self._queue.fail(taken, reason, is_away=is_away))
             return
         except AntiphonError as err:
-            refusal = err.said
+            refusal, attempt.outcome = err.said, "none"
             await self._insist(lambda: self._queue.give_up(taken, refusal))
         except Exception as err:
             # Only the kind of the error is kept: its message may quote the post.
