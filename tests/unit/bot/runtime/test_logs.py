@@ -27,7 +27,7 @@ def events(written: str) -> list[dict[str, Any]]:
 
 def fail() -> None:
     try:
-        {}[QUOTE]
+        dict[str, str]()[QUOTE]
     except KeyError as err:
         raise ValueError(f"It said: {QUOTE}") from err
 
