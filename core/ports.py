@@ -5,7 +5,8 @@ Owns the shapes of the ports and of what crosses them. Imports no vendor's libra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -42,6 +43,10 @@ class Answer:
     texts: tuple[str, ...]
     prompt_tokens: int
     completion_tokens: int
+
+
+Turn = Callable[[], AbstractAsyncContextManager[object]]
+"""Gives the turn of one call of the model: entered when the call may begin, left when it is over."""
 
 
 class LanguageModel(Protocol):

@@ -6,12 +6,14 @@ Owns what may be asked of the engine, and whether drafts are wanted for a post w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from core.cards.bank import UNCHANGED, Changes
 from core.cards.own import OwnCard
 from core.llm.profiles import Profile
 from core.models import Action, FlaggedPost, Intent, Reading
+from core.ports import Turn
 from core.stages.arguing.evidence import ANY_SOURCES, Sources
 from core.stages.reading import is_debatable
 from core.stages.signals import Signals
@@ -52,6 +54,7 @@ class Request:
         variant: how often the post was drafted before; another number seeds another search.
         prepared: what the community changed of the prepared replies.
         cards: the community's own cards that somebody accepted.
+        turn: what each call of the model waits for; no time passes for the suggestion meanwhile.
     """
 
     post: FlaggedPost
@@ -67,6 +70,7 @@ class Request:
     variant: int = 0
     prepared: Changes = UNCHANGED
     cards: tuple[OwnCard, ...] = ()
+    turn: Turn = nullcontext
 
     def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
         """Whether to draft a reply to a post with this reading."""

@@ -27,6 +27,7 @@ from bot.compose.edits import RememberingReader
 from bot.compose.engine import OnPreparing, make_folder, open_engine
 from bot.compose.operations import counted, model_answers
 from bot.compose.settings import Settings
+from bot.drafting.precedence import Precedence
 from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.request import DraftingRequest
 from bot.drafting.worker import Worker, unheard
@@ -239,7 +240,9 @@ async def open_workers(
         language.prepare()
         voice = voice_of(settings, _SHORTEST_POST)
         drafting = DraftingRequest(database, engine, settings.profile_named(profile), voice)
-        yield [Worker(_queue(database, settings, worker_name()), drafting) for _ in range(slots)]
+        queues = [_queue(database, settings, worker_name()) for _ in range(slots)]
+        precedence = Precedence(queues[0].look)
+        yield [Worker(queue, drafting, precedence=precedence) for queue in queues]
 
 
 def _queue(database: Database, settings: Settings, name: str, attempts: int | None = None) -> DraftQueue:

@@ -11,6 +11,7 @@ import random
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
+from functools import partial
 from typing import Final
 from uuid import uuid4
 
@@ -26,10 +27,10 @@ from bot.store.cases.previews import keep_preview
 from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow, JobState, SuggestionRow
 from bot.store.work import jobs
-from bot.store.work.jobs import Job
+from bot.store.work.jobs import Job, PeoplesWork
 from core.errors import Conflict
 from core.i18n.sentences import joined, sentence
-from core.models import Suggestion
+from core.models import Priority, Suggestion
 from core.moderation.approval import CaseState
 from core.wording.counting import counted
 
@@ -49,6 +50,11 @@ class Taken:
 
     case: Case
     job: Job
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether somebody waits for this draft: they flagged the post, or asked for a draft."""
+        return self.job.priority > Priority.DETECTED
 
 
 class Backoff:
@@ -79,7 +85,8 @@ class DraftQueue:
         owner: names this worker among all.
         lease_seconds: how long the worker may be silent before another one takes over.
         max_attempts: how often drafting is tried before a person is asked; 1 where nobody waits for a second attempt.
-        per_community: how many cases of one community may be drafted at once, by all workers together.
+        per_community: how many cases of one community may be drafted at once, by all workers together; those that
+            people wait for are counted alone, since all others stand still for them.
         backoff: how long a case waits after an attempt that failed; seeded by ``owner`` if not given.
     """
 
@@ -101,15 +108,21 @@ class DraftQueue:
         self._per_community = per_community
         self._backoff = backoff or Backoff(owner)
 
-    async def take(self) -> Taken | None:
-        """Take the next case, for drafting; ``None`` when none waits.
+    async def look(self) -> PeoplesWork:
+        """Which drafts people wait for, whatever process has them in hand."""
+        return await self._database.run(
+            "look who waits for a draft", lambda session: jobs.peoples_work(session, store.DRAFT)
+        )
+
+    async def take(self, least: Priority = Priority.DETECTED) -> Taken | None:
+        """Take the next case of at least this priority, for drafting; ``None`` when none waits.
 
         Before that, cases whose workers were lost go back into the queue (``put_back_lost``).
         """
         await self.put_back_lost()
         for _ in range(_TURNS):
             try:
-                outcome = await self._database.run("take a case", self._begin)
+                outcome = await self._database.run("take a case", partial(self._begin, least=least))
             except Conflict:
                 continue
             if isinstance(outcome, Taken):
@@ -118,9 +131,15 @@ class DraftQueue:
                 return None
         return None
 
-    async def _begin(self, session: Session) -> Taken | _Outcome:
+    async def _begin(self, session: Session, least: Priority) -> Taken | _Outcome:
         job = await jobs.take(
-            session, [store.DRAFT], self.owner, self._lease, per_community=self._per_community, takes_over=False
+            session,
+            [store.DRAFT],
+            self.owner,
+            self._lease,
+            per_community=self._per_community,
+            takes_over=False,
+            least=least,
         )
         if job is None or job.case_id is None:
             return _Outcome.NOTHING_WAITS

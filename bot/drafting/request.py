@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,6 +27,7 @@ from core.engine import Engine, OnProgress
 from core.llm.profiles import Profile
 from core.models import FlaggedPost, Priority, Suggestion, Wish
 from core.moderation.community.policy import CommunityPolicy
+from core.ports import Turn
 from core.request import Request, Voice
 from core.stages.arguing.evidence import Sources
 
@@ -73,14 +75,17 @@ class DraftingRequest:
         """The name of what one suggestion may cost."""
         return self._profile.name
 
-    async def suggest(self, case: Case, on_progress: OnProgress) -> Suggestion:
+    async def suggest(self, case: Case, on_progress: OnProgress, turn: Turn = nullcontext) -> Suggestion:
         """What the engine says of a case; it raises as ``Engine.suggest`` does.
+
+        Args:
+            turn: what each call of the model waits for.
 
         Raises:
             StoreUnavailable: the database does not answer, or a different version wrote the community's rules.
         """
         known = await self._database.run("read what a draft needs", lambda session: _known(session, case))
-        return await self._engine.suggest(await self._request(case, known), on_progress)
+        return await self._engine.suggest(replace(await self._request(case, known), turn=turn), on_progress)
 
     async def _request(self, case: Case, known: _Known) -> Request:
         post = case.post

@@ -1,8 +1,9 @@
 """The worker: takes queued cases, runs the engine, and stores its answers.
 
 Owns each case from ``queued`` to a moderator or a person, the heartbeat that keeps its lease, and the bounded end of a
-process that drafts. Must never approve or post, and must not leave a case in ``drafting``: however the engine ends, the
-case goes on or back into the queue.
+process that drafts. A worker that has a background case in hand makes the drafts that people wait for beside it
+(``bot.drafting.precedence``): nobody waits for a worker that is held for them. Must never approve or post, and must not
+leave a case in ``drafting``: however the engine ends, the case goes on or back into the queue.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from bot.drafting.precedence import BackgroundCase, Precedence
 from bot.drafting.queue import Backoff, DraftQueue, Taken
 from bot.drafting.request import DraftingRequest
 from bot.drafting.watching import Attempt, watched
@@ -23,7 +26,8 @@ from bot.store.views.status import STOPPED
 from core.engine import OnProgress
 from core.errors import AntiphonError, BadAnswer, Conflict, ModelAway, StoreUnavailable, Unavailable
 from core.i18n.sentences import sentence
-from core.models import Progress
+from core.models import Priority, Progress
+from core.ports import Turn
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -45,6 +49,7 @@ class Worker:
         heartbeat_seconds: how often the lease is renewed; a quarter of the lease by default.
         rest: how long to take no case after the engine lacked something, so that in an outage not every case that
             waits is begun.
+        precedence: holds background cases; one for all workers of a process.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class Worker:
         poll_seconds: float = 1.0,
         heartbeat_seconds: float | None = None,
         rest: Backoff | None = None,
+        precedence: Precedence | None = None,
     ) -> None:
         self._queue = queue
         self._drafting = drafting
@@ -64,21 +70,30 @@ class Worker:
         self._heartbeat_seconds = heartbeat_seconds or queue.lease_seconds / 4
         self._progress_seconds = min(_PROGRESS_SECONDS, self._heartbeat_seconds)
         self._rest = rest or Backoff(queue.owner, first_seconds=2.0, most_seconds=60.0)
+        self._precedence = precedence or Precedence(queue.look)
         self._failures = 0
+        self._stop = asyncio.Event()
 
     async def step(self) -> bool:
-        """Work on one case to its end; ``False`` if none was queued.
+        """Work on one case to its end, and on those that people wait for meanwhile; ``False`` if none was queued.
 
         Raises:
             StoreUnavailable: the database does not answer, so no case could be taken.
         """
-        taking = asyncio.create_task(self._queue.take())
+        return await self._one(self._precedence.least)
+
+    async def _one(self, least: Priority) -> bool:
+        taking = asyncio.create_task(self._queue.take(least))
         try:
             # Shielded, since a cancellation at this very moment must not lose the case that was just taken.
             taken = await asyncio.shield(taking)
             if taken is None:
                 return False
-            await self._held(taken)
+            if taken.is_for_people:
+                with self._precedence.person():
+                    await self._held(taken)
+            else:
+                await self._background(taken)
         except asyncio.CancelledError:
             await asyncio.shield(give_back("a case", self._give_back(taking)))
             raise
@@ -88,6 +103,7 @@ class Worker:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until ``stop`` is set; a case that was begun is finished first."""
+        self._stop = stop
         while not stop.is_set():
             try:
                 busy = await self.step()
@@ -99,12 +115,38 @@ class Worker:
             elif not busy:
                 await pause(stop, self._poll_seconds)
 
-    async def _held(self, taken: Taken) -> None:
+    async def _background(self, taken: Taken) -> None:
+        """Draft a case that nobody waits for, and beside it those for which it is held."""
+        async with self._precedence.background(taken.job.id) as case:
+            beside = asyncio.create_task(self._serve_people(case))
+            try:
+                await self._held(taken, case.turn)
+            except asyncio.CancelledError:
+                beside.cancel()
+                raise
+            finally:
+                case.end()
+                await beside
+
+    async def _serve_people(self, case: BackgroundCase) -> None:
+        """Make the drafts that people wait for until the case is over; one that was begun is finished."""
+        while not self._stop.is_set() and await case.somebody_waits():
+            try:
+                is_busy = await self._one(Priority.FLAGGED)
+            except StoreUnavailable as err:
+                _LOG.warning("people wait for the database: %s", err)
+                is_busy = False
+            if self._failures:
+                await pause(case.over, self._rest.seconds(self._failures))
+            elif not is_busy:
+                await pause(case.over, self._poll_seconds)
+
+    async def _held(self, taken: Taken, turn: Turn = nullcontext) -> None:
         """Draft, and let the log, the metrics and the traces tell of it."""
         with watched(taken, self._drafting.profile) as attempt:
-            await self._hold(taken, attempt)
+            await self._hold(taken, attempt, turn)
 
-    async def _hold(self, taken: Taken, attempt: Attempt) -> None:
+    async def _hold(self, taken: Taken, attempt: Attempt, turn: Turn) -> None:
         """Draft while the lease is renewed beside it, and earlier than necessary when there is progress to show."""
         said = _Said()
 
@@ -122,9 +164,9 @@ class Worker:
             await asyncio.sleep(self._progress_seconds)
             await said.wait(self._heartbeat_seconds - self._progress_seconds)
 
-        await while_held(self._draft(taken, said, attempt), renew, wait)
+        await while_held(self._draft(taken, said, attempt, turn), renew, wait)
 
-    async def _draft(self, taken: Taken, said: _Said, attempt: Attempt) -> None:
+    async def _draft(self, taken: Taken, said: _Said, attempt: Attempt, turn: Turn) -> None:
         """Run the engine on a case and store its answer, or the reason why there is none."""
 
         def on_progress(step: Progress) -> None:
@@ -133,7 +175,7 @@ class Worker:
             self._on_progress(step)
 
         try:
-            suggestion = await self._drafting.suggest(taken.case, on_progress)
+            suggestion = await self._drafting.suggest(taken.case, on_progress, turn)
             await self._insist(lambda: self._queue.store(taken, suggestion))
             attempt.drafted(suggestion)
         except Conflict:

@@ -283,12 +283,14 @@ class Intake:
 
 
 async def _hurry(session: Session, case: Case, post: FlaggedPost) -> None:
-    """Raise the priority of a waiting case that somebody now needs sooner, and store their wishes for its draft."""
-    if case.state not in (CaseState.CAPTURED, CaseState.QUEUED) or post.priority <= case.post.priority:
+    """Raise the priority of a case that somebody now needs sooner, and store their wishes for a draft not yet begun."""
+    waits = case.state in (CaseState.CAPTURED, CaseState.QUEUED)
+    if not (waits or case.state is CaseState.DRAFTING) or post.priority <= case.post.priority:
         return
-    await set_priority(session, case.id, post.priority)
-    if post.wish != Wish():
-        await set_wish(session, case.id, post.wish)
+    if waits:
+        await set_priority(session, case.id, post.priority)
+        if post.wish != Wish():
+            await set_wish(session, case.id, post.wish)
     await jobs.hurry(session, case.id, DRAFT, post.priority)
 
 

@@ -1,25 +1,30 @@
 """What a suggestion may cost, and what it has cost.
 
 Owns the deadline and the limits of calls and tokens. The stages of a suggestion call the language model through
-``MeteredModel``.
+``MeteredModel``, each call in a turn of its own: while a call waits for its turn, no time passes for the suggestion.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from core.errors import BudgetExhausted, ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.profiles import Profile
-from core.ports import Answer, Generation, LanguageModel, Message
+from core.ports import Answer, Generation, LanguageModel, Message, Turn
 
 
 @dataclass
 class Budget:
-    """Counts against the limits of a profile. ``clock`` gives seconds; only differences matter."""
+    """Counts against the limits of a profile.
+
+    Args:
+        clock: gives seconds; only differences matter.
+        turn: what each call of the model waits for.
+    """
 
     profile: Profile
     clock: Callable[[], float] = time.monotonic
@@ -29,14 +34,32 @@ class Budget:
     completion_tokens: int = 0
     started: float = field(init=False)
     first_draft_seconds: float | None = None
+    turn: Turn = nullcontext
+    _waiting: int = field(default=0, init=False)
+    _waits_since: float = field(default=0.0, init=False)
+    _waited: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         self.started = self.clock()
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start."""
-        return self.clock() - self.started
+        """Seconds since the start, without those in which a call waited for its turn."""
+        now = self.clock()
+        return now - self.started - self._waited - (now - self._waits_since if self._waiting else 0.0)
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Let no time pass meanwhile; calls that wait at the same time stop it once."""
+        if not self._waiting:
+            self._waits_since = self.clock()
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._waited += self.clock() - self._waits_since
 
     @property
     def seconds_left(self) -> float:
@@ -90,8 +113,7 @@ class MeteredModel:
             BudgetExhausted: a limit is reached.
             ModelUnavailable: there is no usable answer.
         """
-        self._start(judging)
-        with self._within_budget():
+        async with self._call(judging):
             answer = await self._model.generate(messages, how, self.budget.seconds_left)
         self._count(answer)
         return answer
@@ -100,26 +122,28 @@ class MeteredModel:
         self, messages: Sequence[Message], options: Sequence[str], *, judging: bool = False
     ) -> dict[str, float] | None:
         """As ``LanguageModel.choose``, until the deadline; ``judging`` counts it as a judge's call too."""
-        self._start(judging)
-        with self._within_budget():
+        async with self._call(judging):
             shares, answer = await self._model.choose(messages, options, self.budget.seconds_left)
         self._count(answer)
         return shares
 
-    def _start(self, judging: bool) -> None:
-        self.budget.check()
-        self.budget.model_calls += 1
-        self.budget.judge_calls += judging
-
-    @contextmanager
-    def _within_budget(self) -> Iterator[None]:
-        """Report a call that failed at the deadline as a spent budget, not as a failure of the model."""
-        try:
-            yield
-        except ModelUnavailable:
-            if self.budget.seconds_left <= 0:
-                self.budget.check()
-            raise
+    @asynccontextmanager
+    async def _call(self, judging: bool) -> AsyncIterator[None]:
+        """One call, counted when its turn has come; one that fails at the deadline is a spent budget, no failure."""
+        budget = self.budget
+        budget.check()
+        async with AsyncExitStack() as stack:
+            with budget.standing_still():
+                await stack.enter_async_context(budget.turn())
+            budget.check()  # others of the same suggestion may have had their turn meanwhile
+            budget.model_calls += 1
+            budget.judge_calls += judging
+            try:
+                yield
+            except ModelUnavailable:
+                if budget.seconds_left <= 0:
+                    budget.check()
+                raise
 
     def _count(self, answer: Answer) -> None:
         self.budget.prompt_tokens += answer.prompt_tokens

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, and_, exists, func, literal, select, update
 
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
@@ -23,7 +23,17 @@ from core.errors import Conflict
 from core.models import Priority
 
 _LEVELS: Final = tuple(sorted(Priority, reverse=True))
+_PEOPLES: Final = tuple(level for level in _LEVELS if level > Priority.DETECTED)
+_ONE: Final = select(literal(1).label("one")).subquery("one")
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class PeoplesWork:
+    """What people wait for now: whether some of it could be taken, and the jobs that somebody has in hand."""
+
+    is_waiting: bool = False
+    in_hand: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,7 @@ class Job:
     """A piece of work that was taken; ``attempts`` is the fence that ``renew`` and ``finish`` must name.
 
     ``excused`` of these attempts do not count: their worker was stopped, or what all work needs was away.
+    ``priority`` is the one that it was taken with.
     """
 
     id: str
@@ -42,6 +53,7 @@ class Job:
     owner: str
     payload: dict[str, Any] = field(default_factory=dict)
     excused: int = 0
+    priority: int = int(Priority.DETECTED)
 
     @property
     def tries(self) -> int:
@@ -85,10 +97,14 @@ async def enqueue(
 
 
 async def hurry(session: Session, case_id: str, kind: str, priority: Priority) -> bool:
-    """Raise the work that a case waits for to at least this priority; ``False`` if nothing changed."""
+    """Raise the work that a case waits for, under way or not, to at least this priority.
+
+    Returns:
+        ``False`` if nothing changed.
+    """
     statement = (
         update(JobRow)
-        .where(JobRow.case_id == case_id, JobRow.kind == kind, JobRow.state == JobState.READY)
+        .where(JobRow.case_id == case_id, JobRow.kind == kind, JobRow.state.in_((JobState.READY, JobState.RUNNING)))
         .where(JobRow.priority < int(priority))
         .values(priority=int(priority))
         .returning(JobRow.id)
@@ -105,6 +121,7 @@ async def take(
     *,
     per_community: int | None = None,
     takes_over: bool = True,
+    least: Priority = Priority.DETECTED,
 ) -> Job | None:
     """Take the next piece of work: the most urgent first, and of those the community served longest ago.
 
@@ -112,9 +129,11 @@ async def take(
     with what each has waiting.
 
     Args:
-        per_community: how many pieces of one community may run at once; any number by default.
+        per_community: how many pieces of one community may run at once; any number by default. What people wait for
+            is not counted together with other work, which waits for it meanwhile.
         takes_over: whether a piece whose owner let the lease run out comes first; a caller that does not want it
             must ask for ``lost``.
+        least: the lowest priority to take.
 
     Raises:
         Conflict: with ``per_community`` only: another worker took this community's turn just now. Try again in a new
@@ -122,7 +141,7 @@ async def take(
     """
     row = await session.scalar(_lost(session, kinds, 1)) if takes_over else None
     if row is None:
-        row = await _next(session, kinds, per_community)
+        row = await _next(session, kinds, per_community, least)
     if row is None:
         return None
     now = session.moment
@@ -149,17 +168,18 @@ def _lost(session: Session, kinds: Collection[str], limit: int) -> Select[JobRow
     )
 
 
-async def _next(session: Session, kinds: Collection[str], per_community: int | None) -> JobRow | None:
+async def _next(session: Session, kinds: Collection[str], per_community: int | None, least: Priority) -> JobRow | None:
     """The piece of work whose turn it is, held for this transaction."""
-    at_work = await running(session, kinds) if per_community is not None else {}
-    for priority in _LEVELS:
+    for priority in [level for level in _LEVELS if level >= least]:
+        counted = _PEOPLES if priority in _PEOPLES else _LEVELS
+        at_work = await running(session, kinds, counted) if per_community is not None else {}
         for community, kind in await _turns(session, kinds, priority):
             if per_community is not None:
                 if at_work.get(community, 0) >= per_community:
                     continue
                 # A worker that waits here for another of the same community sees afterwards what that one took.
                 await _serve(session, community)
-                if (await running(session, kinds)).get(community, 0) >= per_community:
+                if (await running(session, kinds, counted)).get(community, 0) >= per_community:
                     raise Conflict("Another worker took this community's turn.", remedy="Take again.")
             query = (
                 select(JobRow)
@@ -220,14 +240,28 @@ def _communities(session: Session, kind: str, priority: int) -> Select[str, date
     )
 
 
-async def running(session: Session, kinds: Collection[str]) -> dict[str, int]:
+async def running(
+    session: Session, kinds: Collection[str], priorities: Collection[Priority] = _LEVELS
+) -> dict[str, int]:
     """How many pieces are at work, by community."""
     query = (
         select(JobRow.community_id, func.count())
         .where(JobRow.state == JobState.RUNNING, JobRow.kind.in_(kinds), JobRow.lease_until >= session.moment)
+        .where(JobRow.priority.in_([int(priority) for priority in priorities]))
         .group_by(JobRow.community_id)
     )
     return {str(community): int(count) for community, count in await session.execute(query)}
+
+
+async def peoples_work(session: Session, kind: str) -> PeoplesWork:
+    """What people wait for, of all communities: two looks into one index, whose cost does not grow with the queue."""
+    levels = [int(level) for level in _PEOPLES]
+    of_people = JobRow.kind == kind, JobRow.priority.in_(levels)
+    is_due = exists().where(JobRow.state == JobState.READY, *of_people, JobRow.run_at <= session.moment)
+    is_in_hand = (JobRow.state == JobState.RUNNING, *of_people, JobRow.lease_until >= session.moment)
+    found = await session.execute(select(is_due, JobRow.id).select_from(_ONE).outerjoin(JobRow, and_(*is_in_hand)))
+    rows = found.all()
+    return PeoplesWork(bool(rows[0][0]), frozenset(str(job) for _, job in rows if job is not None))
 
 
 async def _serve(session: Session, community: str) -> None:
@@ -317,4 +351,5 @@ def _job(row: JobRow) -> Job:
         owner=row.owner or "",
         payload=dict(row.payload),
         excused=row.excused,
+        priority=row.priority,
     )

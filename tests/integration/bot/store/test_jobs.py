@@ -14,7 +14,7 @@ from bot.store.engine.database import Database, Session
 from bot.store.schema import JobState
 from bot.store.views.progress import progress
 from bot.store.work import jobs
-from bot.store.work.jobs import Job
+from bot.store.work.jobs import Job, PeoplesWork
 from core.errors import Conflict
 from core.models import Priority
 from core.moderation.cards import Waiting
@@ -75,6 +75,9 @@ class Jobs:
 
     async def hurry(self, name: str, priority: Priority) -> bool:
         return await self._database.run("hurry", lambda session: jobs.hurry(session, name, KIND, priority))
+
+    async def people(self) -> PeoplesWork:
+        return await self._database.run("look", lambda session: jobs.peoples_work(session, KIND))
 
     async def progress(self, name: str) -> Waiting | None:
         return await self._database.run("read progress", lambda session: progress(session, name, KIND))
@@ -171,13 +174,58 @@ async def test_many_workers_together_take_each_piece_once(work: Jobs) -> None:
 
 
 async def test_a_case_that_somebody_asks_for_is_moved_up(work: Jobs) -> None:
-    """Never down, and not once it is taken."""
+    """Never down; also while somebody has it in hand, who keeps it, and not once it is done."""
     await work.add("first", priority=Priority.DETECTED)
     await work.add("second", priority=Priority.DETECTED)
     assert await work.hurry("second", Priority.ASKED)
     assert not await work.hurry("second", Priority.FLAGGED)
-    assert await work.in_order() == ["second", "first"]
+    assert (await work.taken()).key == "second"
+    first = await work.taken()
+    assert (first.key, first.priority) == ("first", Priority.DETECTED)
+    assert await work.hurry("first", Priority.ASKED)
+    assert await work.renew(first)
+    await work.finish(first)
     assert not await work.hurry("first", Priority.ASKED)
+
+
+async def test_what_people_wait_for_is_seen_whoever_has_it_in_hand(work: Jobs, clock: FakeClock) -> None:
+    """A filter's finds are no people's, nor is what is put off, done, or in the hands of a worker that is gone."""
+    await work.add("found", priority=Priority.DETECTED)
+    await work.add("flagged", after=timedelta(seconds=30))
+    assert await work.people() == PeoplesWork()
+    clock.advance(30)
+    assert await work.people() == PeoplesWork(is_waiting=True)
+    await work.add("asked", "other", Priority.ASKED)
+    in_hand = [(await work.taken("one")), (await work.taken("two"))]
+    assert await work.people() == PeoplesWork(in_hand=frozenset(job.id for job in in_hand))
+    found = await work.taken("three")
+    assert await work.hurry("found", Priority.FLAGGED)
+    assert found.id in (await work.people()).in_hand
+    await work.finish(in_hand[0])
+    assert (await work.people()).in_hand == {in_hand[1].id, found.id}
+    clock.advance(LAPSED)
+    assert await work.people() == PeoplesWork()
+
+
+async def test_only_what_people_wait_for_is_taken_where_a_worker_asks_for_no_other(work: Jobs) -> None:
+    """A worker that holds a find back for people takes no second one."""
+    await work.add("found", priority=Priority.DETECTED)
+    assert await work.take(least=Priority.FLAGGED) is None
+    await work.add("flagged")
+    await work.add("asked", priority=Priority.ASKED)
+    assert await work.in_order(least=Priority.FLAGGED) == ["asked", "flagged"]
+    assert await work.in_order() == ["found"]
+
+
+async def test_finds_that_stand_still_do_not_keep_people_out_of_their_communitys_limit(work: Jobs) -> None:
+    """Else a person would wait for a find that waits for the person."""
+    await work.add("found", priority=Priority.DETECTED)
+    assert (await work.taken(per_community=1)).key == "found"
+    await work.add("asked", priority=Priority.ASKED)
+    await work.add("flagged")
+    assert await work.in_order(per_community=1) == ["asked"]
+    await work.add("found too", "other", Priority.DETECTED)
+    assert await work.in_order(per_community=1) == ["found too"]
 
 
 # Who may keep what of it
@@ -301,26 +349,29 @@ async def test_the_wait_is_told_from_the_work_that_was_done(work: Jobs, clock: F
 
 
 async def test_the_next_piece_costs_no_more_when_more_wait(tmp_path: Path, clock: FakeClock) -> None:
-    """Counted in SQLite's own steps: a raid of thousands must not slow every worker down."""
+    """Counted in SQLite's own steps: a raid of thousands must not slow every worker down, nor the look for people."""
     opened = await Database.open(tmp_path / "steps.sqlite", secret=SECRET, clock=clock)
 
     async def add(session: Session, begin: int, end: int) -> None:
         for number in range(begin, end):
             await jobs.enqueue(session, f"{number}", KIND, community_id=f"{number % 5}", priority=number % 3)
 
-    async def steps(session: Session) -> int:
+    async def steps(session: Session) -> tuple[int, int]:
         driver: Any = (await (await session.connection()).get_raw_connection()).driver_connection
         counted: list[None] = []
         await driver.set_progress_handler(lambda: counted.append(None), 10)
         assert await jobs.take(session, [KIND], "worker", LEASE, per_community=1000) is not None
+        taking = len(counted)
+        assert (await jobs.peoples_work(session, KIND)).is_waiting
         await driver.set_progress_handler(None, 10)
-        return len(counted)
+        return taking, len(counted) - taking
 
     try:
         await opened.run("add", lambda session: add(session, 0, 60))
-        few = await opened.run("take", steps)
+        few, look = await opened.run("take", steps)
         await opened.run("add", lambda session: add(session, 60, 1500))
-        many = await opened.run("take", steps)
+        many, later_look = await opened.run("take", steps)
     finally:
         await opened.close()
     assert 0 < many <= 1.5 * few
+    assert 0 < later_look <= 1.5 * look < few

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -157,3 +160,65 @@ async def test_a_model_that_is_down_stays_down_at_the_last_call(budget: Budget) 
         await MeteredModel(FakeModel(down=True), budget).generate(PROMPT, HOW)
     assert not isinstance(caught.value, BudgetExhausted)
     assert budget.model_calls == 3
+
+
+class _Gate:
+    """Lets calls begin when a test says so, and counts those that are under way."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.under_way = 0
+
+    @asynccontextmanager
+    async def __call__(self) -> AsyncIterator[None]:
+        await self.open.wait()
+        self.under_way += 1
+        try:
+            yield
+        finally:
+            self.under_way -= 1
+
+
+async def test_no_time_passes_while_calls_wait_for_their_turn(clock: _Seconds) -> None:
+    """However many wait at once: a case that is held until its deadline is long over still has all of its time."""
+    gate = _Gate()
+    budget = Budget(PROFILE, clock, turn=gate)
+    model = MeteredModel(FakeModel(), budget)
+    clock.now += 10
+    calls = [asyncio.create_task(model.generate(PROMPT, HOW)) for _ in range(2)]
+    await asyncio.sleep(0)
+    clock.now += 500
+    assert (budget.seconds, budget.seconds_left, budget.model_calls) == (10, 30, 0)
+    gate.open.set()
+    await asyncio.gather(*calls)
+    clock.now += 5
+    assert (budget.seconds, budget.model_calls, gate.under_way) == (15, 2, 0)
+
+
+async def test_a_turn_lasts_as_long_as_its_call(budget: Budget) -> None:
+    """So that one call at a time can be let through; a call that fails gives its turn back, too."""
+    gate = _Gate()
+    gate.open.set()
+    budget.turn = gate
+    during = []
+
+    def seen(_: object) -> str:
+        during.append(gate.under_way)
+        raise ModelUnavailable("No answer.")
+
+    with pytest.raises(ModelUnavailable):
+        await MeteredModel(FakeModel(texts={"quality": seen}), budget).generate(PROMPT, HOW)
+    assert (during, gate.under_way) == ([1], 0)
+
+
+async def test_a_limit_that_others_reached_meanwhile_is_seen_when_the_turn_comes(budget: Budget) -> None:
+    """Several calls of one suggestion wait together, and two of them may still be made."""
+    gate = _Gate()
+    budget.turn, budget.model_calls = gate, 1
+    fake = FakeModel()
+    calls = [asyncio.create_task(MeteredModel(fake, budget).generate(PROMPT, HOW)) for _ in range(4)]
+    await asyncio.sleep(0)
+    gate.open.set()
+    said = await asyncio.gather(*calls, return_exceptions=True)
+    assert [isinstance(one, BudgetExhausted) for one in said] == [False, False, True, True]
+    assert len(fake.asked) == 2
