@@ -10,7 +10,7 @@ import socket
 import struct
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
@@ -42,12 +42,13 @@ class StandIn:
     Attributes:
         seconds: how long each call is worked on.
         places: how many calls are worked on at once; the others wait.
-        trouble: a status to refuse with, a silence or a reset; ``None`` answers.
+        trouble: a status to refuse with (401 and 403 also refuse the list), a silence or a reset; ``None`` answers.
         headers: those of a refusal.
         models: what it lists.
         calls: the bodies of all requests for a completion.
         looks: how often its list was asked for.
-        most: the most calls that were here at once.
+        here: the calls that are here now.
+        most: the most that were here at once.
     """
 
     seconds: Callable[[], float] = lambda: 0.0
@@ -65,6 +66,7 @@ class StandIn:
     async def running(self, port: int = 0) -> AsyncIterator[StandIn]:
         """Serve while the block runs, on this port or a free one."""
         self._free, self._end = asyncio.Semaphore(self.places), asyncio.Event()
+        self._came = asyncio.Event()
         app = web.Application()
         app.router.add_get("/v1/models", self._list)
         app.router.add_post("/v1/chat/completions", self._complete)
@@ -83,12 +85,20 @@ class StandIn:
         """How many calls there were of each first message."""
         return Counter(call["messages"][0]["content"] for call in self.calls)
 
+    async def is_here(self, calls: int) -> None:
+        """Wait until so many calls are here at once."""
+        while self.here < calls:
+            self._came.clear()
+            await self._came.wait()
+
     async def _list(self, request: web.Request) -> web.StreamResponse:
         self.looks += 1
         if self.trouble is Silence.ALL:
             await self._end.wait()
         if self.trouble is Reset.EACH:
             return _reset(request)
+        if self.trouble in {401, 403}:
+            return self._refusal(self.trouble)
         return web.json_response({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
@@ -96,19 +106,24 @@ class StandIn:
         self.calls.append(body)
         self.here += 1
         self.most = max(self.most, self.here)
+        self._came.set()
         try:
             if isinstance(self.trouble, Silence):
                 await self._end.wait()
             if self.trouble is Reset.EACH:
                 return _reset(request)
             if isinstance(self.trouble, int):
-                error = {"message": "refused", "type": "stand_in", "code": self.trouble}
-                return web.json_response({"error": error}, status=self.trouble, headers=self.headers)
+                return self._refusal(self.trouble)
             async with self._free:
-                await asyncio.sleep(self.seconds())
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._end.wait(), self.seconds())
         finally:
             self.here -= 1
         return web.json_response(_completion(body))
+
+    def _refusal(self, status: int) -> web.Response:
+        error = {"message": "refused", "type": "stand_in", "code": status}
+        return web.json_response({"error": error}, status=status, headers=self.headers)
 
 
 def _reset(request: web.Request) -> web.Response:
