@@ -131,7 +131,7 @@ async def test_each_community_is_spoken_for_in_its_own_voice(
     platform, engine, settings = SampleCommunity(), ListeningEngine(), settings_of(place, tmp_path)
 
     @asynccontextmanager
-    async def opened(*_: object) -> AsyncIterator[ListeningEngine]:
+    async def opened(*_: object, **__: object) -> AsyncIterator[ListeningEngine]:
         yield engine
 
     monkeypatch.setattr(service, "open_engine", opened)
