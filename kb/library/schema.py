@@ -17,6 +17,7 @@ VERSION = 2
 FILE = "library.sqlite"
 _BUSY_MILLISECONDS = 30_000
 _REMEDY = sentence("Free some space, check that the folder can be written, and try again.")
+_DAMAGED = sentence("Put the library back from a copy, or remove its folder and add the documents again.")
 
 _TABLES = """
 CREATE TABLE documents (
@@ -114,8 +115,10 @@ def connect(folder: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA foreign_keys = ON")
         _create_or_check(connection, folder)
     except (OSError, sqlite3.Error) as err:
+        is_damaged = isinstance(err, sqlite3.DatabaseError) and not isinstance(err, sqlite3.OperationalError)
         raise IndexUnavailable(
-            sentence("The library in {folder} cannot be opened: {why}.", folder=folder, why=err), remedy=_REMEDY
+            sentence("The library in {folder} cannot be opened: {why}.", folder=folder, why=err),
+            remedy=_DAMAGED if is_damaged else _REMEDY,
         ) from err
     return connection
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
@@ -14,8 +15,20 @@ from sqlalchemy.orm import InstrumentedAttribute
 from bot.store.cases.cases import DRAFT
 from bot.store.engine.database import Session
 from bot.store.people.communities import EVERYWHERE
-from bot.store.schema import AuditRow, CaseRow, CommunityRow, JobRow, JobState, LeadershipRow, PauseRow
+from bot.store.schema import (
+    AuditRow,
+    CaseRow,
+    CommunityRow,
+    JobRow,
+    JobState,
+    LeadershipRow,
+    OutboxRow,
+    OutboxState,
+    PauseRow,
+)
 from core.moderation.approval import CaseState
+
+_FOR_PEOPLE: Final = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +46,7 @@ class Overdue:
     Attributes:
         undrafted: cases whose draft is due, or whose worker was lost.
         workers: how many workers have a draft in hand and are alive.
-        undecided: cases with drafts, before moderators.
+        undecided: cases with drafts before moderators, and cases that need a person.
         unknown: replies of which nobody knows whether they arrived.
         paused: where posting is stopped, and since when.
         led_until: until when a process leads the schedule; ``None`` if none does.
@@ -61,8 +74,8 @@ async def overdue(session: Session, office: str) -> Overdue:
         now=session.moment,
         undrafted=await _waiting(session, JobRow.run_at, JobRow.kind == DRAFT, or_(is_ready, is_lost)),
         workers=int(await session.scalar(workers) or 0),
-        undecided=await _waiting(session, CaseRow.updated_at, CaseRow.state == CaseState.IN_REVIEW),
-        unknown=await _waiting(session, CaseRow.updated_at, CaseRow.state == CaseState.UNKNOWN),
+        undecided=await _waiting(session, CaseRow.updated_at, CaseRow.state.in_(_FOR_PEOPLE)),
+        unknown=await _waiting(session, OutboxRow.updated_at, OutboxRow.state == OutboxState.UNKNOWN),
         paused=tuple((str(scope), at) for scope, at in paused),
         led_until=await session.scalar(select(LeadershipRow.until).filter_by(office=office)),
         given_up=await _given_up(session),

@@ -5,6 +5,8 @@ Asks questions only. Must never ask for updates, which one process may do at a t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -29,7 +31,8 @@ async def _discord(settings: Settings) -> str:
     """What the account is called. Raises ``BadSettings`` or ``PlatformUnavailable``."""
     from adapters.discord.connection.account import look  # discord.py takes half a second to load
 
-    account = await look(settings.discord.token.get_secret_value(), reads_messages=settings.discord.reads_messages)
+    with _told_to_somebody():
+        account = await look(settings.discord.token.get_secret_value(), reads_messages=settings.discord.reads_messages)
     reads = "messages can be read" if settings.discord.reads_messages else "reads_messages is off"
     return f"{account.name} may log in; {reads}"
 
@@ -39,7 +42,8 @@ async def _telegram(settings: Settings) -> str:
     from adapters.telegram.connection.account import look  # as of Discord
 
     wanted = settings.telegram
-    account = await look(wanted.token.get_secret_value(), wanted.api_url.rstrip("/"))
+    with _told_to_somebody():
+        account = await look(wanted.token.get_secret_value(), wanted.api_url.rstrip("/"))
     ours = wanted.webhook_url if wanted.updates == "webhook" else ""
     if account.webhook and account.webhook != ours:
         raise PlatformUnavailable(
@@ -67,11 +71,12 @@ async def _mastodon(settings: Settings) -> list[Finding]:
     async def ask() -> list[Finding]:
         tokens = (wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value())
         client = MastodonClient(MastodonOptions(wanted.url.rstrip("/"), *tokens))
-        await client.open()
-        try:
-            looks = await look(client)
-        finally:
-            await client.close()
+        with _told_to_somebody():
+            await client.open()
+            try:
+                looks = await look(client)
+            finally:
+                await client.close()
         wrong = [Finding(f"{name}: {one.name}", False, f"{one.said}.", one.remedy) for one in looks if one.ok is False]
         return wrong or [Finding(name, True, f"{looks[0].said} may do what it needs to")]
 
@@ -83,3 +88,15 @@ async def _mastodon(settings: Settings) -> list[Finding]:
 
     failed = await finding_of(name, told)
     return found if failed.ok else [failed]
+
+
+@contextmanager
+def _told_to_somebody() -> Iterator[None]:
+    """Give who is at the terminal something to do: only a process that serves a platform tries again by itself."""
+    try:
+        yield
+    except PlatformUnavailable as err:
+        raise PlatformUnavailable(
+            err.message,
+            remedy="Look whether this machine reaches it: its network, its proxy, and the address in the settings.",
+        ) from err

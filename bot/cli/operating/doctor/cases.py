@@ -60,8 +60,8 @@ def _drafting(found: Overdue) -> Iterator[Finding]:
         yield Finding(
             name,
             False,
-            f"{counted(waiting.count, 'case')} to draft, the first since {_at(waiting.since)}, although "
-            f"{counted(found.workers, 'worker')} work.",
+            f"{counted(waiting.count, 'case')} to draft, the first since {_at(waiting.since)}, with "
+            f"{counted(found.workers, 'worker')} at work.",
             "Run more workers (antiphon worker), use a faster model, or raise desk.drafts_at_once.",
         )
     else:
@@ -81,10 +81,9 @@ def _review(found: Overdue, kept: timedelta) -> Iterator[Finding]:
     yield Finding(
         "review",
         False,
-        f"{counted(waiting.count, 'case')} before moderators, the first since {_at(waiting.since)}; after "
-        f"{kept.total_seconds() / 3600:g} hours it expires.",
-        "Ask moderators to decide, or find more of them: antiphon community show names them. desk.draft_hours says "
-        "how long cases wait.",
+        f"{counted(waiting.count, 'case')} before moderators, the first since {_at(waiting.since)}.",
+        "Ask moderators to decide, or find more of them: antiphon community show names them. What waits too long "
+        "expires (desk.draft_hours).",
     )
 
 

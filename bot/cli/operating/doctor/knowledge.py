@@ -18,14 +18,20 @@ from kb.library.schema import FILE as LIBRARY_FILE
 from kb.shelf.local import LocalShelf
 
 
-async def examine_knowledge(settings: Settings) -> list[Finding]:
-    """The models that read and search, and what they search; the library and the reranker where there are any."""
+async def examine_knowledge(settings: Settings, *names: str) -> list[Finding]:
+    """The models that read and search, and what they search; the library and the reranker where there are any.
+
+    Args:
+        names: the checks that are wanted; all if none is given.
+    """
     checks = {"embedding model": _heads, "scorers": _scorers, "knowledge base": _knowledge}
     if settings.kb.index == "local" and (settings.library_folder / LIBRARY_FILE).exists():
         checks["library"] = _library
     if settings.kb.reranker:
         checks["reranker"] = _reranker
-    return [await finding_of(name, partial(check, settings)) for name, check in checks.items()]
+    return [
+        await finding_of(name, partial(check, settings)) for name, check in checks.items() if not names or name in names
+    ]
 
 
 async def _heads(settings: Settings) -> str:
@@ -49,10 +55,15 @@ async def _scorers(settings: Settings) -> str:
 
 
 async def _knowledge(settings: Settings) -> str:
-    search = open_knowledge(settings, open_embedder(settings))
+    alone = settings.model_copy(update={"kb": settings.kb.model_copy(update={"reranker": ""})})
+    search = open_knowledge(alone, open_embedder(settings))
     found = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
     if found.notes:
-        raise AntiphonError(f"{'; '.join(found.notes)}.", remedy="Run: antiphon kb verify --repair.")
+        is_local = settings.kb.index == "local"
+        server = "Start the Qdrant server, or correct kb.qdrant_url; antiphon kb push fills it."
+        raise AntiphonError(
+            f"{'; '.join(found.notes)}.", remedy="Run: antiphon kb verify --repair." if is_local else server
+        )
     return f"a search finds {counted(len(found.passages), 'passage')}"
 
 
@@ -69,7 +80,7 @@ async def _library(settings: Settings) -> str:
     served, behind = await asyncio.to_thread(look)
     if behind:
         raise IndexUnavailable(
-            f"The index of the library is older than the library: {counted(behind, 'document')} differ.",
+            f"The index of the library is older than the library, by {counted(behind, 'document')}.",
             remedy="Run: antiphon kb verify --repair.",
         )
     return f"{counted(served, 'document')} served"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from bot.cli.drafting.warm.asking import standing
 from bot.compose.asking import check_reachable
 from bot.compose.engine import open_judge, open_model
-from bot.compose.settings import Settings
+from bot.compose.settings import JudgeSettings, LlmSettings, Settings
 from bot.runtime.findings import Finding, finding_of
 from core.errors import AntiphonError
 from core.ports import Generation, LanguageModel, Message
@@ -19,9 +19,22 @@ _SECONDS: Final = 60.0
 
 
 async def examine_models(settings: Settings) -> list[Finding]:
-    """Whether the model that writes the drafts answers, and the one that compares them."""
-    writer = await finding_of("language model", partial(_model, settings))
-    return [writer, await finding_of("judge", partial(_judge, settings, writer))]
+    """Whether the model that writes the drafts answers, and the one that compares them; of several servers, each."""
+    writers = [await finding_of(name, partial(_model, one)) for name, one in _by_server(settings, "llm")]
+    writer = next((found for found in writers if found.ok), writers[0])
+    judges = [await finding_of(name, partial(_judge, one, writer)) for name, one in _by_server(settings, "judge")]
+    return [*writers, *judges]
+
+
+def _by_server(settings: Settings, section: Literal["llm", "judge"]) -> list[tuple[str, Settings]]:
+    """What is examined and under which settings: those themselves, or with one server of several."""
+    name = "language model" if section == "llm" else "judge"
+    table: LlmSettings | JudgeSettings = getattr(settings, section)
+    is_embedded = section == "llm" and settings.llm.backend == "embedded"
+    if is_embedded or len(table.base_url) < 2:
+        return [(name, settings)]
+    alone = [(address, table.model_copy(update={"base_url": (address,)})) for address in table.base_url]
+    return [(f"{name} at {address}", settings.model_copy(update={section: one})) for address, one in alone]
 
 
 async def examine_kept(settings: Settings) -> Finding:
