@@ -45,6 +45,7 @@ class StandIn:
         trouble: a status to refuse with (401 and 403 also refuse the list), a silence or a reset; ``None`` answers.
         headers: those of a refusal.
         models: what it lists.
+        word: what it answers.
         calls: the bodies of all requests for a completion.
         looks: how often its list was asked for.
         here: the calls that are here now.
@@ -56,6 +57,7 @@ class StandIn:
     trouble: int | Silence | Reset | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = (MODEL,)
+    word: str = "A"
     calls: list[dict[str, Any]] = field(default_factory=list)
     looks: int = 0
     here: int = 0
@@ -119,7 +121,7 @@ class StandIn:
                     await asyncio.wait_for(self._end.wait(), self.seconds())
         finally:
             self.here -= 1
-        return web.json_response(_completion(body))
+        return web.json_response(_completion(body, self.word))
 
     def _refusal(self, status: int) -> web.Response:
         error = {"message": "refused", "type": "stand_in", "code": status}
@@ -135,11 +137,11 @@ def _reset(request: web.Request) -> web.Response:
     return web.Response()
 
 
-def _completion(body: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer of one word, "A", with its probability where that is asked for."""
-    token = {"token": "A", "logprob": -0.01, "bytes": None}  # nosec B105 # a word of an answer, no password
+def _completion(body: Mapping[str, Any], word: str) -> dict[str, Any]:
+    """An answer of one word, with its probability where that is asked for."""
+    token = {"token": word, "logprob": -0.01, "bytes": None}  # nosec B105 # a word of an answer, no password
     logprobs = {"content": [token | {"top_logprobs": [token]}], "refusal": None} if body.get("logprobs") else None
-    message = {"role": "assistant", "content": "A"}
+    message = {"role": "assistant", "content": word}
     choices = [
         {"index": index, "finish_reason": "stop", "message": message, "logprobs": logprobs}
         for index in range(body.get("n", 1))

@@ -10,6 +10,9 @@ from sqlalchemy import URL
 
 from bench.desk.cards import Plan, measured
 from bench.desk.database import captures, commits, enqueued, paced, raid, raided, worked
+from bench.desk.servers import Plan as ServersPlan
+from bench.desk.servers import measured as call_servers
+from core.llm.backends.servers import reaching
 from core.wording.near_duplicates import NEAR_IDENTICAL, likeness_of
 
 
@@ -50,3 +53,15 @@ async def test_the_others_cards_are_timed_and_the_two_in_trouble_are_asked(is_tr
     requests = found["requests"]
     assert requests.pop(200) >= 2 * 2 * 3, "each card is written and then filled in"
     assert set(requests) == ({403, 429} if is_troubled else set())
+
+
+@pytest.mark.parametrize(("is_pool", "lost"), [(True, 0), (False, 10)], ids=["pool", "turns"])
+async def test_a_black_hole_loses_calls_by_turns_and_none_in_the_pool(
+    is_pool: bool, lost: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects the comparison: both meet the same three servers, of which one never answers."""
+    monkeypatch.setattr(reaching, "SECONDS", 0.7)
+    plan = ServersPlan(3, 1, is_pool, calls=30, at_once=30, places=10, seconds=0.01, limit=20.0 if is_pool else 1.0)
+    found = await asyncio.to_thread(call_servers, plan)
+    assert (len(found["seconds"]), found["lost"]) == (30 - lost, lost)
+    assert sum(sum(got.values()) for got in found["got"][1:]) == 30 - lost
