@@ -29,7 +29,8 @@ class ChatPool(ChatProtocol):
         models: the servers, each for ``parallel`` calls and one more, which the pool asks itself, with one attempt.
         parallel: calls that each server gets at once; the others wait, within their time.
         patience: how long is waited for what.
-        on_call: hears of each call that was given up on a silent server; of all others the models tell.
+        on_call: hears of each call that was given up on a silent server; of all others, and of the pool's own
+            questions, the models tell.
     """
 
     def __init__(

@@ -14,8 +14,11 @@ from typing import Any
 
 import pytest
 
+from bench.measuring.model_server import MODEL, StandIn
 from core.errors import ModelAway, ModelUnavailable
+from core.llm.backends.servers.calls import Call
 from core.llm.backends.servers.chat import ChatModel
+from core.llm.backends.servers.faults import ServerFault, Trouble
 from core.ports import Generation, Message
 
 POST = "canary-post-text"
@@ -203,6 +206,54 @@ async def test_statuses(server: FakeServer, model: ChatModel, status: int, error
     assert message in err.message
     assert remedy in err.remedy
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "trouble", "seconds"),
+    [
+        (429, "3", Trouble.BUSY, 3),
+        (429, None, Trouble.BUSY, None),
+        (429, "soon", Trouble.BUSY, None),
+        (429, "-1", Trouble.BUSY, None),
+        (503, "7", Trouble.BUSY, 7),
+        (503, None, Trouble.BROKEN, None),
+        (429, "Wed, 21 Oct 2015 07:28:00 GMT", Trouble.BUSY, 0),
+        (429, "Wed, 21 Oct 2015 07:28:00 -0000", Trouble.BUSY, None),  # of no zone
+    ],
+)
+async def test_how_long_a_busy_server_asks_to_be_left_alone(
+    status: int, said: str | None, trouble: Trouble, seconds: float | None
+):
+    """By Retry-After, in seconds or as a date; what is neither says nothing."""
+    headers = {} if said is None else {"Retry-After": said}
+    async with StandIn(trouble=status, headers=headers).running() as busy:
+        chat = ChatModel(busy.url, "", MODEL)
+        err = await refusal(chat)
+        await chat.close()
+    assert isinstance(err, ServerFault)
+    assert (err.trouble, err.wait_seconds) == (trouble, seconds)
+
+
+async def test_calls_are_told_with_what_they_cost(server: FakeServer):
+    """One for each that was sent, also where it was sent twice or failed; none for one that found no place in time."""
+    told = list[Call]()
+    chat = ChatModel(server.url, "sk-canary", "m", concurrency=1, on_call=told.append)
+    server.answers("one", "two", tokens=9)
+    await chat.generate(ASK, Generation(max_tokens=5, n=2), 30)
+    server.fails(500)
+    await refusal(chat)
+    server.hangs = True
+    hanging = asyncio.create_task(refusal(chat, timeout_seconds=0.5))
+    for _ in range(3):
+        await asyncio.to_thread(server.arrivals.acquire)
+    await refusal(chat, timeout_seconds=0.1)
+    await hanging
+    await chat.close()
+    assert [(call.prompt_tokens, call.answer_tokens, call.failed) for call in told] == [
+        (7, 9, None), (0, 0, Trouble.BROKEN), (0, 0, Trouble.LATE),
+    ]  # fmt: skip
+    assert {call.server for call in told} == {server.url}
+    assert all(call.seconds > 0 for call in told)
 
 
 async def test_bad_request_without_a_body(server: FakeServer, model: ChatModel):
