@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from bot.runtime.faults import reach
 from bot.store.engine import postgresql, sqlite
-from bot.store.engine.migrate import check_revision, revision, upgrade
+from bot.store.engine.migrate import check_revision, may_use, newest, revision, upgrade
 from bot.store.engine.turns import Turns
 from core.errors import AntiphonError, BadInput, NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
@@ -136,6 +136,9 @@ class Database:
         self._clock = clock
         self._sessions = async_sessionmaker(engine, expire_on_commit=False, class_=Session)
         self._turns = Turns(busy_seconds)
+        self._own_revision = newest()
+        self._usable = self._own_revision
+        """The last revision that was seen and can be used: while it stays the same, nothing is compared."""
 
     @classmethod
     async def open(
@@ -200,7 +203,7 @@ class Database:
         Raises:
             RuntimeError: ``work`` of another transaction calls this.
             StoreUnavailable: the database cannot be reached or written; nothing was kept, unless the connection broke
-                in the very moment of the commit.
+                in the very moment of the commit. Or a later version changed the tables meanwhile.
             Conflict: PostgreSQL rolled this transaction back, since it and another one waited for each other.
             NotAllowed: a constraint of the schema refused the change.
         """
@@ -212,7 +215,7 @@ class Database:
         with translating():
             async with self._turn(), self._sessions.begin() as session:
                 session.secret = self._secret
-                session.moment = await self._now(session)
+                session.moment = await self._begun(session)
                 result = await work(session)
                 await reach(f"{name}: before the commit")
         await reach(f"{name}: after the commit")
@@ -221,11 +224,17 @@ class Database:
     def _turn(self) -> AbstractAsyncContextManager[None]:
         return nullcontext() if self.is_postgresql else self._turns.taken()
 
-    async def _now(self, session: Session) -> datetime:
-        if self._clock is not None:
-            return self._clock()
-        moment: datetime = await (postgresql if self.is_postgresql else sqlite).now(session)
-        return moment
+    async def _begun(self, session: Session) -> datetime:
+        """The transaction's time, once it is certain that the tables are still those that this version can use."""
+        moment, found = await (postgresql if self.is_postgresql else sqlite).begun(session)
+        if found != self._usable:
+            if not may_use(found, self._own_revision):
+                raise StoreUnavailable(
+                    sentence("The database was upgraded to revision {revision} meanwhile.", revision=found or "?"),
+                    remedy=sentence("Start this process again with the version of Antiphon that upgraded it."),
+                )
+            self._usable = found or self._own_revision
+        return moment if self._clock is None else self._clock()
 
     async def close(self) -> None:
         """Close every connection."""

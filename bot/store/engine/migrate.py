@@ -2,10 +2,14 @@
 
 Owns the calls of Alembic; the steps are in ``bot/store/migrations``. Each upgrade is one transaction: a database is at
 its old revision or at the new one, never between them.
+
+The name of a step says what it does to a version that does not know it. ``0013`` changes what that one uses: it must
+not run any more. ``0013.1``, ``0013.2`` and so on only add what it does not miss, so that it may go on.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -32,9 +36,16 @@ def config(connection: Connection | None = None) -> Config:
     return made
 
 
+@cache
+def _steps(folder: Path) -> tuple[str, frozenset[str]]:
+    """The newest of the steps in a folder, and all of them."""
+    steps = ScriptDirectory(str(folder))
+    return steps.get_heads()[0], frozenset(step.revision for step in steps.walk_revisions())
+
+
 def newest() -> str:
     """The revision of this version of Antiphon."""
-    return ScriptDirectory.from_config(config()).get_heads()[0]
+    return _steps(_MIGRATIONS)[0]
 
 
 def revision(connection: Connection) -> str | None:
@@ -50,17 +61,26 @@ async def revision_of(engine: AsyncEngine) -> str | None:
 
 def is_known(found: str | None) -> bool:
     """Whether this version of Antiphon has the step that made a revision."""
-    return any(step.revision == found for step in ScriptDirectory.from_config(config()).walk_revisions())
+    return found in _steps(_MIGRATIONS)[1]
+
+
+def may_use(found: str | None, own: str) -> bool:
+    """Whether a version whose newest step is ``own`` may use a database at a revision: its own, or one with additions.
+
+    A version with further additions of its own may not use a database that lacks them.
+    """
+    (level, _, additions), (own_level, _, own_additions) = (found or "").partition("."), own.partition(".")
+    return level == own_level and int(additions or 0) >= int(own_additions or 0)
 
 
 def check_revision(connection: Connection) -> None:
-    """Refuse a database that another version made.
+    """Refuse a database that this version cannot use.
 
     Raises:
-        StoreUnavailable: its tables are older than this version's, or newer.
+        StoreUnavailable: its tables are older than this version's, or a newer version changed what this one uses.
     """
     found, wanted = revision(connection), newest()
-    if found == wanted:
+    if may_use(found, wanted):
         return
     if is_known(found):
         raise StoreUnavailable(
@@ -95,6 +115,10 @@ async def upgrade(engine: AsyncEngine) -> None:
 def _upgrade(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":  # if two processes start at once, the second one waits
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+        if revision(connection) is not None:
+            # Every transaction reads this table first: those under way end before the first step, others wait, and see
+            # afterwards what the tables are. So a step and a transaction never wait for each other's tables either.
+            connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
     command.upgrade(config(connection), "head")
     if connection.dialect.name == "sqlite":
         broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()

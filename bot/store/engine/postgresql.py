@@ -179,7 +179,8 @@ async def check_durable(connection: AsyncConnection) -> None:
             )
 
 
-async def now(session: AsyncSession) -> datetime:
-    """The time by the database's clock, which all machines share."""
-    moment: datetime = (await session.execute(text("SELECT clock_timestamp()"))).scalar_one()
-    return moment
+async def begun(session: AsyncSession) -> tuple[datetime, str | None]:
+    """The time by the database's clock, which all machines share, and the revision of its tables; in one question."""
+    question = "SELECT clock_timestamp(), (SELECT version_num FROM alembic_version)"
+    moment, revision = (await session.execute(text(question))).one()
+    return moment, revision

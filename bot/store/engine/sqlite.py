@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import URL, Connection, event
+from sqlalchemy import URL, Connection, event, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.util import await_only
 
@@ -103,6 +103,7 @@ async def forget_deleted(engine: AsyncEngine) -> None:
         await (await own.execute("PRAGMA wal_checkpoint(TRUNCATE)")).close()
 
 
-async def now(_: AsyncSession) -> datetime:
-    """The time by this machine's clock: all processes that use the file run here."""
-    return datetime.now(UTC)
+async def begun(session: AsyncSession) -> tuple[datetime, str | None]:
+    """The time by this machine's clock, since all processes that use the file run here, and the tables' revision."""
+    revision: str | None = await session.scalar(text("SELECT version_num FROM alembic_version"))
+    return datetime.now(UTC), revision

@@ -97,7 +97,9 @@ async def test_an_upgrade_keeps_every_row(
     assert {row["name"] for row in after["communities"]} == {"of a later version"}
     assert len(before["cases"]) == 2
     assert {**after, "communities": []} == {**before, "communities": []}
-    assert await broken_chains(database) == []
+    later = await Database.open(place, secret=SECRET)
+    assert await broken_chains(later) == []
+    await later.close()
 
 
 async def test_what_communities_set_survives_the_upgrade_that_drops_their_scores(empty_place: Path | URL) -> None:
