@@ -2,7 +2,8 @@
 
 Owns when a background case may call the model. While a draft that somebody asked for waits or is made, in whatever
 process, no background case of this one begins a call; the calls that were begun end. A model server cannot do this: it
-puts requests that wait into another order, and those that it answers already take its time all the same.
+puts requests that wait into another order, and those that it answers already take its time all the same. Nor can a call
+be taken back, so that a background case makes one at a time: so many are under way at once as workers have such cases.
 
 What this process drafts is known at once; what others have in the queue or in hand is looked up while a background case
 is in hand here. Nobody is held for ever: a case before which people came for ``patience_seconds`` in all goes on, one
@@ -15,7 +16,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Final
 
 from bot.runtime.waiting import pause
@@ -129,22 +130,31 @@ class BackgroundCase:
         self._of = precedence
         self._job_id = job_id
         self._before = precedence._seconds_closed()
+        self._calling = asyncio.Lock()
         self.over = asyncio.Event()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """One call of the model: begins at once, or when people are served, or alone after enough patience."""
-        if await self._is_free():
+        """One call of the model, after the last one of this case, and as soon as no person comes before it.
+
+        After enough patience it waits only for those of this process that waited as long.
+        """
+        async with AsyncExitStack() as stack:
+            if not self._is_for_people:
+                await stack.enter_async_context(self._calling)
+            if not await self._is_free():
+                await stack.enter_async_context(self._of._one_at_a_time)
             yield
-            return
-        async with self._of._one_at_a_time:
-            yield
+
+    @property
+    def _is_for_people(self) -> bool:
+        return self._job_id in self._of._seen.in_hand
 
     async def _is_free(self) -> bool:
         """Wait until nobody comes before this case; ``False`` if it was held for long enough."""
         of = self._of
         await of._has_looked.wait()
-        while of._closed_since is not None and self._job_id not in of._seen.in_hand:
+        while of._closed_since is not None and not self._is_for_people:
             left = of._patience_seconds - (of._seconds_closed() - self._before)
             if left <= 0:
                 return False

@@ -1,14 +1,14 @@
 """What a suggestion may cost, and what it has cost.
 
 Owns the deadline and the limits of calls and tokens. The stages of a suggestion call the language model through
-``MeteredModel``, each call in a turn of its own: while a call waits for its turn, no time passes for the suggestion.
+``MeteredModel``, each call in a turn of its own: while all its calls wait for their turn, no time passes for it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from core.errors import BudgetExhausted, ModelUnavailable
@@ -36,30 +36,43 @@ class Budget:
     first_draft_seconds: float | None = None
     turn: Turn = nullcontext
     _waiting: int = field(default=0, init=False)
-    _waits_since: float = field(default=0.0, init=False)
-    _waited: float = field(default=0.0, init=False)
+    _under_way: int = field(default=0, init=False)
+    _still_since: float | None = field(default=None, init=False)
+    _stood_still: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         self.started = self.clock()
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start, without those in which a call waited for its turn."""
+        """Seconds since the start, without those in which calls waited for their turn and none was under way."""
         now = self.clock()
-        return now - self.started - self._waited - (now - self._waits_since if self._waiting else 0.0)
+        return now - self.started - self._stood_still - (0.0 if self._still_since is None else now - self._still_since)
 
-    @contextmanager
-    def standing_still(self) -> Iterator[None]:
-        """Let no time pass meanwhile; calls that wait at the same time stop it once."""
-        if not self._waiting:
-            self._waits_since = self.clock()
-        self._waiting += 1
-        try:
-            yield
-        finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._waited += self.clock() - self._waits_since
+    @asynccontextmanager
+    async def taking_turn(self) -> AsyncIterator[None]:
+        """Wait for the turn of a call, and hold it meanwhile."""
+        async with AsyncExitStack() as stack:
+            self._count(waiting=1)
+            try:
+                await stack.enter_async_context(self.turn())
+            finally:
+                self._count(waiting=-1)
+            self._count(under_way=1)
+            try:
+                yield
+            finally:
+                self._count(under_way=-1)
+
+    def _count(self, *, waiting: int = 0, under_way: int = 0) -> None:
+        self._waiting += waiting
+        self._under_way += under_way
+        stands_still = self._waiting > 0 and self._under_way == 0
+        if stands_still and self._still_since is None:
+            self._still_since = self.clock()
+        elif not stands_still and self._still_since is not None:
+            self._stood_still += self.clock() - self._still_since
+            self._still_since = None
 
     @property
     def seconds_left(self) -> float:
@@ -132,9 +145,7 @@ class MeteredModel:
         """One call, counted when its turn has come; one that fails at the deadline is a spent budget, no failure."""
         budget = self.budget
         budget.check()
-        async with AsyncExitStack() as stack:
-            with budget.standing_still():
-                await stack.enter_async_context(budget.turn())
+        async with budget.taking_turn():
             budget.check()  # others of the same suggestion may have had their turn meanwhile
             budget.model_calls += 1
             budget.judge_calls += judging

@@ -69,10 +69,18 @@ async def _settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_without_people_calls_begin_at_once(world: _World) -> None:
-    async with world.precedence.background("1") as case:
-        with _calling(case, 3) as calls:
+async def test_without_people_each_case_makes_one_call_at_a_time(world: _World) -> None:
+    """What is under way when a person comes is no more than there are cases."""
+    async with world.precedence.background("1") as one, world.precedence.background("2") as two:
+        async with one.turn(), two.turn():
+            with _calling(one) as calls:
+                await _settle()
+                assert not calls[0].done()
+        with _calling(one, 3) as calls:
             await asyncio.gather(*calls)
+        await world.say(PeoplesWork(in_hand=frozenset("1")))
+        async with one.turn(), one.turn():
+            pass
 
 
 @pytest.mark.parametrize("said", [WAITS, PeoplesWork(in_hand=frozenset("9"))], ids=["waits", "is drafted elsewhere"])
@@ -115,7 +123,7 @@ async def test_a_case_that_somebody_asks_for_meanwhile_is_held_no_longer_and_hol
             assert not others[0].done()
 
 
-async def test_after_enough_patience_a_case_goes_on_one_call_at_a_time(world: _World) -> None:
+async def test_after_enough_patience_cases_go_on_one_call_of_all_at_a_time(world: _World) -> None:
     """All times count in which people came first while it was in hand, and none before."""
     under_way = 0
     most = 0
@@ -133,7 +141,7 @@ async def test_after_enough_patience_a_case_goes_on_one_call_at_a_time(world: _W
         async with counted(case):
             await asyncio.sleep(0)
 
-    async with world.precedence.background("0"):
+    async with world.precedence.background("0") as longer:
         await world.say(WAITS)
         world.clock.now += 1000
         async with world.precedence.background("1") as case:
@@ -147,7 +155,7 @@ async def test_after_enough_patience_a_case_goes_on_one_call_at_a_time(world: _W
                 assert not calls[0].done(), "99 seconds"
             world.clock.now += 1
             async with asyncio.timeout(GUARD_SECONDS):
-                await asyncio.gather(*(call(case) for _ in range(5)))
+                await asyncio.gather(*(call(one) for one in (case, longer) * 3))
     assert most == 1
 
 
@@ -164,13 +172,13 @@ async def test_a_call_that_waits_wakes_up_when_its_patience_ends() -> None:
 
 async def test_no_second_background_case_is_begun_while_people_come_first(world: _World) -> None:
     """One may be: so each process has one that goes on at last, however long people come."""
-    assert world.precedence.least is Priority.DETECTED
+    found = [world.precedence.least]
     async with world.precedence.background("1"):
-        await world.say(NOBODY)
-        assert world.precedence.least is Priority.DETECTED
-        await world.say(WAITS)
-        assert world.precedence.least is Priority.FLAGGED
-    assert world.precedence.least is Priority.DETECTED
+        for said in (NOBODY, WAITS):
+            await world.say(said)
+            found.append(world.precedence.least)
+    found.append(world.precedence.least)
+    assert found == [Priority.DETECTED, Priority.DETECTED, Priority.FLAGGED, Priority.DETECTED]
 
 
 async def test_the_database_is_asked_only_while_a_background_case_is_in_hand(world: _World) -> None:

@@ -195,6 +195,25 @@ async def test_no_time_passes_while_calls_wait_for_their_turn(clock: _Seconds) -
     assert (budget.seconds, budget.model_calls, gate.under_way) == (15, 2, 0)
 
 
+async def test_time_passes_while_one_call_is_made_and_others_wait(clock: _Seconds) -> None:
+    """Where calls are let through one by one, the time of each is spent."""
+    one_by_one = asyncio.Lock()
+
+    @asynccontextmanager
+    async def turn() -> AsyncIterator[None]:
+        async with one_by_one:
+            yield
+
+    def slow(_: object) -> str:
+        clock.now += 7
+        return "An answer."
+
+    budget = Budget(PROFILE, clock, turn=turn)
+    model = MeteredModel(FakeModel(texts={"quality": slow}, delay_seconds=0.001), budget)
+    await asyncio.gather(*(model.generate(PROMPT, HOW) for _ in range(3)))
+    assert (budget.seconds, budget.model_calls) == (21, 3)
+
+
 async def test_a_turn_lasts_as_long_as_its_call(budget: Budget) -> None:
     """So that one call at a time can be let through; a call that fails gives its turn back, too."""
     gate = _Gate()
