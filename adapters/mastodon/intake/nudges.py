@@ -10,13 +10,13 @@ import asyncio
 import logging
 import threading
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 
 import requests
-from mastodon import StreamListener
+from mastodon import Mastodon, StreamListener
 from mastodon.errors import MastodonError
 
 from adapters.mastodon.connection.client import MastodonOptions, session_for
@@ -90,32 +90,46 @@ class _OverSession:
         return self.handle.is_receiving()
 
     def close(self) -> None:
-        self.handle.close()
-        self.session.close()
+        with closing(self.session):
+            self.handle.close()
+
+
+class _Events(_OverSession):
+    """A stream of events, whose thread is waked first: closing an answer waits for who reads it."""
+
+    def close(self) -> None:
+        answer = getattr(self.handle, "connection", None)
+        if answer is not None:
+            with suppress(AttributeError, ValueError, RuntimeError, OSError):  # it has ended already
+                answer.raw.shutdown()
+        super().close()
 
 
 def by_websocket(options: MastodonOptions, ears: Ears) -> Stream:
     """A stream by WebSocket, which GoToSocial has only; raises where there is none."""
-    api = session_for(options.url, options.token)
-    try:
+    with ExitStack() as unused:
+        api = _session(options, unused)
         handle = api.stream_open_websocket(ears, timeout=_SILENT_SECONDS, reconnect_async=True)  # type: ignore[no-untyped-call]
-    except _FAULTS:
-        api.session.close()
-        raise
-    stream = _OverSession(handle, api.session)
-    try:
+        unused.callback(handle.close)
         api.stream_user_notifications(ears, websocket_handle=handle)
-    except _FAULTS:
-        stream.close()
-        raise
-    return stream
+        unused.pop_all()
+    return _OverSession(handle, api.session)
 
 
 def by_events(options: MastodonOptions, ears: Ears) -> Stream:
     """A stream by server-sent events; where there is none, it never receives."""
+    with ExitStack() as unused:
+        api = _session(options, unused)
+        handle = api.stream_user_notifications(ears, run_async=True, timeout=_SILENT_SECONDS)
+        unused.pop_all()
+    return _Events(handle, api.session)
+
+
+def _session(options: MastodonOptions, unused: ExitStack) -> Mastodon:
+    """A session of the library, which is closed where no stream comes of it, whatever the fault."""
     api = session_for(options.url, options.token)
-    handle = api.stream_user_notifications(ears, run_async=True, timeout=_SILENT_SECONDS)
-    return _OverSession(handle, api.session)
+    unused.callback(api.session.close)
+    return api
 
 
 class Nudges:
@@ -222,7 +236,12 @@ async def _opened(way: Callable[[], Stream]) -> Stream:
                 _end(stream)
 
     _in_thread(work)
-    return await found
+    try:
+        return await found
+    except asyncio.CancelledError:
+        if not found.cancelled() and found.exception() is None:  # it was opened in the moment of the end
+            _in_thread(partial(_end, found.result()))
+        raise
 
 
 def _in_thread(work: Callable[[], None]) -> None:

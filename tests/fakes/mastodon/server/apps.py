@@ -39,7 +39,8 @@ def take(domain: str, folder: Path) -> FastAPI:
 
 
 def give_back(app: FastAPI) -> None:
-    """Let the next server have an application."""
+    """Let the next server have an application; to give one back twice would let two servers share it."""
+    assert app not in _idle
     app.state.engine.dispose()
     _idle.append(app)
 

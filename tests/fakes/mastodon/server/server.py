@@ -79,7 +79,7 @@ class MastodonServer:
         self.home = Home(domain, self.now)
         self.rules = Rules(self.home, self.kind, self.settings)
         self._shown = Shown(self.home, self.kind, self.settings, self.rules.may_reply)
-        self.streams = Streams(self.home, self.kind, self.settings, self._shown)
+        self.streams, self._listener = Streams(self.home, self.kind, self.settings, self._shown), self.home.viewer
         self.codes = Codes(self.home)
         self._ended = asyncio.Event()
         self._connections: set[asyncio.BaseTransport] = set()
@@ -118,6 +118,10 @@ class MastodonServer:
         made = Fault(path, kind, method, count, seconds)
         self.faults.add(made)
         return made
+
+    def stream_for(self, other: MastodonServer) -> None:
+        """Be the host of another instance's streams."""
+        self.streams, self._listener = other.streams, other.home.viewer
 
     def refuse(self) -> None:
         """Refuse connections from now on, and end those that stand, until ``accept``."""
@@ -174,7 +178,7 @@ class MastodonServer:
         headers: dict[str, str] = {}
         try:
             if asked.path.startswith(PREFIX):
-                return await self.streams.serve(request, asked, self.home.viewer(asked.token))
+                return await self.streams.serve(request, asked, self._listener(asked.token))
             headers = self.limits.count(asked)
             kept = asked.kept(self.kind.kept)
             viewer = self.rules.admit(kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -86,7 +86,7 @@ async def test_gotosocial_has_websockets_alone(gotosocial: MastodonServer) -> No
 async def test_streams_may_be_on_another_host(server: MastodonServer, ada: Person) -> None:
     """As large instances have them."""
     async with MastodonServer(domain="streams.example").running() as other:
-        other.home, other.streams = server.home, server.streams
+        other.stream_for(server)
         server.settings.streaming_url = other.url.replace("http", "ws", 1)
         nudged = Nudged(server)
         async with nudged.running():
@@ -160,31 +160,41 @@ async def test_what_is_no_stream_is_not_asked_for_in_a_hurry(server: MastodonSer
     assert nudged.count == 0
 
 
-async def test_a_stream_that_still_connects_at_the_end_is_ended(server: MastodonServer) -> None:
-    """Nobody waits for it."""
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    begun, go_on = asyncio.Event(), threading.Event()
+class Late:
+    """A way to a stream that goes on only when it is let; ``ended`` once the stream was."""
 
-    class Late:
-        def is_alive(self) -> bool:
-            return True
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.begun, self.ended, self.go_on = asyncio.Event(), asyncio.Event(), threading.Event()
 
-        def is_receiving(self) -> bool:
-            return True
+    def __call__(self, *_: object) -> Late:
+        self._loop.call_soon_threadsafe(self.begun.set)
+        self.go_on.wait(10)
+        return self
 
-        def close(self) -> None:
-            loop.call_soon_threadsafe(ended.set)
+    def is_alive(self) -> bool:
+        return True
 
-    def slowly(_: object, __: object) -> Late:
-        loop.call_soon_threadsafe(begun.set)
-        go_on.wait(10)
-        return Late()
+    def is_receiving(self) -> bool:
+        return True
 
-    way: Callable[..., Late] = slowly
-    task = asyncio.create_task(Nudges(MastodonOptions(server.url, "x"), lambda: None, ways=(way,)).run())
-    await begun.wait()
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self.ended.set)
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["connects", "was opened"])
+async def test_a_stream_that_is_not_listened_to_at_the_end_is_ended(server: MastodonServer, is_open: bool) -> None:
+    """Nobody waits for one that still connects, nor hears of one that was opened in the moment of the end."""
+    late = Late()
+    task = asyncio.create_task(Nudges(MastodonOptions(server.url, "x"), lambda: None, ways=(late,)).run())
+    await late.begun.wait()
+    if is_open:
+        late.go_on.set()
+        for thread in [each for each in threading.enumerate() if each.name == "mastodon stream"]:
+            thread.join()  # it has told the loop, which is busy here
+        asyncio.get_running_loop().call_soon(task.cancel)
+        await asyncio.wait([task])
     await cancelled([task])
-    go_on.set()
+    late.go_on.set()
     async with asyncio.timeout(10):
-        await ended.wait()
+        await late.ended.wait()
