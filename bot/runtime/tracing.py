@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 Attribute = str | int | float | bool
 EXPORT_SECONDS: Final = 5.0
-"""How long one message to the collector may take, and the last one at the end of the process."""
+"""How long one message to the collector may take."""
+LAST_SECONDS: Final = 2.0
+"""How long the end of the process waits for the last message."""
 _ROUTE: Final = "/v1/traces"
 _tracer: Tracer | None = None
 _case: ContextVar[str | None] = ContextVar("case", default=None)
@@ -95,7 +97,7 @@ async def exported(endpoint: str) -> AsyncIterator[None]:
         # A collector that is away must hold up nobody: the thread ends with the process.
         ending = threading.Thread(target=provider.shutdown, daemon=True)
         ending.start()
-        await asyncio.to_thread(ending.join, EXPORT_SECONDS)
+        await asyncio.to_thread(ending.join, LAST_SECONDS)
 
 
 def _provider(endpoint: str) -> TracerProvider:

@@ -50,7 +50,7 @@ async def connected(application: Running, *connections: Connection) -> AsyncIter
 async def serve(application: Running, stop: asyncio.Event, drain_seconds: float) -> None:
     """Keep the platforms connected, take in what is flagged, draft, send and do all chores, until ``stop`` is set.
 
-    Then end within a bounded time. A platform that fails ends nothing else; any other error ends everything.
+    Then end within a bounded time: ``drain_seconds``, and ``CLOSING_SECONDS`` for the connections. A platform that fails ends nothing else; any other error ends everything.
 
     Raises:
         BadSettings: every platform refuses the settings.
@@ -59,7 +59,7 @@ async def serve(application: Running, stop: asyncio.Event, drain_seconds: float)
     supervised = [supervisor.run(stop, ended) for supervisor in application.supervisors]
     parts = [_serve_all_platforms(application, stop, ended, drain_seconds), application.standings.run(ended)]
     with about(worker=application.standings.owner):
-        await together([*parts, *supervised], stop, drain_seconds + 2 * CLOSING_SECONDS)
+        await together([*parts, *supervised], stop, max(drain_seconds, CLOSING_SECONDS) + CLOSING_SECONDS)
 
 
 async def _serve_all_platforms(

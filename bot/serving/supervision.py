@@ -29,7 +29,7 @@ from core.i18n.sentences import sentence
 
 _LOG = logging.getLogger(__name__)
 _AGAIN: Final = sentence("It is tried again later by itself.")
-CLOSING_SECONDS: Final = 10.0
+CLOSING_SECONDS: Final = 7.0
 """How much time the parts that use a connection have to end once it is lost or closed."""
 
 Wait = Callable[[asyncio.Event, float], Awaitable[None]]
