@@ -6,6 +6,7 @@ Owns the order in which they begin and end: they are there before anything is lo
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
@@ -20,6 +21,7 @@ from bot.serving.status.status import Status
 from core.llm.backends.servers.calls import Call, OnCall
 from core.llm.backends.servers.faults import Trouble
 
+_LOG = logging.getLogger(__name__)
 _EMBEDDED: Final = "embedded"
 _AWAY: Final = frozenset({Trouble.ABSENT, Trouble.BUSY, Trouble.REFUSED})
 _MODEL_SECONDS: Final = 15.0
@@ -40,7 +42,8 @@ async def operated(settings: Settings) -> AsyncIterator[Status]:
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(tracing.exported(wanted.otlp_endpoint))
         if wanted.listen:
-            await stack.enter_async_context(answering(wanted.listen, status))
+            port = await stack.enter_async_context(answering(wanted.listen, status))
+            _LOG.info("metrics, health and readiness are answered at port %d", port)
         yield status
 
 
