@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ from bot.store.engine.database import Database
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
 from tests.fakes.desk.people import SECRET, settle
+from tests.fakes.machine.heard import OPERATED, heard, port_of, told
 from tests.fakes.machine.patience import GUARD_SECONDS, until
 
 ONE_DATABASE = pytest.mark.parametrize("database_server", ["sqlite"], indirect=True)
@@ -175,20 +177,22 @@ async def test_a_post_that_kills_its_worker_three_times_comes_to_a_person(
 async def test_a_worker_told_to_end_finishes_what_it_drafts(
     workers: Workers, live: Database, post: FlaggedPost
 ) -> None:
-    """SIGTERM: the draft in hand is kept, nothing else is begun, and the command ends well."""
+    """SIGTERM: it is not ready from then on, the draft in hand is kept, and nothing else is begun. All of it is JSON."""
     desk = build_desk(live)
     case = await desk.intake.flag(post)
-    async with workers.started("worker", "waits") as process:
+    async with workers.started("worker", "waits", **OPERATED) as process:
         await begun(process)
+        said = await heard(process, "Drafting 1 at once")
+        assert (await told(port_of(said), "/ready"))[0] == 200
         process.send_signal(signal.SIGTERM)
-        assert process.stderr is not None
-        async with asyncio.timeout(GUARD_SECONDS):
-            while b"Stopping" not in await process.stderr.readline():
-                pass
+        said += await heard(process, "Stopping")
+        assert (await told(port_of(said), "/ready"))[0] == 503
         workers.go.touch()
-        code, said = await ended(process)
+        code, rest = await ended(process)
     assert code == 0
-    assert "Stopped." in said
+    events = [json.loads(line) for line in (said + rest).splitlines()]
+    assert "Stopped. What was not finished is in the queue again." in [event["event"] for event in events]
+    assert {(one["case"], one["worker"]) for one in events if "case" in one} == {(case.id, "worker-0")}
     assert await texts(desk, case.id) == ["drafted by worker"]
 
 
