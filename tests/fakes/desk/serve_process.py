@@ -62,7 +62,8 @@ async def _open_engine(*_: object, **__: object) -> AsyncIterator[Engine]:
     yield WaitingEngine()
 
 
-def _platforms(_: Settings) -> list[ServedPlatform]:
+def _platforms(settings: Settings) -> list[ServedPlatform]:
+    del settings
     return [in_process(WaitingCommunity())]
 
 

@@ -177,7 +177,7 @@ async def test_a_post_that_kills_its_worker_three_times_comes_to_a_person(
 async def test_a_worker_told_to_end_finishes_what_it_drafts(
     workers: Workers, live: Database, post: FlaggedPost
 ) -> None:
-    """SIGTERM: it is not ready from then on, the draft in hand is kept, and nothing else is begun. All of it is JSON."""
+    """SIGTERM: it is not ready from then on, keeps the draft in hand, and begins nothing else. It writes only JSON."""
     desk = build_desk(live)
     case = await desk.intake.flag(post)
     async with workers.started("worker", "waits", **OPERATED) as process:
