@@ -131,6 +131,7 @@ def _row(plan: Plan, found: dict[str, Any]) -> Row:
         "calls/s": len(answered) / found["took"],
         "p50 s": float(np.percentile(answered, 50)),
         "p95 s": float(np.percentile(answered, 95)),
+        "longest s": max(answered),
         "at home": most / sum(one[kind] for one in got for kind in kinds),
         "calls of each": " ".join(str(sum(one[kind] for kind in kinds)) for one in got),
     }
