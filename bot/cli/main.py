@@ -50,6 +50,12 @@ LATER: Final = (
         "bot.cli.looking",
     ),
     Later(
+        "setup",
+        _BEGIN,
+        "Set Antiphon up by questions: a model, a chat platform, and a community in shadow mode. It can be run again.",
+        "bot.cli.operating.setup.command",
+    ),
+    Later(
         "run",
         _REVIEW,
         "Decide about posts in this terminal: those of a sample community, or your own. No chat platform is served.",

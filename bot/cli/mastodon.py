@@ -106,15 +106,14 @@ def team(
     """Give accounts a role. Moderators, managers and admins get each case as a direct message, and decide by answer."""
 
     async def work(settings: Settings) -> int:
-        home, people = await _with_client(settings, lambda client: _looked_up(client, accounts or []))
+        home, people = await _with_client(settings, lambda client: looked_up(client, accounts or []))
         async with open_database(settings) as database:
             desk = CommunityDesk(database)
             place = await desk.known(NAME, home)
             for person in people:
                 await (desk.revoke if leaves else desk.grant)(place, person, role, operator())
+            policy = await tell_reviewers(desk, place)
             view = await desk.view(place, operator())
-            reviewers = sorted(m.person.name for m in view.members if m.roles & _REVIEWERS and m.person.name)
-            policy = await desk.configure(place, _with_reviewers(reviewers), operator())
         for member in view.members:
             out().print(Text(f"  @{member.person.name or member.person.user}  {', '.join(sorted(member.roles))}"))
         told = " ".join(f"@{name}" for name in policy.review_channel.split()) or "nobody"
@@ -226,13 +225,29 @@ async def _instance(client: MastodonClient) -> Instance:
     return client.instance
 
 
+async def tell_reviewers(desk: CommunityDesk, place: str) -> CommunityPolicy:
+    """Have cases told to everybody who may decide about them."""
+    view = await desk.view(place, operator())
+    reviewers = sorted(m.person.name for m in view.members if m.roles & _REVIEWERS and m.person.name)
+    return await desk.configure(place, lambda _: {"review_channel": " ".join(reviewers)}, operator())
+
+
 async def _with_client(settings: Settings, work: Callable[[MastodonClient], Awaitable[_T]]) -> _T:
     wanted = settings.mastodon
-    client = MastodonClient(
-        MastodonOptions(
-            wanted.url.rstrip("/"), wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value()
-        )
+    options = MastodonOptions(
+        wanted.url.rstrip("/"), wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value()
     )
+    return await with_account(options, work)
+
+
+async def with_account(options: MastodonOptions, work: Callable[[MastodonClient], Awaitable[_T]]) -> _T:
+    """Log in, do some work and leave.
+
+    Raises:
+        BadSettings: the instance does not accept the token.
+        PlatformUnavailable: it cannot be reached.
+    """
+    client = MastodonClient(options)
     await client.open()
     try:
         return await work(client)
@@ -244,8 +259,8 @@ async def _home(client: MastodonClient) -> str:
     return client.home
 
 
-async def _looked_up(client: MastodonClient, names: list[str]) -> tuple[str, list[Person]]:
-    """The home instance, and the people whose names were typed."""
+async def looked_up(client: MastodonClient, names: list[str]) -> tuple[str, list[Person]]:
+    """The home instance, and the people whose names were typed. Raises ``BadInput`` for a name that nobody has."""
     people = []
     for name in names:
         account = await _account(client, name.strip().removeprefix("@"))
@@ -262,10 +277,6 @@ async def _account(client: MastodonClient, name: str) -> Account:
         ) from err
     except FAULTS as err:
         raise of_question(err) from err
-
-
-def _with_reviewers(names: list[str]) -> Callable[[CommunityPolicy], Mapping[str, object]]:
-    return lambda _: {"review_channel": " ".join(names)}
 
 
 def _with_place(

@@ -1,0 +1,133 @@
+"""What somebody answered: settings, secrets and a community, and how that is carried out.
+
+Owns the order: both files, each whole, then the database. Whatever fails can be done again by the same answers.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from adapters.mastodon.connection.refs import NAME as MASTODON
+from bot.cli.communities import operator
+from bot.cli.mastodon import tell_reviewers
+from bot.cli.operating.doctor.database import is_there
+from bot.cli.operating.setup.files import secrets_in, with_secrets, with_values, write_whole
+from bot.communities.decisions import CommunityDesk, CommunityView
+from bot.compose.application import open_database
+from bot.compose.settings import SECRETS, Settings, settings_of, valid_keys
+from bot.compose.settings_sources import (
+    SECRETS_FILE_NAME,
+    Environment,
+    Key,
+    SettingsFile,
+    check_keys,
+    from_environment,
+)
+from core.moderation.roles import Person, Role
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityAnswers:
+    """A community, and who decides there.
+
+    Attributes:
+        name: as the platform knows it; the id of a server or a group, or the domain of an instance.
+        review_channel: where cards go; "" leaves that as it is.
+    """
+
+    platform: str
+    name: str
+    language: str
+    tone: str
+    reviewers: Sequence[Person] = ()
+    review_channel: str = ""
+
+
+@dataclass
+class Answers:
+    """What is to be written.
+
+    Attributes:
+        file: the config.toml; the secrets go beside it.
+        values: keys of config.toml.
+        secrets: those that were typed; one that was kept is not among them.
+        invitation: the address that adds the bot to a server or a group; "" for none.
+    """
+
+    file: Path
+    values: dict[Key, Any] = field(default_factory=dict)
+    secrets: dict[Key, str] = field(default_factory=dict)
+    community: CommunityAnswers | None = None
+    invitation: str = ""
+
+    @property
+    def secrets_file(self) -> Path:
+        """Where the secrets go."""
+        return self.file.with_name(SECRETS_FILE_NAME)
+
+    def texts(self) -> tuple[str, str]:
+        """What will stand in the two files.
+
+        Raises:
+            BadSettings: one that is there cannot be read, or others may read the secrets.
+        """
+        before = self.file.read_text("utf-8") if self.file.exists() else ""
+        if before:
+            SettingsFile.read(self.file)
+        return with_values(before, self.values), with_secrets(secrets_in(self.secrets_file), self.secrets)
+
+    def settings(self) -> Settings:
+        """The settings that will hold, with those of the environment. Raises ``BadSettings``."""
+        settings, secrets = self.texts()
+        lines = [line for line in secrets.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        given = dict(line.split("=", 1) for line in lines)
+        sources = [
+            from_environment(os.environ),
+            Environment(str(self.secrets_file), from_environment(given).values),
+            SettingsFile(str(self.file), tomllib.loads(settings)),
+        ]
+        for source in sources:
+            check_keys(source, valid_keys(), SECRETS)
+        return settings_of(sources)
+
+
+async def carry_out(answers: Answers) -> CommunityView | None:
+    """Write the files, make the database where it is missing, and set the community up.
+
+    A community that is new is in shadow mode; of one that is known only what was answered changes.
+
+    Raises:
+        BadSettings: what would be written is not allowed; nothing was.
+        StoreUnavailable: a file or the database cannot be written.
+    """
+    settings, (text, secrets) = answers.settings(), answers.texts()
+    write_whole(answers.file, text)
+    if secrets:
+        write_whole(answers.secrets_file, secrets)
+    async with open_database(settings, creates=True) as database:
+        wanted = answers.community
+        if wanted is None:
+            return None
+        desk, by = CommunityDesk(database), operator()
+        place = await desk.known(wanted.platform, wanted.name)
+        chosen: dict[str, object] = {"language": wanted.language, "tone": wanted.tone}
+        chosen |= {"review_channel": wanted.review_channel} if wanted.review_channel else {}
+        await desk.configure(place, lambda _: chosen, by)
+        for person in wanted.reviewers:
+            await desk.grant(place, person, Role.MODERATOR, by)
+        if wanted.platform == MASTODON:
+            await tell_reviewers(desk, place)
+        return await desk.view(place, by)
+
+
+async def communities_of(settings: Settings) -> Sequence[CommunityView]:
+    """The communities that are known already; none before the first run."""
+    if not await is_there(settings):
+        return ()
+    async with open_database(settings) as database:
+        return await CommunityDesk(database).listed(operator())
