@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,7 @@ from bot.runtime.metrics import REGISTRY
 from bot.serving.platforms import in_process
 from bot.serving.running import serve
 from core.engine import OnProgress
+from core.errors import BadSettings
 from core.models import Posted, Progress, Suggestion
 from core.moderation.approval import ApprovedReply, CaseState
 from core.moderation.closing import RetractReason
@@ -168,6 +170,14 @@ async def test_without_a_collector_nothing_is_made() -> None:
             with tracing.span("draft", case="ab" * 16):
                 tracing.past("stage", 1.0)
         assert collector.spans == []
+
+
+async def test_without_the_extra_an_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is loaded: it is the operator's settings that want it."""
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
+    with pytest.raises(BadSettings, match=r"antiphon\[tracing\]"):
+        async with tracing.exported("http://127.0.0.1:9"):
+            pass
 
 
 async def test_an_error_is_told_by_its_kind(tmp_path: Path) -> None:
