@@ -201,10 +201,13 @@ def test_service_is_not_started_again_with_wrong_settings() -> None:
 
 
 def test_settings_of_the_page_on_servers_are_valid() -> None:
-    (text,) = blocks(ROOT / "docs" / "gpu.md", "toml")
-    llm = LlmSettings(**tomllib.loads(text)["llm"])
-    assert llm.backend == "server"
-    assert f"--served-model-name {llm.model} " in (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8")
+    """One server, then several."""
+    tables = [tomllib.loads(text) for text in blocks(ROOT / "docs" / "gpu.md", "toml")]
+    found = [LlmSettings(**table["llm"]) for table in tables if "llm" in table]
+    assert sorted({len(llm.base_url) for llm in found}) == [1, 3]
+    for llm in found:
+        assert llm.backend == "server"
+        assert f"--served-model-name {llm.model} " in (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8")
 
 
 def test_notes_on_the_page_of_replies_are_in_the_words_of_today() -> None:
