@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import signal
 from pathlib import Path
+from urllib.request import urlopen
 
 from bot.compose.desk import build_desk
 from bot.store.cases.suggestions import StoredSuggestion
@@ -12,6 +15,7 @@ from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from core.moderation.approval import CaseState
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon
+from tests.fakes.machine.heard import OPERATED, port_of
 from tests.fakes.machine.installation import flag_in
 
 
@@ -29,19 +33,30 @@ async def when_reviewed(data: Path, case_id: str) -> StoredSuggestion | None:
 
 
 def test_a_worker_drafts_what_another_process_flagged(drafter: Antiphon) -> None:
-    """Over the database alone; SIGTERM ends it well."""
+    """Over the database alone; it counts what it did, writes only JSON where it is told to, and SIGTERM ends it well."""
     data = drafter.home / "data" / "antiphon"
     data.mkdir(parents=True)
     case = asyncio.run(flag_in(data))
-    with drafter.started("worker", "--slots", "2") as process:
+    with drafter.having(**OPERATED).started("worker", "--slots", "2") as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
         stored = asyncio.run(when_reviewed(data, case.id))
+        with urlopen(f"http://127.0.0.1:{port_of(said)}/metrics", timeout=GUARD_SECONDS) as answer:
+            metrics = answer.read().decode()
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=GUARD_SECONDS)
+        said += process.communicate(timeout=GUARD_SECONDS)[1]
     assert stored is not None
     assert stored.suggestion.drafts
     assert process.returncode == 0
+    assert 'antiphon_cases{state="in_review"} 1.0' in metrics
+    assert 'antiphon_flag_to_drafts_seconds_count{priority="flagged"} 1.0' in metrics
+    calls = re.search(r'^antiphon_model_calls_total{outcome="answered",server="127.0.0.1:\d+"} (.+)$', metrics, re.M)
+    assert calls is not None
+    assert float(calls.group(1)) == stored.suggestion.cost.model_calls
+    events = [json.loads(line) for line in said.splitlines()]
     assert "Drafting 2 at once" in said
     assert "Stopped." in said
+    assert {event["case"] for event in events if "case" in event} == {case.id}
     assert case.post.text not in said
 
 
