@@ -57,6 +57,12 @@ class Ears(StreamListener):
 
     def __init__(self, nudge: Callable[[], None]) -> None:
         self._nudge = nudge
+        self.let_go: Callable[[], None] = lambda: None
+        """Is called when a connection was lost."""
+
+    def on_abort(self, err: Any) -> None:
+        """The connection was lost, or ended by the instance."""
+        self.let_go()
 
     def on_any_event(self, name: str, data: Any = None, for_stream: Any = None) -> None:
         """Something came, whatever it is."""
@@ -94,6 +100,15 @@ class _OverSession:
             self.handle.close()
 
 
+class _WebSocket(_OverSession):
+    """A WebSocket, whose socket is closed also where the instance ended it, which the library leaves open."""
+
+    def close(self) -> None:
+        connection = getattr(self.handle, "connection", None)
+        super().close()
+        _shut(connection)
+
+
 class _Events(_OverSession):
     """A stream of events, whose thread is waked first: closing an answer waits for who reads it."""
 
@@ -111,9 +126,10 @@ def by_websocket(options: MastodonOptions, ears: Ears) -> Stream:
         api = _session(options, unused)
         handle = api.stream_open_websocket(ears, timeout=_SILENT_SECONDS, reconnect_async=True)  # type: ignore[no-untyped-call]
         unused.callback(handle.close)
+        ears.let_go = lambda: _shut(handle.connection)
         api.stream_user_notifications(ears, websocket_handle=handle)
         unused.pop_all()
-    return _OverSession(handle, api.session)
+    return _WebSocket(handle, api.session)
 
 
 def by_events(options: MastodonOptions, ears: Ears) -> Stream:
@@ -123,6 +139,11 @@ def by_events(options: MastodonOptions, ears: Ears) -> Stream:
         handle = api.stream_user_notifications(ears, run_async=True, timeout=_SILENT_SECONDS)
         unused.pop_all()
     return _Events(handle, api.session)
+
+
+def _shut(connection: Any) -> None:
+    if connection is not None:
+        connection.shutdown()
 
 
 def _session(options: MastodonOptions, unused: ExitStack) -> Mastodon:

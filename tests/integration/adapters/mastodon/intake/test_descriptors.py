@@ -52,6 +52,10 @@ async def held(server: MastodonServer) -> AsyncIterator[_Sockets]:
     gc.enable()
 
 
+def _ears(server: MastodonServer) -> tuple[MastodonOptions, Ears]:
+    return MastodonOptions(server.url, server.bot.token), Ears(lambda: None)
+
+
 async def test_a_client_leaves_nothing_open(server: MastodonServer, held: _Sockets) -> None:
     """Each of its threads had a session."""
     for _ in range(_TIMES):
@@ -68,9 +72,24 @@ async def test_a_stream_leaves_nothing_open(server: MastodonServer, held: _Socke
     """Also where the instance says nothing any more, so that who reads would wait for long."""
     server.streams.are_dead = is_silent
     for _ in range(_TIMES):
-        stream = await asyncio.to_thread(way, MastodonOptions(server.url, server.bot.token), Ears(lambda: None))
+        stream = await asyncio.to_thread(way, *_ears(server))
         await server.until(stream.is_receiving)
         await asyncio.to_thread(stream.close)
+    await held.are_as_before()
+
+
+async def test_a_stream_that_the_instance_ends_leaves_nothing_open(server: MastodonServer, held: _Sockets) -> None:
+    """It says goodbye, as when it is started anew."""
+
+    async def use() -> None:
+        stream = await asyncio.to_thread(by_websocket, *_ears(server))
+        await server.until(lambda: server.streams.count and stream.is_receiving())
+        server.streams.end()
+        await server.until(lambda: not stream.is_receiving())
+        await asyncio.to_thread(stream.close)
+
+    for _ in range(_TIMES):
+        await use()
     await held.are_as_before()
 
 
@@ -84,7 +103,7 @@ async def test_a_stream_that_is_refused_leaves_nothing_open(
     for _ in range(_TIMES):
         server.requests.clear()
         with suppress(MastodonError):
-            stream = await asyncio.to_thread(way, MastodonOptions(server.url, server.bot.token), Ears(lambda: None))
+            stream = await asyncio.to_thread(way, *_ears(server))
             await server.until(lambda: server.asked("GET", "/api/v1/streaming**"))
             await asyncio.to_thread(stream.close)
     await held.are_as_before()
