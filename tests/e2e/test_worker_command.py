@@ -33,7 +33,7 @@ async def when_reviewed(data: Path, case_id: str) -> StoredSuggestion | None:
 
 
 def test_a_worker_drafts_what_another_process_flagged(drafter: Antiphon) -> None:
-    """Over the database alone; it counts what it did, writes only JSON where it is told to, and SIGTERM ends it well."""
+    """Over the database alone; it counts what it did, writes JSON where it is told to, and SIGTERM ends it well."""
     data = drafter.home / "data" / "antiphon"
     data.mkdir(parents=True)
     case = asyncio.run(flag_in(data))
