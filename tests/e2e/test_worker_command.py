@@ -15,8 +15,10 @@ from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from core.moderation.approval import CaseState
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon
+from tests.fakes.engine.server import ChatServer
 from tests.fakes.machine.heard import OPERATED, port_of
 from tests.fakes.machine.installation import flag_in
+from tests.fakes.vllm.standing_in import StandIn, free_port, kill
 
 
 async def when_reviewed(data: Path, case_id: str) -> StoredSuggestion | None:
@@ -76,3 +78,36 @@ def test_a_worker_that_finds_no_database_says_so(drafter: Antiphon) -> None:
     assert result.code == 4
     assert "database" in result.err
     assert "hidden-word" not in result.out + result.err
+
+
+def test_a_worker_finishes_a_case_though_its_model_server_is_killed_meanwhile(
+    drafter: Antiphon, server: ChatServer
+) -> None:
+    """It starts the server, starts it again, and leaves nothing of it; the server sees no secret of Antiphon's."""
+    stand_in = StandIn(drafter.home / "program")
+    stand_in.does(answers_at=server.url, has_child=True)
+    data = drafter.home / "data" / "antiphon"
+    data.mkdir(parents=True)
+    case = asyncio.run(flag_in(data))
+    server.released.clear()
+    serving = drafter.having(
+        ANTIPHON__VLLM__MODEL="org/fake",
+        ANTIPHON__VLLM__PROGRAM=str(stand_in.path),
+        ANTIPHON__VLLM__PORT=str(free_port()),
+        ANTIPHON__DISCORD__TOKEN="hidden-word",
+    )
+    with serving.started("worker", "--serve") as process:
+        assert server.asked.wait(GUARD_SECONDS)
+        kill(stand_in.starts[0]["pid"])
+        server.released.set()
+        stored = asyncio.run(when_reviewed(data, case.id))
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=GUARD_SECONDS)
+    assert stored is not None
+    assert stored.suggestion.drafts
+    assert process.returncode == 0
+    assert len(stand_in.starts) == 2
+    assert not stand_in.is_left()
+    assert "does not run: it ended with the code 137" in said
+    assert "hidden-word" not in said + str(stand_in.starts)
+    assert case.post.text not in said
