@@ -23,6 +23,7 @@ from bot.intake.intake import Intake
 from bot.sending.outbox import Outbox
 from bot.store.cases.suggestions import posted_replies
 from bot.store.engine.database import Database, connected
+from bot.store.views.census import census
 from bot.upkeep.chores.expiry import Expiry
 from core.moderation.approval import CaseState
 from core.wording.near_duplicates import Likeness
@@ -108,6 +109,7 @@ async def _measured(database: Database, clock: FakeClock, count: int) -> Spent:
     await do("look for what expired", lambda: Expiry(database, draft_hours=TWO_DAYS).do(NOW))
     await do("look for lost cases", queue.put_back_lost)
     await do("let waiting cases in", intake.admit_waiting)
+    await do("count what there is", lambda: database.run("count", census))
     return spent
 
 
@@ -149,6 +151,7 @@ def spent(settled_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple
         "look for what expired",
         "look for lost cases",
         "let waiting cases in",
+        "count what there is",
     ],
 )
 def test_it_costs_the_same_with_ten_times_the_cases(spent: tuple[Spent, Spent], what: str) -> None:
