@@ -10,16 +10,21 @@ STAMP := .venv/installed-$(KEY)
 LIGHT := .venv/light-$(KEY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test torture check unit format clean
+.PHONY: help demo test test-vllm torture check unit format clean
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 	@$(BIN)/antiphon demo
 
 test: check ## every check and every test, on three processes, with the seconds of each file at the end
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+
+test-vllm: $(STAMP) ## the tests with a real vLLM, on the CPU, in an environment of its own (10 GB of disk, 8 of memory)
+	$(BIN)/python -m tools.vllm.environment
+	$(BIN)/python -m tools.vllm.model
+	$(BIN)/pytest tests/vllm -p no:cacheprovider -o timeout=3600
 
 torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills, bad lines (tests/torture/__main__.py says how long)
 	@$(BIN)/python -m tests.torture
@@ -38,7 +43,7 @@ format: $(STAMP) ## put the code into the project's format
 	$(BIN)/ruff format
 
 clean: ## remove the environment and every cache in this folder
-	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-vllm build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 define prepare
 	@if [ -z "$(PYTHON)" ]; then \
