@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.review.cards import build
+from bot.runtime.logs import about
 from bot.runtime.waiting import pause
 from bot.store.cases import flaggers
 from bot.store.engine.database import Database, Session
@@ -98,7 +99,11 @@ class Attention:
             StoreUnavailable: the database does not answer; a later step catches up.
         """
         due = await self._database.run("look who is to be called", self._look)
-        return sum([await self._give(one) for one in due])
+        given = 0
+        for one in due:
+            with about(case=one.notice.case_id):
+                given += await self._give(one)
+        return given
 
     async def _look(self, session: Session) -> list[_Due]:
         if not await self._office.is_held(session):

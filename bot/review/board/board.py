@@ -20,6 +20,7 @@ from bot.review.board.lost_cards import LostCards
 from bot.review.board.rests import Rests
 from bot.review.cards import build, digest_of
 from bot.runtime.faults import reach
+from bot.runtime.logs import about
 from bot.runtime.waiting import pause
 from bot.store.cases.cases import CARDLESS
 from bot.store.engine.database import Database, Session
@@ -181,7 +182,8 @@ class ReviewBoard:
         waiting, goes_on = deque(case_ids), True
         try:
             while waiting and goes_on and not self._is_ending:
-                goes_on = await self._bring_up_to_date(waiting[0])
+                with about(case=waiting[0]):
+                    goes_on = await self._bring_up_to_date(waiting[0])
                 waiting.popleft()
         finally:
             self._again |= dict.fromkeys(waiting, community_id)
