@@ -18,15 +18,15 @@ from tests.e2e.conftest import GUARD_SECONDS, Antiphon
 from tests.fakes.engine.server import ChatServer
 from tests.fakes.machine.heard import OPERATED, port_of
 from tests.fakes.machine.installation import flag_in
-from tests.fakes.vllm.standing_in import StandIn, free_port, kill
+from tests.fakes.vllm.standing_in import StandIn, cache_in, free_port, kill
 
 
-async def when_reviewed(data: Path, case_id: str) -> StoredSuggestion | None:
-    """The suggestion, once there is one."""
+async def when_reviewed(data: Path, case_id: str, seconds: float = GUARD_SECONDS) -> StoredSuggestion | None:
+    """The suggestion, once there is one; ``seconds`` only bounds a hang."""
     database = await Database.open(data / "antiphon.db", secret=load_secret(data / "secret"))
     desk = build_desk(database)
     try:
-        async with asyncio.timeout(GUARD_SECONDS):
+        async with asyncio.timeout(seconds):
             while (await desk.queries.case(case_id)).state is not CaseState.IN_REVIEW:  # noqa: ASYNC110 - another process's
                 await asyncio.sleep(0.1)
         return await desk.queries.suggestion(case_id)
@@ -91,6 +91,7 @@ def test_a_worker_finishes_a_case_though_its_model_server_is_killed_meanwhile(
     case = asyncio.run(flag_in(data))
     server.released.clear()
     serving = drafter.having(
+        ANTIPHON__KB__CACHE_FOLDER=str(cache_in(drafter.home / "cache")),
         ANTIPHON__VLLM__MODEL="org/fake",
         ANTIPHON__VLLM__PROGRAM=str(stand_in.path),
         ANTIPHON__VLLM__PORT=str(free_port()),

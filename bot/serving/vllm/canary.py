@@ -111,7 +111,7 @@ class Canary:
             StoreUnavailable: the answers cannot be kept.
         """
         try:
-            answers = {name: await self._ask(asking, name) for name in self._options.names}
+            answers = {name: await self.answers(asking, name) for name in self._options.names}
             if fault := await self._unapplied(asking, answers):
                 return fault
         except BadAnswer as err:
@@ -131,7 +131,8 @@ class Canary:
                 )
         return None
 
-    async def _ask(self, asking: Asking, name: str) -> Answers:
+    async def answers(self, asking: Asking, name: str) -> Answers:
+        """What the server answers to the prompts by one of its names."""
         return [await asking.first_tokens(name, prompt) for prompt in PROMPTS]
 
     async def _unapplied(self, asking: Asking, answers: Mapping[str, Answers]) -> str | None:
@@ -139,7 +140,7 @@ class Canary:
         if not self._options.adapters:
             return None
         base = answers[self._options.name]
-        noise = drift(base, await self._ask(asking, self._options.name)).mean
+        noise = drift(base, await self.answers(asking, self._options.name)).mean
         for adapter in self._options.adapters:
             if drift(base, answers[adapter.name]).mean <= max(LEAST_EFFECT, 2 * noise):
                 return _same(adapter)

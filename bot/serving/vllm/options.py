@@ -6,6 +6,7 @@ log a prompt, sleep, or see a secret of Antiphon's. vLLM's own guide on security
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,12 +126,13 @@ def check_arguments(arguments: Sequence[str]) -> None:
             )
 
 
-def environment(variables: Mapping[str, str], key: str) -> dict[str, str]:
+def environment(variables: Mapping[str, str], key: str, start_seconds: float) -> dict[str, str]:
     """The server's environment: the worker's own, without Antiphon's secrets and without what would open the server.
 
     Args:
         variables: the worker's environment.
         key: the secret that the server asks for on its ``/v1`` routes.
+        start_seconds: how long the server may wait for its own engine; by itself it waits for ten minutes.
     """
     kept = {
         name: value
@@ -139,6 +141,7 @@ def environment(variables: Mapping[str, str], key: str) -> dict[str, str]:
     }
     return kept | {
         "VLLM_API_KEY": key,
+        "VLLM_ENGINE_READY_TIMEOUT_S": str(math.ceil(start_seconds)),
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
         "VLLM_LOGGING_LEVEL": "INFO",  # at DEBUG it logs prompts

@@ -107,9 +107,8 @@ class VllmServer:
         command = command_line(self.options)
         self._tell(f"Starting vLLM with {self.options.model} on {self.options.root}; its log is {self._log}.")
         began = time.monotonic()
-        self._process = await ServerProcess.start(
-            command, environment(os.environ, self._key), self._log, self._rhythm.stop
-        )
+        variables = environment(os.environ, self._key, self._rhythm.start)
+        self._process = await ServerProcess.start(command, variables, self._log, self._rhythm.stop)
         try:
             async with Asking(self.options.root, self._key) as asking:
                 await self._until_healthy(self._process, asking)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 import psutil
 
 from bot.serving.vllm.adapters import Adapter
@@ -61,6 +62,16 @@ def free_port() -> int:
         place.bind(("127.0.0.1", 0))
         port: int = place.getsockname()[1]
         return port
+
+
+def cache_in(folder: Path) -> Path:
+    """A cache with the user's models and indexes, and nothing kept of any server."""
+    folder.mkdir()
+    shared = platformdirs.user_cache_path("antiphon")
+    for entry in shared.iterdir() if shared.exists() else ():
+        if entry.name != "vllm":
+            (folder / entry.name).symlink_to(entry)
+    return folder
 
 
 def adapter_in(folder: Path, *, rank: int = 4, content: bytes = b"weights") -> Path:

@@ -106,7 +106,9 @@ def test_the_server_gets_its_key_and_none_of_antiphons_secrets():
             "VLLM_API_KEY": "another",
         },
         "secret",
+        1800.5,
     )
+    assert found["VLLM_ENGINE_READY_TIMEOUT_S"] == "1801"
     assert (found["VLLM_API_KEY"], found["VLLM_NO_USAGE_STATS"], found["VLLM_LOGGING_LEVEL"]) == ("secret", "1", "INFO")
     assert (found["PATH"], found["HF_TOKEN"]) == ("/bin", "hub")
     assert not [name for name in found if name.upper().startswith("ANTIPHON")]

@@ -1,0 +1,49 @@
+"""A proxy before a model server that refuses or delays what it passes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+from aiohttp import web
+
+
+class Proxy:
+    """``status`` refuses everything; ``delay_seconds`` holds each answer back."""
+
+    def __init__(self, behind: str) -> None:
+        self.root = ""
+        self.status: int | None = None
+        self.delay_seconds = 0.0
+        self._behind = behind
+
+    async def handle(self, request: web.Request) -> web.Response:
+        if self.status is not None:
+            return web.json_response({"error": {"message": "busy"}}, status=self.status)
+        await asyncio.sleep(self.delay_seconds)
+        headers = {"Authorization": request.headers.get("Authorization", ""), "Content-Type": "application/json"}
+        async with (
+            aiohttp.ClientSession() as client,
+            client.request(
+                request.method, f"{self._behind}{request.path_qs}", data=await request.read(), headers=headers
+            ) as answer,
+        ):
+            return web.Response(status=answer.status, body=await answer.read(), content_type="application/json")
+
+
+@asynccontextmanager
+async def before(behind: str) -> AsyncIterator[Proxy]:
+    """A proxy on a free port of the loopback interface."""
+    proxy, app = Proxy(behind), web.Application()
+    app.router.add_route("*", "/{path:.*}", proxy.handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    proxy.root = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield proxy
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,76 @@
+"""``antiphon worker --serve`` with a real vLLM that is killed in the middle of a case."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import psutil
+
+from bot.serving.vllm.measures import parse
+from tests.e2e.conftest import Antiphon
+from tests.e2e.test_worker_command import when_reviewed
+from tests.fakes.machine.installation import flag_in
+from tests.fakes.vllm.standing_in import cache_in
+from tests.vllm.conftest import options_for
+
+GUARD_SECONDS = 3600.0
+
+
+def running(port: int) -> float:
+    """How many calls the server answers just now; 0 while it is not there."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            return parse(answer.read().decode(), 0).running
+    except (OSError, urllib.error.URLError):
+        return 0
+
+
+def servers_of(worker: int) -> list[psutil.Process]:
+    """The processes of a worker's servers, the guard first, then vLLM and its engine."""
+    return psutil.Process(worker).children(recursive=True)
+
+
+def test_a_case_is_finished_though_vllm_is_killed_meanwhile(tmp_path: Path) -> None:
+    """The server is started again by the worker, which leaves none of its processes when it ends."""
+    (home := tmp_path / "home").mkdir()
+    options = options_for()
+    worker = Antiphon(home).having(
+        VLLM_CPU_KVCACHE_SPACE="1",
+        ANTIPHON__KB__CACHE_FOLDER=str(cache_in(home / "cache")),
+        ANTIPHON__PROFILE="quick",
+        ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS="300",
+        ANTIPHON__LLM__TIMEOUT_SECONDS="300",
+        ANTIPHON__VLLM__MODEL=options.model,
+        ANTIPHON__VLLM__SERVED_NAME=options.name,
+        ANTIPHON__VLLM__PROGRAM=options.program,
+        ANTIPHON__VLLM__PORT=str(options.port),
+        ANTIPHON__VLLM__MAX_MODEL_LEN=str(options.max_model_len),
+        ANTIPHON__VLLM__ARGUMENTS=",".join(options.arguments),
+    )
+    (data := home / "data" / "antiphon").mkdir(parents=True)
+    case = asyncio.run(flag_in(data))
+    with worker.started("worker", "--serve") as process:
+        until = time.monotonic() + GUARD_SECONDS
+        while not running(options.port):
+            assert process.poll() is None, process.stderr.read() if process.stderr else ""
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        of_worker = servers_of(process.pid)
+        vllm = next(one for one in of_worker if "serve" in one.cmdline() and "guard.py" not in " ".join(one.cmdline()))
+        os.kill(vllm.pid, signal.SIGKILL)
+        stored = asyncio.run(when_reviewed(data, case.id, GUARD_SECONDS))
+        left = servers_of(process.pid)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=GUARD_SECONDS)
+    assert stored is not None
+    assert stored.suggestion.drafts
+    assert process.returncode == 0
+    assert said.count("is ready after") == 2
+    assert "does not run" in said
+    assert [one for one in (*of_worker, *left) if one.is_running()] == []
