@@ -19,7 +19,7 @@ from bot.compose.application import open_database
 from bot.compose.engine import make_folder
 from bot.compose.settings import Settings
 from bot.store.engine.database import check_there, connected, missing, translating
-from bot.store.engine.migrate import newest, revision_of, upgrade
+from bot.store.engine.migrate import is_known, may_use, newest, of_later_version, revision_of, upgrade
 from bot.store.upkeep import backup as backups
 
 db = typer.Typer(help="The database with all cases.", no_args_is_help=True)
@@ -42,9 +42,11 @@ def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) ->
         if before is None:
             await _make(settings, place)
             return 0
-        if before == newest():
+        if may_use(before, newest()):
             out().print(Text(f"The database is at revision {before} already."))
             return 0
+        if not is_known(before):
+            raise of_later_version(before)
         if isinstance(place, Path):
             kept = await backups.backup(place, _folder(settings, folder))
             out().print(Text(f"Kept a backup of revision {before}: {kept}. It still holds names: delete it in time."))
@@ -94,7 +96,7 @@ def restore_command(
         if kept is not None:
             out().print(Text(f"The database that was there is kept: {kept}."), soft_wrap=True)
         found = await _revision(settings.database_place)
-        more = "" if found == newest() else " Run: antiphon db upgrade."
+        more = "" if may_use(found, newest()) else " Run: antiphon db upgrade."
         out().print(Text(f"Restored, at revision {found}.{more}"))
         return 0
 

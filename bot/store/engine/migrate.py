@@ -88,7 +88,12 @@ def check_revision(connection: Connection) -> None:
             remedy="Run: antiphon db upgrade. It keeps a backup of a SQLite database first; of PostgreSQL make one "
             "before: antiphon db backup.",
         )
-    raise StoreUnavailable(
+    raise of_later_version(found)
+
+
+def of_later_version(found: str | None) -> StoreUnavailable:
+    """The error for a database whose revision this version does not know."""
+    return StoreUnavailable(
         f"The database is at revision {found}, which this version does not know.",
         remedy="A later version of Antiphon made it: install that one, or restore an older backup.",
     )

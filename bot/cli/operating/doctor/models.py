@@ -10,6 +10,7 @@ from bot.compose.asking import check_reachable
 from bot.compose.engine import open_judge, open_model
 from bot.compose.settings import JudgeSettings, LlmSettings, Settings
 from bot.runtime.findings import Finding, finding_of
+from bot.serving.vllm.versions import vllm_version
 from core.errors import AntiphonError
 from core.ports import Generation, LanguageModel, Message
 from core.stages.judge_formats import JudgeFormat
@@ -55,6 +56,9 @@ async def examine_kept(settings: Settings) -> Finding:
 
 async def _model(settings: Settings) -> str:
     await check_reachable(settings, "llm")
+    if settings.llm.backend == "server":
+        for address in settings.llm.base_url:
+            await vllm_version(address, settings.llm.api_key.get_secret_value())  # refuses one that is too old
     async with open_model(settings) as model:
         await _ask(model)
     return f"{settings.llm.backend} model answers with log-probabilities"

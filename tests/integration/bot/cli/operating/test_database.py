@@ -53,6 +53,25 @@ def test_an_old_database_is_upgraded_after_a_backup(
     assert _run(config, "db", "check").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("revision", "code", "said"),
+    [("{own}.7", 0, "already"), ("9000", 4, "A later version of Antiphon made it: install that one")],
+)
+def test_the_tables_of_a_later_version_are_left_alone(
+    config: Path, tmp_path: Path, revision: str, code: int, said: str
+) -> None:
+    """Whether this version may use them or not; nothing is backed up, and nothing fails without a word."""
+    asyncio.run(flag_in(tmp_path))
+    opened = sqlite3.connect(tmp_path / "antiphon.db")
+    opened.execute("UPDATE alembic_version SET version_num = ?", [revision.format(own=newest())])
+    opened.commit()
+    opened.close()
+    done = _run(config, "db", "upgrade")
+    assert done.exit_code == code, done.output
+    assert said in done.output
+    assert not (tmp_path / "backups").exists()
+
+
 def test_a_backup_brings_back_what_there_was(config: Path, tmp_path: Path) -> None:
     """Never over a database that stands there, unless somebody says so; then that one is kept aside."""
     asyncio.run(flag_in(tmp_path))

@@ -110,6 +110,13 @@ async def test_a_server_that_answers_otherwise(
         server.released.set()
 
 
+async def test_a_vllm_that_is_too_old() -> None:
+    """It takes requests, and would ignore the schemas that are sent with them."""
+    listed = (200, json.dumps({"data": [{"id": "m", "owned_by": "vllm"}]}))
+    with answering({"GET /models": listed, "GET /version": (200, json.dumps({"version": "0.8.5"}))}) as server:
+        told("a vLLM that is too old", await _server(server.url))
+
+
 async def test_a_server_without_log_probabilities() -> None:
     plain = {
         "id": "1",
@@ -123,6 +130,15 @@ async def test_a_server_without_log_probabilities() -> None:
     }
     with answering({"GET /models": _LISTED, "POST /chat/completions": (200, json.dumps(plain))}) as server:
         told("a model server without log-probabilities", await _server(server.url))
+
+
+async def test_one_of_several_servers_is_not_there() -> None:
+    """The others go on; it is named by its address."""
+    with serving(FakeModel()) as there:
+        found = await examine_models(
+            _of(llm__backend="server", llm__base_url=f"{there.url}, {_NOBODY}", llm__model="m")
+        )
+    told("one of several model servers that cannot be reached", found)
 
 
 @pytest.mark.parametrize(
