@@ -23,11 +23,12 @@ from bot.store.engine.database import Database
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.postgres import new_database
+from tests.fakes.mastodon import sends as mastodon_sends
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.telegram import sends as telegram_sends
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.wire import telegram_wire
-from tests.torture.ends import crashes, discord_sends, kills, telegram_intake
+from tests.torture.ends import crashes, discord_sends, kills, mastodon_intake, telegram_intake
 from tests.torture.ends.child import Place
 from tests.torture.histories.machine import run_histories
 from tests.torture.world.ground import Ground
@@ -39,6 +40,7 @@ _LONG_TESTS: Final = [
     for name in (
         "adapters/discord/posting/test_drafts.py",
         "adapters/discord/posting/test_outbox.py",
+        "adapters/mastodon/posting/test_drafts.py",
         "adapters/telegram/posting/test_drafts.py",
         "bot/sending/test_faults.py",
     )
@@ -173,6 +175,30 @@ async def _killed_intake(server: URL | None, seed: int) -> Figures:
     }
 
 
+def killed_mentions(server: URL | None, seed: int) -> Figures:
+    """Processes that take in the mentions of an instance of Mastodon, killed."""
+    return asyncio.run(_killed_mentions(server, seed))
+
+
+async def _killed_mentions(server: URL | None, seed: int) -> Figures:
+    mastodon_intake.prepare()
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # the killed leave half a request behind
+    async with AsyncExitStack() as kept:
+        folder = Path(kept.enter_context(tempfile.TemporaryDirectory()))
+        place = folder if server is None else await kept.enter_async_context(new_database(server, is_empty=True))
+        found = await mastodon_intake.killed_at(place, folder, number("CYCLES", 200), seed)
+    return {
+        "runs": found.kills,
+        "kills": found.kills,
+        "mentions": found.mentions,
+        "handed out": found.handed_out,
+        "answers": found.answers,
+        "duplicates": found.doubled,
+        "lost": found.lost + found.unsettled,
+        "broken": found.broken,
+    }
+
+
 def sends_to_discord(server: URL | None, seed: int) -> Figures:
     """Replies to Discord over a bad line, through the outbox."""
     return asyncio.run(_sends_to_discord(server, seed))
@@ -199,6 +225,23 @@ async def _sends_to_telegram(server: URL | None) -> Figures:
         found = await telegram_sends.send_over_a_bad_line(database, clock, wire, sends)
     figures = telegram_sends.as_row(found)
     return figures | {"broken": "\n".join(filter(None, [figures["broken"], *telegram.errors]))}
+
+
+def sends_to_mastodon(server: URL | None, seed: int) -> Figures:
+    """Replies to an instance that recognises a repeated one by its key, over a bad line, through the outbox."""
+    return asyncio.run(_sends_to_fediverse(server, "mastodon", seed))
+
+
+def sends_to_gotosocial(server: URL | None, seed: int) -> Figures:
+    """The same to an instance that ignores the key."""
+    return asyncio.run(_sends_to_fediverse(server, "gotosocial", seed))
+
+
+async def _sends_to_fediverse(server: URL | None, software: str, seed: int) -> Figures:
+    sends = mastodon_sends.sends_with(number("SENDS", 500))
+    async with _database_of_sends(server) as (database, clock):
+        found = await mastodon_sends.send_over_a_bad_line(database, clock, software, sends, seed)
+    return mastodon_sends.as_row(found)
 
 
 @asynccontextmanager
@@ -234,6 +277,9 @@ PARTS: Final[Sequence[tuple[str, Callable[[URL | None, int], Figures]]]] = (
     ("Discord", sends_to_discord),
     ("Telegram", sends_to_telegram),
     ("Telegram's updates", killed_intake),
+    ("Mastodon", sends_to_mastodon),
+    ("GoToSocial", sends_to_gotosocial),
+    ("Mastodon's mentions", killed_mentions),
 )
 
 
