@@ -50,7 +50,7 @@ _CAUSES: Final = (
         "Correct vllm.arguments, or install a vLLM that knows the option: pip install 'antiphon[gpu]'.",
     ),
     _cause(
-        r"trust.remote.code",
+        r"trust_remote_code=True|--trust-remote-code",
         "the model wants to run code of its own, which Antiphon never allows",
         "Name a model in vllm.model that vLLM knows by itself.",
     ),
@@ -73,7 +73,7 @@ _CAUSES: Final = (
         "Correct vllm.model: a folder with config.json and weights, or a name on the hub that this machine reaches.",
     ),
     _cause(
-        r"max.seq.len|is larger than the maximum number of tokens|max_model_len is (much )?(smaller|larger)"
+        r"max seq len|is larger than the maximum number of tokens|max_model_len is (much )?(smaller|larger)"
         r"|derived max_model_len|larger than the available KV cache",
         "the memory does not hold one prompt of the longest length",
         "Lower vllm.max_model_len, or raise vllm.gpu_memory.",
@@ -108,6 +108,8 @@ _CAUSES: Final = (
     ),
 )
 """The first sign that is found counts: more special ones come first."""
+_NO_ERROR: Final = re.compile(r"\b(DEBUG|INFO|WARNING) \d\d-\d\d ")
+"""A line of vLLM's log that tells of no error; at its start it lists all its options, with every word of the signs."""
 
 
 def start_failure(options: ServerOptions, code: int, lines: Sequence[str], log: str) -> ServerFailed:
@@ -124,7 +126,7 @@ def start_failure(options: ServerOptions, code: int, lines: Sequence[str], log: 
             remedy="Install vLLM (pip install 'antiphon[gpu]'), or name its program with vllm.program.",
             is_final=True,
         )
-    text = "\n".join(lines)
+    text = "\n".join(line for line in lines if not _NO_ERROR.search(line))
     cause = next((cause for cause in _CAUSES if cause.signs.search(text)), None)
     why = cause.says if cause else f"it ended with the code {code}"
     remedy = cause.remedy if cause else "See its log for the reason."

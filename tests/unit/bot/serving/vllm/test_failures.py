@@ -54,6 +54,18 @@ def test_each_cause_is_told_with_its_remedy(prints: str, says: str, remedy: str,
     assert found.is_final is is_final
 
 
+def test_the_options_that_vllm_lists_at_its_start_are_no_cause():
+    """A line of a real log, shortened: it has words of several signs."""
+    line = (
+        "(EngineCore pid=7) INFO 11-26 06:50:07 [core.py:133] Initializing a V1 LLM engine (v0.32.0) with config: "
+        "model='m', trust_remote_code=False, max_seq_len=4096, lora_config=LoRAConfig(max_lora_rank=16, "
+        "target_modules=None), out of memory, Errno 98"
+    )
+    found = start_failure(OPTIONS, 137, [line], "log")
+    assert "it ended with the code 137" in found.message
+    assert not found.is_final
+
+
 def test_a_long_log_is_shown_by_its_end():
     found = start_failure(OPTIONS, 1, [f"line {number}" for number in range(100)], "log")
     assert "line 99" in found.message
