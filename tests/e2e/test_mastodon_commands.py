@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Antiphon, Result
+from tests.e2e.conftest import Antiphon, InThisProcess, Result
 from tests.fakes.mastodon.server.server import MastodonServer
 
 YES = "Ilargi, who runs it, by e-mail on 3 March 2026"
@@ -18,101 +17,115 @@ YES = "Ilargi, who runs it, by e-mail on 3 March 2026"
 
 @dataclass
 class Terminal:
-    """The command, with the account of an instance; it runs beside the instance's own loop."""
+    """The command, with the account of an instance."""
 
     server: MastodonServer
     antiphon: Antiphon
 
-    async def __call__(self, *arguments: str, stdin: str = "") -> Result:
-        return await asyncio.to_thread(self.antiphon, *arguments, stdin=stdin.encode())
-
-    async def document(self, *arguments: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((await self(*arguments)).out)
-        return found
+    def __call__(self, *arguments: str, stdin: str = "") -> Result:
+        return self.antiphon("mastodon", *arguments, stdin=stdin.encode())
 
 
-@pytest.fixture
-async def terminal(antiphon: Antiphon) -> AsyncIterator[Terminal]:
-    """An account that was logged in."""
-    server = MastodonServer()
-    async with server.running():
-        url, token = server.url, server.bot.token
-        made = Terminal(server, antiphon.having(ANTIPHON__MASTODON__URL=url, ANTIPHON__MASTODON__TOKEN=token))
-        await made("db", "upgrade")
-        yield made
+@pytest.fixture(scope="module")
+def instance() -> Iterator[MastodonServer]:
+    """An instance in a thread of its own: the command, which takes signals, has the main one."""
+    server, is_up, loop = MastodonServer(), threading.Event(), asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    async def serve() -> None:
+        async with server.running():
+            is_up.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    assert is_up.wait(60)
+    yield server
+    loop.call_soon_threadsafe(stop.set)
+    thread.join()
+    loop.close()
     assert server.errors == []
 
 
-async def test_a_team_is_named_and_told_of_cases(terminal: Terminal):
+@pytest.fixture
+def terminal(instance: MastodonServer, here: InThisProcess) -> Terminal:
+    """An account that was logged in, in an installation of its own; no command needs a process for itself."""
+    url, token = instance.url, instance.bot.token
+    made = Terminal(instance, here.having(ANTIPHON__MASTODON__URL=url, ANTIPHON__MASTODON__TOKEN=token))
+    assert made.antiphon("db", "upgrade").code == 0
+    return made
+
+
+def test_a_team_is_named_and_told_of_cases(terminal: Terminal):
     """By the names that people know; who decides gets the cases, who leaves gets none."""
     town = terminal.server.town
     for name, domain in (("ana", None), ("bert", "far.example"), ("carla", None)):
         town.add_account(name, domain)
-    named = await terminal("mastodon", "team", "@ana", "bert@far.example")
+    named = terminal("team", "@ana", "bert@far.example")
     assert (named.code, named.err) == (0, "")
     assert "Cases are told to: @ana@home.example @bert@far.example." in named.out
-    volunteer = await terminal("mastodon", "team", "@carla", "--role", "volunteer")
+    volunteer = terminal("team", "@carla", "--role", "volunteer")
     assert "@carla@home.example  volunteer" in volunteer.out
-    left = await terminal("mastodon", "team", "@ana", "--leaves")
+    left = terminal("team", "@ana", "--leaves")
     assert "Cases are told to: @bert@far.example." in left.out
-    unknown = await terminal("mastodon", "team", "@nobody")
+    unknown = terminal("team", "@nobody")
     assert unknown.code == 2
     assert "knows no account @nobody" in unknown.err
 
 
-async def test_an_instance_agrees_and_takes_it_back(terminal: Terminal):
+def test_an_instance_agrees_and_takes_it_back(terminal: Terminal):
     """The words of the consent are kept; without them nothing is posted there."""
-    empty = await terminal("mastodon", "place")
+    empty = terminal("place")
     assert empty.out == "No instance agreed to replies yet: nothing is posted.\n"
-    agreed = await terminal("mastodon", "place", "Far.Example", "--consent", YES, "--hashtag", "#bot", "--no-mention")
+    agreed = terminal("place", "Far.Example", "--consent", YES, "--hashtag", "#bot", "--no-mention")
     said = f"far.example: agreed ({YES}); at most 5 replies a day, with #bot; their author is not told.\n"
     assert (agreed.code, agreed.out) == (0, said)
-    fewer = await terminal("mastodon", "place", "far.example", "--replies-a-day", "1")
+    fewer = terminal("place", "far.example", "--replies-a-day", "1")
     assert f"agreed ({YES}); at most 1 reply a day, with #bot" in fewer.out
-    gone = await terminal("mastodon", "place", "far.example", "--consent", "-")
+    gone = terminal("place", "far.example", "--consent", "-")
     assert "has not agreed: nothing is posted" in gone.out
-    refused = await terminal("mastodon", "place", "far.example", "--hashtag", "bot")
+    refused = terminal("place", "far.example", "--hashtag", "bot")
     assert (refused.code, refused.out) == (2, "")
     assert "Write # and one word" in refused.err
 
 
-async def test_feeds_are_watched(terminal: Terminal):
+def test_feeds_are_watched(terminal: Terminal):
     """A hashtag or the whole instance; what is neither is refused, and nothing changes."""
-    refused = await terminal("mastodon", "watch", "football")
+    refused = terminal("watch", "football")
     assert refused.code == 2
-    watched = await terminal("mastodon", "watch", "#football", "local", "--keyword", "go home", "--one-in", "500")
+    watched = terminal("watch", "#football", "local", "--keyword", "go home", "--one-in", "500")
     assert "#football is watched.\nlocal is watched.\n" in watched.out
     assert "Keywords: go home; one false alarm in 500 harmless posts" in watched.out
-    assert (await terminal("mastodon", "watch", "--off")).out == "Nothing is watched.\n"
+    assert (terminal("watch", "--off")).out == "Nothing is watched.\n"
 
 
-async def test_what_is_wrong_with_an_account_is_told(terminal: Terminal):
+def test_what_is_wrong_with_an_account_is_told(terminal: Terminal):
     """With exit code 4, in words and as JSON; a token that is not accepted is told as such."""
-    document = await terminal.document("mastodon", "check", "--json")
+    document = terminal("check", "--json").document
     found = {each["name"]: each for each in document["checks"]}
     assert document["ok"] is False
     assert (found["bot flag"]["ok"], found["owner named"]["ok"], found["mentions"]["ok"]) == (True, False, True)
-    said = await terminal("mastodon", "check")
+    said = terminal("check")
     assert (said.code, said.err) == (4, "")
     assert "BAD  owner named" in said.out
     other = Terminal(terminal.server, terminal.antiphon.having(ANTIPHON__MASTODON__TOKEN="wrong"))
-    refused = await other("mastodon", "check")
+    refused = other("check")
     assert refused.code == 2
     assert "does not accept the token" in refused.err
 
 
-async def test_nothing_is_asked_without_an_account(antiphon: Antiphon):
-    """The command says how to get one."""
-    result = await asyncio.to_thread(antiphon, "mastodon", "check")
+def test_nothing_is_asked_without_an_account(antiphon: Antiphon):
+    """The installed command says how to get one."""
+    result = antiphon("mastodon", "check")
     assert result.code == 2
     assert "antiphon mastodon login" in result.err
 
 
-async def test_a_log_in_that_goes_nowhere_is_told(terminal: Terminal):
+def test_a_log_in_that_goes_nowhere_is_told(terminal: Terminal):
     """An address that others could listen to, a code that is wrong, and one that was not given."""
-    refused = await terminal("mastodon", "login", "http://social.example")
+    refused = terminal("login", "http://social.example")
     assert refused.code == 2
-    wrong = await terminal("mastodon", "login", terminal.server.url, stdin="wrong\n")
+    wrong = terminal("login", terminal.server.url, stdin="wrong\n")
     assert wrong.code == 2
     assert "does not accept this code" in wrong.err
     assert "export ANTIPHON__MASTODON__TOKEN" not in wrong.out
