@@ -1,0 +1,1 @@
+"""What a real model server does: its rates, and how long it takes for what posts ask of it."""
