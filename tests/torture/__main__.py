@@ -1,10 +1,11 @@
-"""``make torture``: random histories, crash points, kills and ambiguous sends, as long as the environment asks.
+"""``make torture``: random histories, crash points, kills, lost workers and ambiguous sends, as long as wanted.
 
     ANTIPHON_TORTURE_EXAMPLES  random histories on SQLite (default 500); a fifth as many on PostgreSQL
     ANTIPHON_TORTURE_STEPS     steps of each (default 60)
     ANTIPHON_TORTURE_PAIRS     pairs of crashes (default 300), after every single one
     ANTIPHON_TORTURE_CYCLES    kills on each database (default 200)
-    ANTIPHON_TORTURE_SENDS     ambiguous sends to Discord, and as many to Telegram, on each database (default 500)
+    ANTIPHON_TORTURE_LOSSES    workers lost while they draft over PostgreSQL (default 200); a fourth as many leaders
+    ANTIPHON_TORTURE_SENDS     ambiguous sends to each platform and to GoToSocial, on each database (default 500)
     ANTIPHON_TORTURE_SCALE     how much longer than in make test its tests of bad lines run (default 10)
     ANTIPHON_TORTURE_DRAFTS    generated drafts whose request to each platform is looked at (default 10,000)
     ANTIPHON_TORTURE_SEED      the seed (default: another one each time, printed)
@@ -29,7 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.fakes.machine.postgres import make_templates, postgresql_server
-from tests.torture.parts import PARTS, Figures, long_tests, number, timed
+from tests.torture.parts import ON_POSTGRESQL, PARTS, Figures, long_tests, number, timed
 
 
 def main() -> int:
@@ -45,6 +46,7 @@ def main() -> int:
             for what, part in PARTS
             for place, address in (("SQLite", None), ("PostgreSQL", server))
         }
+        work |= {pool.submit(timed, part, server, seed): f"{what}, PostgreSQL" for what, part in ON_POSTGRESQL}
         work[pool.submit(timed, long_tests, None, seed)] = "long tests"
         for done in as_completed(work):
             results[work[done]] = done.result()

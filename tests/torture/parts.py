@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ from tests.fakes.telegram.wire import telegram_wire
 from tests.torture.ends import crashes, discord_sends, kills, mastodon_intake, telegram_intake
 from tests.torture.ends.child import Place
 from tests.torture.histories.machine import run_histories
+from tests.torture.many import leaders, losses
 from tests.torture.world.ground import Ground
 
 Figures = dict[str, Any]
@@ -175,6 +177,57 @@ async def _killed_intake(server: URL | None, seed: int) -> Figures:
     }
 
 
+def lost_workers(server: URL | None, seed: int) -> Figures:
+    """Processes that draft, killed, stopped and cut off from PostgreSQL."""
+    return asyncio.run(_lost_workers(server, seed))
+
+
+async def _lost_workers(server: URL | None, seed: int) -> Figures:
+    assert server is not None
+    losses.prepare()
+    async with new_database(server) as address:
+        found = await losses.run(address, number("LOSSES", 200), seed=seed)
+    return {
+        "runs": found.losses.total(),
+        "ways": {way.value: found.losses[way] for way in losses.Way},
+        "cases": found.cases,
+        "in review": found.in_review,
+        "given to a person": found.given_up,
+        "refused": found.refused,
+        "leases until owned again": {way.value: _spread(found.leases[way]) for way in losses.Way},
+        "later than two leases": found.late,
+        "broken": "\n".join(found.broken),
+    }
+
+
+def lost_leaders(server: URL | None, seed: int) -> Figures:
+    """Schedulers whose leader is killed and stopped, over PostgreSQL."""
+    return asyncio.run(_lost_leaders(server, seed))
+
+
+async def _lost_leaders(server: URL | None, seed: int) -> Figures:
+    assert server is not None
+    leaders.prepare()
+    with tempfile.TemporaryDirectory() as folder:
+        async with new_database(server) as address:
+            found = await leaders.run(address, Path(folder), max(1, number("LOSSES", 200) // 4), seed=seed)
+    return {
+        "runs": found.kills + found.stops,
+        "kills": found.kills,
+        "stops": found.stops,
+        "leases until led again": _spread(found.leases),
+        "slots": dict(found.slots),
+        "missed": found.missed,
+        "cut short": found.cut_short,
+        "broken": "\n".join(found.broken),
+    }
+
+
+def _spread(leases: Sequence[float]) -> dict[str, float]:
+    """The median and the most of how many leases something took."""
+    return {"p50": round(statistics.median(leases), 2), "most": round(max(leases), 2)} if leases else {}
+
+
 def killed_mentions(server: URL | None, seed: int) -> Figures:
     """Processes that take in the mentions of an instance of Mastodon, killed."""
     return asyncio.run(_killed_mentions(server, seed))
@@ -281,6 +334,13 @@ PARTS: Final[Sequence[tuple[str, Callable[[URL | None, int], Figures]]]] = (
     ("GoToSocial", sends_to_gotosocial),
     ("Mastodon's mentions", killed_mentions),
 )
+
+
+ON_POSTGRESQL: Final[Sequence[tuple[str, Callable[[URL | None, int], Figures]]]] = (
+    ("lost workers", lost_workers),
+    ("lost leaders", lost_leaders),
+)
+"""What needs a database that several machines share."""
 
 
 def timed(part: Callable[[URL | None, int], Figures], server: URL | None, seed: int) -> Figures:
