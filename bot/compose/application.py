@@ -39,6 +39,7 @@ from bot.serving.standings import OnStanding, Standings, unwatched
 from bot.serving.status.status import Status
 from bot.serving.supervision import Patience, Supervisor
 from bot.store.engine.database import Database, Session, check_there
+from bot.store.engine.postgresql import IDLE_SECONDS
 from bot.store.engine.secret import load_secret
 from bot.store.people import communities, people
 from bot.store.schema import Change
@@ -131,7 +132,8 @@ async def open_database(
     elif isinstance(place, Path):
         make_folder(place.parent, "desk.database")
     secret = load_secret(settings.secret_file, creates=creates)
-    database = await Database.open(place, secret=secret, creates=creates, clock=clock)
+    idle_seconds = min(IDLE_SECONDS, settings.desk.lease_seconds)
+    database = await Database.open(place, secret=secret, creates=creates, clock=clock, idle_seconds=idle_seconds)
     try:
         yield database
     finally:

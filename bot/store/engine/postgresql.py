@@ -21,8 +21,10 @@ from core.i18n.sentences import sentence
 ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _CONNECTIONS: Final = 10
 _LEAST_SECONDS: Final = 1.0  # 0 would tell PostgreSQL to wait for ever
-_IDLE_SECONDS: Final = 60
-"""After this time the server ends a transaction whose process is frozen, and releases the locks that it holds."""
+IDLE_SECONDS: Final = 60.0
+"""After this time at most the server ends a transaction whose process is frozen or cut off, and releases its locks."""
+_KEEPALIVES: Final = {"tcp_keepalives_idle": "60", "tcp_keepalives_interval": "15", "tcp_keepalives_count": "4"}
+"""After two minutes the server closes connections of a machine that is gone; by default it keeps them for two hours."""
 
 _OPTIONS: Final = (
     "host", "passfile", "port", "prepared_statement_cache_size", "ssl", "sslmode", "sslrootcert",
@@ -141,10 +143,15 @@ def _authorities(file: str) -> ssl.SSLContext:
         ) from err
 
 
-def engine(address: URL, busy_seconds: float, *, is_patient: bool = False) -> AsyncEngine:
+def engine(
+    address: URL, busy_seconds: float, *, idle_seconds: float = IDLE_SECONDS, is_patient: bool = False
+) -> AsyncEngine:
     """An engine over a database; ``busy_seconds`` bounds the wait for a connection and for a lock.
 
     A statement may take twice as long, so that a lost network is noticed; with ``is_patient`` it has no limit.
+
+    Args:
+        idle_seconds: how long the server lets a transaction stand still; at least a second.
     """
     seconds = max(busy_seconds, _LEAST_SECONDS)
     plain = address.difference_update_query(("ssl", "sslmode", "sslrootcert"))
@@ -161,8 +168,9 @@ def engine(address: URL, busy_seconds: float, *, is_patient: bool = False) -> As
             "command_timeout": None if is_patient else 2 * seconds,
             "server_settings": {
                 "lock_timeout": str(int(seconds * 1000)),
-                "idle_in_transaction_session_timeout": str(_IDLE_SECONDS * 1000),
+                "idle_in_transaction_session_timeout": str(int(max(idle_seconds, _LEAST_SECONDS) * 1000)),
                 "application_name": "antiphon",
+                **_KEEPALIVES,
             },
         },
     )

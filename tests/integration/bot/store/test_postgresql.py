@@ -60,6 +60,30 @@ async def test_postgresql_tells_the_time(of_postgresql: URL) -> None:
     assert ours.tzinfo is not None
 
 
+async def test_the_locks_of_a_process_that_stands_still_end_with_its_leases(of_postgresql: URL) -> None:
+    """Frozen or cut off in the middle of a transaction: the others get the rows, and it can keep nothing."""
+    frozen = await Database.open(of_postgresql, secret=SECRET, idle_seconds=0.2)  # a second is the least
+    other = await Database.open(of_postgresql, secret=SECRET)
+    locked, thawed = asyncio.Event(), asyncio.Event()
+
+    async def stand_still(session: Session) -> None:
+        await lock(session)
+        locked.set()
+        await thawed.wait()
+
+    async def lock(session: Session) -> None:
+        await session.execute(text("LOCK TABLE pauses IN ACCESS EXCLUSIVE MODE"))
+
+    standing = asyncio.create_task(frozen.run("stand still", stand_still))
+    await locked.wait()
+    await other.run("lock", lock)
+    thawed.set()
+    with pytest.raises(StoreUnavailable):
+        await standing
+    await frozen.close()
+    await other.close()
+
+
 async def test_a_postgresql_that_closes_the_connection_is_said_so_and_used_again(
     of_postgresql: URL, postgresql: URL
 ) -> None:
