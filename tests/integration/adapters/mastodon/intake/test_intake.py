@@ -9,6 +9,7 @@ import logging
 import pytest
 from sqlalchemy import select
 
+from adapters.mastodon.intake import notifications
 from adapters.mastodon.intake.notifications import MOST_FAULTS, Polling
 from bot.store.engine.database import Database
 from bot.store.schema import UpdateRow, UpdateState
@@ -84,10 +85,11 @@ async def test_what_is_written_to_us_alone_waits_for_nothing_public(
 
 
 async def test_pages_are_asked_for_until_there_is_nothing_more(
-    server: MastodonServer, intake: Intake, ada: Person
+    server: MastodonServer, intake: Intake, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After an outage hundreds may wait; an instance gives forty of them at once."""
-    texts = [f"message {number}" for number in range(95)]
+    """After an outage hundreds may wait; an instance gives some of them at once."""
+    monkeypatch.setattr(notifications, "PAGE", 16)
+    texts = [f"message {number}" for number in range(39)]
     for text in texts:
         await server.town.mention(ada, server.bot, text)
     async with intake.open():

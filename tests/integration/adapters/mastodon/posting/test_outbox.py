@@ -18,11 +18,15 @@ AMBIGUOUS = 7 * SCALE
 """First sends of replies that end in doubt."""
 
 
+@pytest.mark.parametrize("database_server", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("software", ["mastodon", "gotosocial"])
 async def test_ambiguous_sends_leave_no_duplicate_and_lose_nothing(
     database: Database, clock: FakeClock, software: str
 ) -> None:
-    """Each kind of fault in turn (I2): with a key a reply is sent until it stands; without one, a person is asked."""
+    """Each kind of fault in turn (I2): with a key a reply is sent until it stands; without one, a person is asked.
+
+    ``make torture`` does it on PostgreSQL, too.
+    """
     found = await send_over_a_bad_line(database, clock, software, sends_with(AMBIGUOUS), SEED)
     assert found.sends == found.posted + found.asked == sends_with(AMBIGUOUS)
     assert set(found.kinds) == set(KINDS)

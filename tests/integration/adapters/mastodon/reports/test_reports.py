@@ -33,6 +33,7 @@ from tests.fakes.mastodon.webhooks import AdminWebhooks
 
 ADDRESSES = ("reporter@mail.example", "author@mail.example", "203.0.113.9", "198.51.100.7", "2001:db8::7")
 WORDS = "They do not belong here."
+pytestmark = pytest.mark.parametrize("database_server", ["sqlite"], indirect=True)
 
 
 @dataclass
