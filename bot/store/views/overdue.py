@@ -26,13 +26,14 @@ from bot.store.schema import (
     OutboxState,
     PauseRow,
 )
+from bot.store.views.status import workers
 from core.moderation.approval import CaseState
 
 _FOR_PEOPLE: Final = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON)
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Backlog:
     """How many wait, and since when the first one does."""
 
     count: int
@@ -54,10 +55,10 @@ class Overdue:
     """
 
     now: datetime
-    undrafted: Waiting
+    undrafted: Backlog
     workers: int
-    undecided: Waiting
-    unknown: Waiting
+    undecided: Backlog
+    unknown: Backlog
     paused: tuple[tuple[str, datetime], ...]
     led_until: datetime | None
     given_up: tuple[tuple[str, str], ...]
@@ -67,15 +68,13 @@ async def overdue(session: Session, office: str) -> Overdue:
     """What waits now, in all communities; ``office`` is that of the schedule's leader."""
     is_ready = and_(JobRow.state == JobState.READY, JobRow.run_at <= session.moment)
     is_lost = and_(JobRow.state == JobState.RUNNING, JobRow.lease_until < session.moment)
-    is_alive = and_(JobRow.state == JobState.RUNNING, JobRow.lease_until >= session.moment)
-    workers = select(func.count(JobRow.owner.distinct())).where(JobRow.kind == DRAFT, is_alive)
     paused = await session.execute(select(PauseRow.scope, PauseRow.at).order_by(PauseRow.at))
     return Overdue(
         now=session.moment,
-        undrafted=await _waiting(session, JobRow.run_at, JobRow.kind == DRAFT, or_(is_ready, is_lost)),
-        workers=int(await session.scalar(workers) or 0),
-        undecided=await _waiting(session, CaseRow.updated_at, CaseRow.state.in_(_FOR_PEOPLE)),
-        unknown=await _waiting(session, OutboxRow.updated_at, OutboxRow.state == OutboxState.UNKNOWN),
+        undrafted=await _backlog(session, JobRow.run_at, JobRow.kind == DRAFT, or_(is_ready, is_lost)),
+        workers=await workers(session),
+        undecided=await _backlog(session, CaseRow.updated_at, CaseRow.state.in_(_FOR_PEOPLE)),
+        unknown=await _backlog(session, OutboxRow.updated_at, OutboxRow.state == OutboxState.UNKNOWN),
         paused=tuple((str(scope), at) for scope, at in paused),
         led_until=await session.scalar(select(LeadershipRow.until).filter_by(office=office)),
         given_up=await _given_up(session),
@@ -98,9 +97,9 @@ async def last_done(session: Session, kind: str) -> datetime | None:
     return await session.scalar(query)
 
 
-async def _waiting(session: Session, since: InstrumentedAttribute[datetime], *which: ColumnElement[bool]) -> Waiting:
+async def _backlog(session: Session, since: InstrumentedAttribute[datetime], *which: ColumnElement[bool]) -> Backlog:
     count, first = (await session.execute(select(func.count(), func.min(since)).where(*which))).one()
-    return Waiting(int(count), first)
+    return Backlog(int(count), first)
 
 
 async def _given_up(session: Session) -> tuple[tuple[str, str], ...]:
