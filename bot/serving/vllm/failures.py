@@ -73,8 +73,12 @@ _CAUSES: Final = (
         "Correct vllm.model: a folder with config.json and weights, or a name on the hub that this machine reaches.",
     ),
     _cause(
-        r"max seq len|is larger than the maximum number of tokens|max_model_len is (much )?(smaller|larger)"
-        r"|derived max_model_len|larger than the available KV cache",
+        r"greater than the derived max_model_len",
+        "the longest prompt is more than the model was made for",
+        "Lower vllm.max_model_len to what its config.json says.",
+    ),
+    _cause(
+        r"max seq len|is larger than the maximum number of tokens|larger than the available KV cache",
         "the memory does not hold one prompt of the longest length",
         "Lower vllm.max_model_len, or raise vllm.gpu_memory.",
     ),
@@ -161,4 +165,6 @@ def not_well(options: ServerOptions, why: str) -> ServerFailed:
 
 
 def _shown(lines: Sequence[str]) -> str:
-    return "\n".join(f"    {line[:300]}" for line in lines[-SHOWN_LINES:])
+    """The last lines, indented, without those that only underline, and the end of the line after them."""
+    told = [line for line in lines if line.strip(" ^~")]
+    return "".join(f"    {line[:300]}\n" for line in told[-SHOWN_LINES:])

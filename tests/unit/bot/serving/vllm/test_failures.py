@@ -28,6 +28,19 @@ OPTIONS = ServerOptions(model="org/model", name="model", port=8000)
             True,
         ),
         (
+            "Value error, User-specified max_model_len (9000000) is greater than the derived max_model_len",
+            "made for",
+            "max_model_len",
+            True,
+        ),
+        (
+            "OSError: Repo id must be in the form 'repo_name' or 'namespace/repo_name': '/nowhere/model'.",
+            "was not found",
+            "vllm.model",
+            True,
+        ),
+        ("OSError: We couldn't connect to the hub to load the files", "was not found", "reaches", True),
+        (
             "OSError: m/Small is not a local folder and is not a valid model identifier listed on the hub",
             "was not found",
             "vllm.model",
