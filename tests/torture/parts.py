@@ -184,7 +184,7 @@ def lost_workers(server: URL | None, seed: int) -> Figures:
 
 async def _lost_workers(server: URL | None, seed: int) -> Figures:
     assert server is not None
-    losses.prepare()
+    losses.prepare(__name__)
     async with new_database(server) as address:
         found = await losses.run(address, number("LOSSES", 200), seed=seed)
     return {
@@ -207,7 +207,7 @@ def lost_leaders(server: URL | None, seed: int) -> Figures:
 
 async def _lost_leaders(server: URL | None, seed: int) -> Figures:
     assert server is not None
-    leaders.prepare()
+    leaders.prepare(__name__)
     with tempfile.TemporaryDirectory() as folder:
         async with new_database(server) as address:
             found = await leaders.run(address, Path(folder), max(1, number("LOSSES", 200) // 4), seed=seed)

@@ -60,9 +60,9 @@ class _Child:
     line: Connection
 
 
-def prepare() -> None:
-    """Let the processes begin with everything imported."""
-    _CHILDREN.set_forkserver_preload(["__main__", "tests.torture.many.scheduler"])
+def prepare(*modules: str) -> None:
+    """Let the processes begin with everything imported; ``modules`` is what the program imports that starts them."""
+    _CHILDREN.set_forkserver_preload([*modules, "tests.torture.many.scheduler"])
 
 
 async def run(server: URL, folder: Path, losses: int, *, seed: int = 0, lease_seconds: float = 2.0) -> Led:

@@ -99,9 +99,9 @@ class _Child:
     is_in_trouble: bool = False
 
 
-def prepare() -> None:
-    """Let the processes begin with everything imported."""
-    _CHILDREN.set_forkserver_preload(["__main__", "tests.torture.many.worker"])
+def prepare(*modules: str) -> None:
+    """Let the processes begin with everything imported; ``modules`` is what the program imports that starts them."""
+    _CHILDREN.set_forkserver_preload([*modules, "tests.torture.many.worker"])
 
 
 async def run(server: URL, losses: int, *, seed: int = 0, lease_seconds: float = 6.0) -> Lost:
