@@ -101,7 +101,7 @@ def options_for(adapter: Adapter | None = None) -> ServerOptions:
     )
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
     folder = tmp_path_factory.mktemp("vllm")
     adapter = read_adapter(random_adapter(folder / "Writer", ROOT / MODEL))

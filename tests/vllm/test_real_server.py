@@ -22,7 +22,7 @@ from tests.fakes.vllm.proxy import before
 from tests.vllm.conftest import KEY, TALKATIVE, Running
 from tools.vllm.environment import VLLM_VERSION
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 PROMPT = [Message("system", "You answer briefly."), Message("user", "Name three fruits.")]
 WORD = "zanzibarite"
 """Of no prompt but these tests'."""
@@ -60,7 +60,7 @@ async def test_it_gives_the_shares_of_one_token_answers(running: Running) -> Non
 @pytest.mark.parametrize("schema", [reading.SCHEMA, triplets.SCHEMA], ids=["reading", "triplets"])
 async def test_it_obeys_our_schemas(running: Running, schema: dict[str, object]) -> None:
     model = running.model()
-    ask = [Message("system", "Answer in JSON."), Message("user", "Describe: 'The train is late, as always.'")]
+    ask = [Message("system", "Answer briefly, in JSON."), Message("user", "Describe: 'The train is late.'")]
     answer = await model.generate(ask, Generation(max_tokens=300, schema=schema), TALKATIVE)
     await model.close()
     jsonschema.validate(json.loads(answer.texts[0]), schema)
@@ -112,7 +112,7 @@ async def test_its_log_holds_no_prompt_and_no_key(running: Running) -> None:
         wrong = {"model": "small", "messages": [{"role": "user", "content": [{"type": WORD}]}]}
         async with client.post(f"{running.options.base_url}/chat/completions", json=wrong) as answer:
             assert answer.status == 400
-    assert "GET" not in running.log
+    assert "HTTP/1.1" not in running.log
     assert WORD not in running.log
     assert KEY not in running.log
 

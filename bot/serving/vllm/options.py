@@ -6,6 +6,7 @@ log a prompt, sleep, or see a secret of Antiphon's. vLLM's own guide on security
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,10 +24,13 @@ _OURS: Final = tuple(
     --enable-sleep-mode --generation-config --gpu-memory-utilization --grpc --headless --host --log-config-file
     --log-error-stack --log-level --logging-config --lora-modules --max-log-len --max-logprobs --max-lora-rank
     --max-loras --max-model-len --middleware --model --no-enable-prefix-caching --port --revision --root-path
-    --served-model-name --ssl-certfile --ssl-keyfile --tokenizer-revision --trust-remote-code --uds
+    --served-model-name --ssl-certfile --ssl-keyfile --structured-outputs-config --tokenizer-revision
+    --trust-remote-code --uds
     """.split()
 )
 """Options that a person must not set: they have a key of their own in [vllm], or would break a promise of this room."""
+_STRUCTURED: Final = json.dumps({"backend": "xgrammar", "disable_any_whitespace": True})
+"""Without this a small model fills its answer with blanks, which any JSON may hold, up to the limit of its tokens."""
 _REFUSED_VARIABLES: Final = frozenset(
     {
         "VLLM_ALLOW_RUNTIME_LORA_UPDATING", "VLLM_DEBUG_LOG_API_SERVER_RESPONSE", "VLLM_LOGGING_CONFIG_PATH",
@@ -97,6 +101,7 @@ def command_line(options: ServerOptions) -> list[str]:
         "--gpu-memory-utilization", f"{options.gpu_memory:g}",
         "--generation-config", "vllm",
         "--enable-prefix-caching",
+        "--structured-outputs-config", _STRUCTURED,
         "--disable-fastapi-docs",
         "--disable-uvicorn-access-log",
         "--no-enable-log-requests",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,12 @@ def test_the_server_listens_on_this_machine_alone_and_tells_its_log_no_prompt():
     assert {"--disable-fastapi-docs", "--no-enable-log-requests", "--enable-prefix-caching"} <= set(words)
     assert not [word for word in words if "trust" in word or "sleep" in word or "api-key" in word]
     assert "--revision" not in words
+
+
+def test_an_answer_in_json_holds_no_runs_of_blanks():
+    """The small model filled 300 tokens with them."""
+    structured = json.loads(value(command_line(options()), "--structured-outputs-config"))
+    assert structured == {"backend": "xgrammar", "disable_any_whitespace": True}
 
 
 def test_a_revision_holds_for_the_tokenizer_too():
