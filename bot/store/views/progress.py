@@ -5,8 +5,6 @@ Reads only. Works inside the caller's transaction and never commits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
 from statistics import fmean
 from typing import Final
 
@@ -20,6 +18,8 @@ from core.moderation.cards import Waiting
 
 _TIMED: Final = 20
 """Of how many finished pieces of work the mean duration is taken."""
+_LOOKED_AT: Final = 200
+"""Among how many these are looked for."""
 
 
 async def progress(session: Session, case_id: str, kind: str) -> Waiting | None:
@@ -64,17 +64,19 @@ async def expected_seconds(session: Session, kind: str, community_id: str, prior
 
 
 async def _mean_seconds(session: Session, kind: str) -> float | None:
-    """How long the last finished pieces took, each from the beginning of its last attempt."""
+    """How long the last finished pieces took, each from the beginning of its last attempt.
+
+    Those that people waited for count, where there are any lately: others stood still for people meanwhile.
+    """
     query = (
-        select(JobRow.started_at, JobRow.updated_at)
+        select(JobRow.started_at, JobRow.updated_at, JobRow.priority)
         .where(JobRow.state == JobState.DONE, JobRow.kind == kind)
         .order_by(JobRow.updated_at.desc())
-        .limit(_TIMED)
+        .limit(_LOOKED_AT)
     )
-    rows: Sequence[tuple[datetime | None, datetime]] = [
-        (started, ended) for started, ended in await session.execute(query)
-    ]
-    seconds = [(ended - started).total_seconds() for started, ended in rows if started is not None]
+    found = [row for row in await session.execute(query) if row.started_at is not None]
+    timed = [row for row in found if row.priority > Priority.DETECTED] or found
+    seconds = [(row.updated_at - row.started_at).total_seconds() for row in timed[:_TIMED]]
     return fmean(seconds) if seconds else None
 
 

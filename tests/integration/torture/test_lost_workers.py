@@ -12,7 +12,7 @@ async def test_cases_of_lost_workers_are_finished_once(postgresql: URL) -> None:
     """Real processes on one PostgreSQL, two lost in each way; ``make torture`` loses 200, and times them."""
     prepare()
     async with new_database(postgresql) as address:
-        found = await run(address, 6, lease_seconds=2.0)
+        found = await run(address, 6, lease_seconds=3.0, workers=4, at_once=2)
     assert found.broken == []
     assert dict(found.losses) == dict.fromkeys(Way, 2)
     assert all(found.leases.values()), "each way lost a case"

@@ -35,9 +35,6 @@ from tests.fakes.desk.people import COMMUNITY, PLATFORM, SECRET, VOLUNTEER, sett
 from tests.torture.many.line import Line
 from tests.torture.many.worker import READY, REFUSED, Job, main
 
-_WORKERS: Final = 8
-_AT_ONCE: Final = 4
-"""How many workers are lost at the same time; the others are there to take over."""
 _WAITING: Final = 6
 _BACKGROUND: Final = 4
 """Every so many posts one was found by a filter, and nobody waits for it."""
@@ -104,12 +101,18 @@ def prepare(*modules: str) -> None:
     _CHILDREN.set_forkserver_preload([*modules, "tests.torture.many.worker"])
 
 
-async def run(server: URL, losses: int, *, seed: int = 0, lease_seconds: float = 6.0) -> Lost:
-    """Lose workers so many times over the database at ``server``; flags go on meanwhile, and all comes to rest."""
+async def run(
+    server: URL, losses: int, *, seed: int = 0, lease_seconds: float = 6.0, workers: int = 8, at_once: int = 4
+) -> Lost:
+    """Lose workers so many times over the database at ``server``; flags go on meanwhile, and all comes to rest.
+
+    Args:
+        at_once: how many of the workers are lost at the same time; the others are there to take over.
+    """
     database = await Database.open(server, secret=SECRET)
     try:
         await settle(database)
-        return await _Run(server, database, losses, seed, lease_seconds).all()
+        return await _Run(server, database, losses, seed, lease_seconds).all(workers, at_once)
     finally:
         await database.close()
 
@@ -127,14 +130,14 @@ class _Run:
         self._posts = list[PostRef]()
         self._found = Lost()
 
-    async def all(self) -> Lost:
+    async def all(self, workers: int, at_once: int) -> Lost:
         """The whole run."""
         flagging = asyncio.create_task(self._flag_on())
         try:
-            for _ in range(_WORKERS):
+            for _ in range(workers):
                 await self._start()
             async with asyncio.TaskGroup() as together:
-                for _ in range(_AT_ONCE):
+                for _ in range(at_once):
                     together.create_task(self._lose_on())
             flagging.cancel()
             await asyncio.wait({flagging})

@@ -345,6 +345,20 @@ async def test_the_wait_is_told_from_the_work_that_was_done(work: Jobs, clock: F
     assert at_work.expected_seconds == 40
 
 
+async def test_the_wait_is_told_from_what_people_waited_for(work: Jobs, clock: FakeClock) -> None:
+    """What a filter found stood still for people meanwhile, so that its time says nothing to them."""
+    for name, priority, seconds in (("asked", 1, 20), ("found", 0, 500)):
+        await work.add(name, priority=priority)
+        job = await work.taken()
+        clock.advance(seconds)
+        await work.finish(job)
+    await work.add("next")
+    running = await work.taken()
+    told = await work.progress(running.key)
+    assert told is not None
+    assert told.expected_seconds == 20
+
+
 # What the next one costs
 
 
