@@ -258,14 +258,18 @@ class MastodonSettings(_Section):
     moderator_token: SecretStr = SecretStr("")
     poll_seconds: Annotated[float, Field(ge=10, le=3600)] = 15
     webhook_secret: SecretStr = SecretStr("")
+    webhook_posts: bool = False
     listen: Annotated[str, Field(pattern=r"^\S+:[0-9]{1,5}$")] = "127.0.0.1:8082"
 
     @model_validator(mode="after")
-    def _reports_have_moderator(self) -> Self:
-        if self.webhook_secret.get_secret_value() and not self.moderator_token.get_secret_value():
+    def _webhook_is_whole(self) -> Self:
+        has_secret = bool(self.webhook_secret.get_secret_value())
+        if has_secret and not (self.moderator_token.get_secret_value() or self.webhook_posts):
             raise ValueError(
                 "Set mastodon.moderator_token, the token of who may read reports, or leave mastodon.webhook_secret out"
             )
+        if self.webhook_posts and not has_secret:
+            raise ValueError("Set ANTIPHON__MASTODON__WEBHOOK_SECRET, or leave mastodon.webhook_posts out")
         return self
 
 

@@ -129,17 +129,22 @@ class WatchedFeeds:
 
     async def _look_at(self, page: Sequence[Status], policy: CommunityPolicy, name: str) -> None:
         """Have each status of a page looked at, oldest first, and wait until what is found is flagged."""
-        looks: list[asyncio.Future[None]] = []
-        for status in map(original_of, reversed(page)):
-            if self._is_new(str(status.id)):
-                seen = SeenStatus(self._client, self._statuses, status, may_lack_thread=True)
-                look = self._watching.take_written(seen, policy, name)
-                if look is not None:
-                    looks.append(look)
-        await asyncio.gather(*looks)
+        looks = [self.take(status, policy, name) for status in map(original_of, reversed(page))]
+        await asyncio.gather(*filter(None, looks))
+
+    def take(self, status: Status, policy: CommunityPolicy, name: str) -> asyncio.Future[None] | None:
+        """Have a status of a feed looked at, unless this process did so before, wherever it came from.
+
+        Returns:
+            What ends once it was looked at and, where it is a find, flagged; ``None`` if it is not looked at.
+        """
+        if not self._is_new(str(status.id)):
+            return None
+        seen = SeenStatus(self._client, self._statuses, status, may_lack_thread=True)
+        return self._watching.take_written(seen, policy, name)
 
     def _is_new(self, id_: str) -> bool:
-        """Whether a status was not looked at by this process, in another feed."""
+        """Whether a status was not looked at by this process yet."""
         if id_ in self._seen:
             return False
         self._seen[id_] = None

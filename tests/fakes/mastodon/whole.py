@@ -36,7 +36,7 @@ _OPERATOR = Operator("operator")
 
 @dataclass(frozen=True)
 class Webhooked:
-    """Where reports are sent to, and what they are signed with."""
+    """Where reports and local posts are sent to, and what they are signed with."""
 
     listen: str
     secret: str = "from the page of the webhook"
@@ -83,7 +83,7 @@ async def served(
     """``antiphon serve`` in an installation that never ran before.
 
     Args:
-        reports: where reports are sent to, if a moderator lends a token.
+        reports: where reports and local posts are sent to, if a moderator lends a token.
         policy: what the community wants, beside its team and the instance that agreed.
     """
     desk = DeskSettings(
@@ -100,7 +100,7 @@ async def served(
             keeper = server.town.add_account("keeper", role="moderator")
             token = SecretStr(server.town.token(keeper, ["admin:read:reports", "admin:write:reports"]))
             more = {"moderator_token": token, "webhook_secret": SecretStr(reports.secret), "listen": reports.listen}
-            mastodon = mastodon.model_copy(update=more)
+            mastodon = mastodon.model_copy(update=more | {"webhook_posts": True})
         town = WholeTown(server, Settings(desk=desk, mastodon=mastodon), people)
         await _set_up(town, policy)
         async with _serving(engine, town):

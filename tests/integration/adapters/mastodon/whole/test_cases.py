@@ -125,7 +125,7 @@ async def test_nothing_that_anybody_wrote_to_us_stays_in_the_inbox(tmp_path: Pat
 
 
 async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report comes by the webhook, signed; a hashtag is read from the start on."""
+    """A report comes by the webhook, signed, as does a local post that no feed shows; a hashtag is read from now on."""
     soon = partial(WatchedFeeds, look_seconds=0.2)
     monkeypatch.setattr("adapters.mastodon.capture.installing.WatchedFeeds", soon)
     reports = Webhooked(f"127.0.0.1:{_free_port()}")
@@ -138,7 +138,9 @@ async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeyp
         assert await webhooks.report_created(report) == 200
         await town.server.until(lambda: len(town.server.asked("GET", "/api/v1/timelines/tag/newcomers")) > 1)
         found = await instance.post(people["stranger"], "What parasites they are #newcomers")
-        wanted = {(reported["id"], f"report {report['id']}"), (found["id"], "keyword")}
+        local = await instance.post(people["moderator"], "Send those parasites away #newcomers", visibility="unlisted")
+        assert await webhooks.status_created(local) == 200
+        wanted = {(reported["id"], f"report {report['id']}"), (found["id"], "keyword"), (local["id"], "keyword")}
 
         async def are_there() -> bool:
             return {(row.message, row.flagged_how) for row in await _cases(town)} == wanted
