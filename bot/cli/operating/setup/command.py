@@ -56,6 +56,9 @@ def setup(config: ConfigOption = None) -> None:
         raise typer.Exit(EXIT_WRONG_CALL if isinstance(fault, BadInput) else EXIT_UNAVAILABLE) from None
     try:
         view = asyncio.run(carry_out(answers))
+    except KeyboardInterrupt:
+        err().print(Text("\nStopped. Run antiphon setup again: it goes on from what was written."))
+        raise typer.Exit(EXIT_INTERRUPTED) from None
     except AntiphonError as fault:
         complain(f"{fault} Then run antiphon setup again.")
         raise typer.Exit(EXIT_WRONG_CALL if isinstance(fault, BadInput) else EXIT_UNAVAILABLE) from None

@@ -28,7 +28,7 @@ def ask_all(questions: Questions, config: Path | None) -> Answers:
         BadSettings: the settings that are there cannot be read.
     """
     questions.say("This asks for a model, a chat platform and a community. Enter takes what stands in brackets.")
-    questions.say("Nothing is written before the last question, and nothing is posted afterwards: shadow mode.\n")
+    questions.say("Nothing is written before the last question. In a new community nothing is posted: shadow mode.\n")
     answers = Answers(_file(questions, config))
     before = load_settings(answers.file) if answers.file.exists() else answers.settings()
     _model(questions, answers, before)
