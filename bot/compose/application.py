@@ -55,6 +55,8 @@ from core.wording import language
 
 _FIRST_PAUSE_SECONDS: Final = 2.0
 _LONGEST_PAUSE_SECONDS: Final = 300.0
+_LEAST_IDLE_SECONDS: Final = 15.0
+"""However short the leases are, a statement has this time, since statistics and chores read a lot."""
 _SHORTEST_POST = 500
 """A length of reply that every platform takes; used by a process that only drafts, and so drafts for all platforms."""
 
@@ -132,7 +134,7 @@ async def open_database(
     elif isinstance(place, Path):
         make_folder(place.parent, "desk.database")
     secret = load_secret(settings.secret_file, creates=creates)
-    idle_seconds = min(IDLE_SECONDS, settings.desk.lease_seconds)
+    idle_seconds = min(IDLE_SECONDS, max(_LEAST_IDLE_SECONDS, settings.desk.lease_seconds))
     database = await Database.open(place, secret=secret, creates=creates, clock=clock, idle_seconds=idle_seconds)
     try:
         yield database

@@ -159,8 +159,8 @@ class Database:
                 (``bot.store.engine.secret``).
             clock: gives the time now, aware; by default PostgreSQL's own clock, and this machine's with SQLite.
             busy_seconds: how long a transaction waits for one of another program, and for a connection.
-            idle_seconds: after this time PostgreSQL ends a transaction of a process that stands still or is cut off.
-                Where it is no longer than a lease, the locks of a lost worker end with its leases.
+            idle_seconds: after this time PostgreSQL ends a transaction of a process that stands still or is cut off,
+                and any statement. Where it is no longer than a lease, the locks of a lost worker end with its leases.
             creates: whether a database that is missing or empty is made; its file is for its owner alone.
 
         Raises:

@@ -22,7 +22,11 @@ ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.Internal
 _CONNECTIONS: Final = 10
 _LEAST_SECONDS: Final = 1.0  # 0 would tell PostgreSQL to wait for ever
 IDLE_SECONDS: Final = 60.0
-"""After this time at most the server ends a transaction whose process is frozen or cut off, and releases its locks."""
+"""After this time at most the server ends a transaction whose process is frozen or cut off, and releases its locks.
+
+Such a process may be between two statements, or in the middle of one: the driver sends each in two parts, and a server
+that has only the first one takes the statement for active.
+"""
 _KEEPALIVES: Final = {"tcp_keepalives_idle": "60", "tcp_keepalives_interval": "15", "tcp_keepalives_count": "4"}
 """After two minutes the server closes connections of a machine that is gone; by default it keeps them for two hours."""
 
@@ -53,6 +57,7 @@ _TROUBLES: Final = {
     "53200": ("the server has no memory left", "Give PostgreSQL more memory, or run fewer workers."),
     "53300": ("too many clients", "Give PostgreSQL more connections (max_connections), or run fewer workers."),
     "55P03": ("rows are locked", "Another program holds them; close it, or try again in a moment."),
+    "57014": ("a statement took too long", "See what keeps the server busy; Antiphon tries again by itself."),
     "57P": _STOPPED,
 }
 """What a SQLSTATE, or those that begin with it, means to the operator."""
@@ -151,8 +156,9 @@ def engine(
     A statement may take twice as long, so that a lost network is noticed; with ``is_patient`` it has no limit.
 
     Args:
-        idle_seconds: how long the server lets a transaction stand still; at least a second.
+        idle_seconds: how long the server lets a transaction stand still, and a statement take; at least a second.
     """
+    idle = str(int(max(idle_seconds, _LEAST_SECONDS) * 1000))
     seconds = max(busy_seconds, _LEAST_SECONDS)
     plain = address.difference_update_query(("ssl", "sslmode", "sslrootcert"))
     return create_async_engine(
@@ -168,7 +174,8 @@ def engine(
             "command_timeout": None if is_patient else 2 * seconds,
             "server_settings": {
                 "lock_timeout": str(int(seconds * 1000)),
-                "idle_in_transaction_session_timeout": str(int(max(idle_seconds, _LEAST_SECONDS) * 1000)),
+                "idle_in_transaction_session_timeout": idle,
+                "statement_timeout": "0" if is_patient else idle,
                 "application_name": "antiphon",
                 **_KEEPALIVES,
             },

@@ -84,6 +84,19 @@ async def test_the_locks_of_a_process_that_stands_still_end_with_its_leases(of_p
     await other.close()
 
 
+async def test_a_statement_has_no_longer_than_a_transaction_may_stand_still(of_postgresql: URL) -> None:
+    """A process that is cut off in the middle of one looks active to the server, and must not keep its locks either."""
+    database = await Database.open(of_postgresql, secret=SECRET, idle_seconds=1)
+
+    async def sleep(session: Session) -> None:
+        await session.execute(text("SELECT pg_sleep(60)"))
+
+    with pytest.raises(StoreUnavailable, match="took too long"):
+        await database.run("sleep", sleep)
+    assert await one_row(database, "SELECT 1") == (1,)
+    await database.close()
+
+
 async def test_a_postgresql_that_closes_the_connection_is_said_so_and_used_again(
     of_postgresql: URL, postgresql: URL
 ) -> None:
