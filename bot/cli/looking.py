@@ -53,6 +53,7 @@ def doctor(
     """Check whether everything is there, and say what to do where it is not.
 
     It loads the models as a draft does, also beside a running `serve`: with the embedded one, 3 GB more for that time.
+
     It asks each platform that has a token whether the account may do what it needs to.
 
     --audit reads the database alone.
