@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Annotated, Final, TypeVar
 
 import typer
@@ -20,17 +22,20 @@ from adapters.mastodon.connection.error_meanings import FAULTS, of_question
 from adapters.mastodon.connection.feeds import is_feed, why_closed
 from adapters.mastodon.connection.instance import Instance
 from adapters.mastodon.connection.refs import NAME, full_name_of
-from adapters.mastodon.manage.check import Look, look
+from adapters.mastodon.manage.check import Look, look, look_at_team
 from adapters.mastodon.manage.login import begin, finish, instance_address
 from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, run_to_exit
 from bot.cli.communities import operator
 from bot.cli.kb.output import print_document, run
 from bot.communities.decisions import CommunityDesk
+from bot.communities.governance import CommunityGovernance
 from bot.compose.application import open_database
+from bot.compose.desk import build_desk
 from bot.compose.settings import Settings
 from core.errors import BadInput
 from core.moderation.community.places import NO_RULES, PlaceRules
 from core.moderation.community.policy import CommunityPolicy
+from core.moderation.desk_ports import Governance
 from core.moderation.roles import Person, Role
 
 mastodon = typer.Typer(
@@ -78,10 +83,12 @@ def login(
 
 @mastodon.command()
 def check(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Look at the account and its instance: flags, scopes, rules, limits, feeds and the words of the profile."""
+    """Look at the account, its instance and its team: flags, scopes, rules, limits, feeds, the profile, who is told."""
 
     async def work(settings: Settings) -> int:
-        found = await _with_client(settings, look)
+        async with AsyncExitStack() as stack:
+            governance = await _governance(settings, stack)
+            found = await _with_client(settings, partial(_everything, governance=governance), governance)
         if as_json:
             print_document(
                 {"ok": all(each.ok is not False for each in found), "checks": [asdict(each) for each in found]}
@@ -232,22 +239,53 @@ async def tell_reviewers(desk: CommunityDesk, place: str) -> CommunityPolicy:
     return await desk.configure(place, lambda _: {"review_channel": " ".join(reviewers)}, operator())
 
 
-async def _with_client(settings: Settings, work: Callable[[MastodonClient], Awaitable[_T]]) -> _T:
+async def _governance(settings: Settings, stack: AsyncExitStack) -> CommunityGovernance | None:
+    """What the installation says of its team; ``None`` where there is none yet."""
+    try:
+        database = await stack.enter_async_context(open_database(settings))
+    except BadInput:
+        return None
+    return CommunityGovernance(database, build_desk(database).live_roles)
+
+
+async def _everything(client: MastodonClient, governance: CommunityGovernance | None) -> list[Look]:
+    found = await look(client)
+    policy = CommunityPolicy() if governance is None else await governance.policy(NAME, client.home)
+    return [*found, *await look_at_team(client, policy.review_channel)]
+
+
+async def _with_client(
+    settings: Settings, work: Callable[[MastodonClient], Awaitable[_T]], governance: Governance | None = None
+) -> _T:
     wanted = settings.mastodon
     options = MastodonOptions(
         wanted.url.rstrip("/"), wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value()
     )
-    return await with_account(options, work)
+    return await with_account(options, work, governance)
 
 
-async def with_account(options: MastodonOptions, work: Callable[[MastodonClient], Awaitable[_T]]) -> _T:
+async def with_account(
+    options: MastodonOptions, work: Callable[[MastodonClient], Awaitable[_T]], governance: Governance | None = None
+) -> _T:
     """Log in, do some work and leave.
 
     Raises:
         BadSettings: the instance does not accept the token.
         PlatformUnavailable: it cannot be reached.
     """
-    client = MastodonClient(options)
+    return await with_account(options, work, governance)
+
+
+async def with_account(
+    options: MastodonOptions, work: Callable[[MastodonClient], Awaitable[_T]], governance: Governance | None = None
+) -> _T:
+    """Log in, do some work and leave; setup asks a new account so, too.
+
+    Raises:
+        BadSettings: the instance does not accept the token.
+        PlatformUnavailable: it cannot be reached.
+    """
+    client = MastodonClient(options, governance=governance)
     await client.open()
     try:
         return await work(client)

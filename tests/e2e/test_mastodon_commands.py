@@ -108,6 +108,10 @@ def test_what_is_wrong_with_an_account_is_told(terminal: Terminal):
     said = terminal("check")
     assert (said.code, said.err) == (4, "")
     assert "BAD  owner named" in said.out
+    assert "look team: nobody is named yet" in said.out
+    terminal.server.town.add_account("dora")
+    terminal("team", "@dora")
+    assert "ok   team: cases are told to @dora." in terminal("check").out
     other = Terminal(terminal.server, terminal.antiphon.having(ANTIPHON__MASTODON__TOKEN="wrong"))
     refused = other("check")
     assert refused.code == 2
