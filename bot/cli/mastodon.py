@@ -267,18 +267,6 @@ async def _with_client(
 async def with_account(
     options: MastodonOptions, work: Callable[[MastodonClient], Awaitable[_T]], governance: Governance | None = None
 ) -> _T:
-    """Log in, do some work and leave.
-
-    Raises:
-        BadSettings: the instance does not accept the token.
-        PlatformUnavailable: it cannot be reached.
-    """
-    return await with_account(options, work, governance)
-
-
-async def with_account(
-    options: MastodonOptions, work: Callable[[MastodonClient], Awaitable[_T]], governance: Governance | None = None
-) -> _T:
     """Log in, do some work and leave; setup asks a new account so, too.
 
     Raises:
