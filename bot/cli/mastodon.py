@@ -66,7 +66,8 @@ def login(
         url = instance_address(instance)
         begun = await begin(url, is_moderator=is_moderator)
         whose = "a moderator of the instance" if is_moderator else "the account that Antiphon is to use"
-        out().print(Text(f"Log in as {whose}, open this address, and allow what is asked:\n\n{begun.address}\n"))
+        said = f"Log in as {whose}, open this address, and allow what is asked:\n\n{begun.address}\n"
+        out().print(Text(said), soft_wrap=True)
         granted = await finish(begun, typer.prompt("The code that is shown then"))
         name = "MODERATOR_TOKEN" if is_moderator else "TOKEN"
         out().print(
@@ -295,8 +296,10 @@ async def looked_up(client: MastodonClient, names: list[str]) -> tuple[str, list
 
 
 async def _account(client: MastodonClient, name: str) -> Account:
+    user, _, domain = name.partition("@")
+    asked = user if domain.casefold() == client.home else name  # not every server knows its own people by both
     try:
-        return await client.call(lambda api: api.account_lookup(name))
+        return await client.call(lambda api: api.account_lookup(asked))
     except MastodonNotFoundError as err:
         raise BadInput(
             f"The instance knows no account @{name}.", remedy="Look at the name; it must be found on the instance."

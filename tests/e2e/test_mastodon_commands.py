@@ -61,7 +61,7 @@ def test_a_team_is_named_and_told_of_cases(terminal: Terminal):
     town = terminal.server.town
     for name, domain in (("ana", None), ("bert", "far.example"), ("carla", None)):
         town.add_account(name, domain)
-    named = terminal("team", "@ana", "bert@far.example")
+    named = terminal("team", "@ana@home.example", "bert@far.example")
     assert (named.code, named.err) == (0, "")
     assert "Cases are told to: @ana@home.example @bert@far.example." in named.out
     volunteer = terminal("team", "@carla", "--role", "volunteer")
@@ -133,3 +133,11 @@ def test_a_log_in_that_goes_nowhere_is_told(terminal: Terminal):
     assert wrong.code == 2
     assert "does not accept this code" in wrong.err
     assert "export ANTIPHON__MASTODON__TOKEN" not in wrong.out
+
+
+def test_the_address_of_a_log_in_can_be_copied_from_a_narrow_terminal(terminal: Terminal):
+    """It is not broken into lines."""
+    narrow = Terminal(terminal.server, terminal.antiphon.having(COLUMNS="40"))
+    shown = narrow("login", terminal.server.url, stdin="wrong\n").out
+    (address,) = [line for line in shown.splitlines() if "/oauth/authorize" in line]
+    assert terminal.server.town.approve(terminal.server.bot, address)
