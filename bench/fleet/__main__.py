@@ -33,6 +33,7 @@ from bench.measuring.output import note, save, show
 from bench.measuring.samples import Log
 
 _SIMULATED_SECONDS: Final = 120.0
+_RUN: Final = "run"
 _NOT_OF_RUNS: Final = ("resume", "out", "simulated", "repeats", "side_by_side")
 _FULL_SIZE: Final = {
     "What a day's posts need": "sizes",
@@ -59,14 +60,12 @@ def fleets(options: argparse.Namespace) -> list[Fleet]:
 
 def measured(planned: Sequence[Fleet], log: Log, side_by_side: int) -> list[Ran]:
     """Each fleet's run, so many at a time; those that the log holds are not run again."""
-    found = [from_json(row) for row in log.of_kind("run")]
+    found = [from_json(row["run"]) for row in log.of_kind(_RUN)]
     left = planned[len(found) :]
-    note(
-        f"{len(left)} runs, {side_by_side} at a time; up to {max((f.load.seconds for f in left), default=0):g} s of flags"
-    )
+    note(f"{len(left)} runs, {side_by_side} at a time")
     with ProcessPoolExecutor(side_by_side, mp_context=multiprocessing.get_context("spawn")) as pool:
         for ran in pool.map(run, left):
-            log.add({"kind": "run", **to_json(ran)})
+            log.add({"kind": _RUN, "run": to_json(ran)})
             found.append(ran)
     return found
 

@@ -34,7 +34,7 @@ from core.moderation.community.policy import CommunityPolicy, to_json
 from core.moderation.roles import Role
 
 _ROLES: Final = "bots workers servers database".split()
-_START_SECONDS: Final = 120.0
+_START_SECONDS: Final = 600.0
 _LOOKS_EVERY_SECONDS: Final = 0.5
 
 
