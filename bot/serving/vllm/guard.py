@@ -4,12 +4,13 @@
 
 Owns the server's process group: it ends when the server ends, at SIGTERM, or when the process WORKER is no longer its
 parent, which also happens where the worker is killed and can do nothing itself. Every process of the group gets
-SIGTERM, and after SECONDS SIGKILL. A program of its own, of the standard library alone: it must start in milliseconds,
-and it keeps nothing of the worker's memory.
+SIGTERM, and after SECONDS SIGKILL. Where this program itself is killed, Linux gives the server SIGTERM. A program of
+its own, of the standard library alone: it must start in milliseconds, and it keeps nothing of the worker's memory.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess  # nosec B404 # programs of our own choice, never through a shell
@@ -20,6 +21,7 @@ from typing import Final
 LOOK_SECONDS: Final = 0.2
 KILLED_SECONDS: Final = 5.0
 CANNOT_START: Final = 127
+_PR_SET_PDEATHSIG: Final = 1
 
 
 def main(arguments: list[str]) -> int:
@@ -34,7 +36,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)
     try:
-        server = subprocess.Popen(command, start_new_session=True)  # nosec B603 # noqa: S603 - the operator names the program
+        server = subprocess.Popen(command, start_new_session=True, preexec_fn=_end_with_this)  # nosec B603 # noqa: S603 - the operator names the program
     except OSError as err:
         sys.stderr.write(f"cannot start {command[0]}: {err.strerror}\n")
         return CANNOT_START
@@ -45,6 +47,12 @@ def main(arguments: list[str]) -> int:
         _end_group(server, seconds)
     code = server.wait()
     return code if code >= 0 else 128 - code
+
+
+def _end_with_this() -> None:
+    """Let Linux end the server should this program be killed, as by a shortage of memory; elsewhere nothing does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end_group(server: subprocess.Popen[bytes], seconds: float) -> None:

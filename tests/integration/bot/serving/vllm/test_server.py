@@ -91,6 +91,17 @@ asyncio.run(main())
     await until(lambda: asyncio.sleep(0, not stand_in.is_left()))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent was killed")
+async def test_a_server_ends_with_what_stands_between(make: Make, stand_in: StandIn) -> None:
+    """The guard itself is killed, as by a shortage of memory: the server must not keep the GPU."""
+    server = make(stand_in.options())
+    await server.start()
+    (guard,) = psutil.Process().children()
+    guard.kill()
+    await until(lambda: asyncio.sleep(0, not stand_in.is_left()))
+    await server.stop()
+
+
 async def test_a_start_that_fails_shows_the_end_of_its_log(make: Make, stand_in: StandIn) -> None:
     stand_in.does(prints="INFO loading\nRuntimeError: Failed to infer device type\n", exits=1)
     with pytest.raises(ServerFailed, match=r"INFO loading\n.*Failed to infer") as caught:
