@@ -44,7 +44,10 @@ class Client:
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         timeout = aiohttp.ClientTimeout(total=_TIMEOUT_SECONDS)
         self._session = aiohttp.ClientSession(
-            headers=headers, timeout=timeout, connector=aiohttp.TCPConnector(limit=0), raise_for_status=True
+            headers=headers,
+            timeout=timeout,
+            connector=aiohttp.TCPConnector(limit=0, force_close=True),
+            raise_for_status=True,
         )
         return self
 
