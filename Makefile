@@ -24,7 +24,7 @@ test: check ## every check and every test, on three processes, with the seconds 
 test-vllm: $(STAMP) ## the tests with a real vLLM, on the CPU, in an environment of its own (10 GB of disk, 8 of memory)
 	$(BIN)/python -m tools.vllm.environment
 	$(BIN)/python -m tools.vllm.model
-	$(BIN)/pytest tests/vllm -p no:cacheprovider -o timeout=3600
+	$(BIN)/pytest tests/vllm -p no:cacheprovider -o timeout=3600 -o faulthandler_timeout=3700
 
 torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills, bad lines (tests/torture/__main__.py says how long)
 	@$(BIN)/python -m tests.torture
