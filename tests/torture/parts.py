@@ -194,7 +194,8 @@ async def _lost_workers(server: URL | None, seed: int) -> Figures:
         "in review": found.in_review,
         "given to a person": found.given_up,
         "refused": found.refused,
-        "leases until owned again": {way.value: _spread(found.leases[way]) for way in losses.Way},
+        "leases until free": {way.value: _spread(found.leases[way]) for way in losses.Way},
+        "leases until taken, where people wait": {way.value: _spread(found.taken[way]) for way in losses.Way},
         "later than two leases": found.late,
         "broken": "\n".join(found.broken),
     }

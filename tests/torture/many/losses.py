@@ -13,7 +13,7 @@ import os
 import random
 import signal
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -58,15 +58,25 @@ class _Held:
 
     job_id: str
     attempts: int
+    is_for_people: bool
     lost_at: datetime
+
+
+_When = Callable[[Session, _Held], Awaitable[datetime | None]]
 
 
 @dataclass
 class Lost:
-    """What a run left behind. ``leases`` says after how many leases each case had another owner, by way."""
+    """What a run left behind, by the way in which workers were lost.
+
+    Attributes:
+        leases: after how many leases each case was in the queue again, or in other hands.
+        taken: after how many each case that people wait for was in other hands.
+    """
 
     losses: Counter[Way] = field(default_factory=Counter)
     leases: dict[Way, list[float]] = field(default_factory=lambda: {way: [] for way in Way})
+    taken: dict[Way, list[float]] = field(default_factory=lambda: {way: [] for way in Way})
     refused: int = 0
     cases: int = 0
     in_review: int = 0
@@ -75,12 +85,12 @@ class Lost:
 
     @property
     def latest(self) -> float:
-        """The most leases that any case was without an owner."""
+        """The most leases that any case was in the hands of nobody."""
         return max((one for some in self.leases.values() for one in some), default=0.0)
 
     @property
     def late(self) -> int:
-        """How many cases were without an owner for more than two leases."""
+        """How many cases were in the hands of nobody for more than two leases."""
         return sum(one > 2 for some in self.leases.values() for one in some)
 
 
@@ -232,31 +242,29 @@ class _Run:
 
     async def _held_by(self, owner: str) -> list[_Held]:
         async def work(session: Session) -> list[_Held]:
-            query = select(JobRow.id, JobRow.attempts).where(
-                JobRow.kind == DRAFT, JobRow.state == JobState.RUNNING, JobRow.owner == owner
-            )
-            return [_Held(job, attempts, session.moment) for job, attempts in await session.execute(query)]
+            is_its = JobRow.kind == DRAFT, JobRow.state == JobState.RUNNING, JobRow.owner == owner
+            found = await session.scalars(select(JobRow).where(*is_its))
+            return [_Held(row.id, row.attempts, row.priority > Priority.DETECTED, session.moment) for row in found]
 
         return await self._database.run("see what a worker has in hand", work)
 
     async def _watch(self, way: Way, held: _Held) -> None:
-        """Wait until somebody else has the work, or it was given to a person; note after how long."""
+        """Wait until the lost worker has the work no more; where people wait for it, until somebody has or had it.
 
-        async def owned_at(session: Session) -> datetime | None:
-            row = await session.get_one(JobRow, held.job_id)
-            if row.state is JobState.RUNNING and row.attempts == held.attempts:
-                return None
-            if row.state is JobState.READY:
-                return None
-            return row.started_at if row.attempts > held.attempts else row.updated_at
+        A find waits in the queue for as long as people keep every worker busy.
+        """
+        for moments, when in ((self._found.leases[way], _released_at), (self._found.taken[way], _taken_at)):
+            at: datetime | None = None
 
-        async def is_owned() -> bool:
-            at = await self._database.run("see who has the work", owned_at)
-            if at is not None:
-                self._found.leases[way].append((at - held.lost_at).total_seconds() / self._lease)
-            return at is not None
+            async def is_so(when: _When = when) -> bool:
+                nonlocal at
+                at = await self._database.run("see who has the work", lambda session: when(session, held))
+                return at is not None
 
-        await self._until(is_owned)
+            if when is _released_at or held.is_for_people:
+                await self._until(is_so)
+                assert at is not None
+                moments.append((at - held.lost_at).total_seconds() / self._lease)
 
     async def _rest_of(self, held: Sequence[_Held], leases: int) -> None:
         """Wait until so many leases have passed since the loss."""
@@ -327,6 +335,20 @@ class _Run:
             found.broken += [f"{name}: {one}" for name, some in violations(facts).items() for one in some]
 
         await self._database.run("look at the end", work)
+
+
+async def _released_at(session: Session, held: _Held) -> datetime | None:
+    row = await session.get_one(JobRow, held.job_id)
+    if row.attempts > held.attempts:
+        return row.started_at
+    return None if row.state is JobState.RUNNING else row.updated_at
+
+
+async def _taken_at(session: Session, held: _Held) -> datetime | None:
+    row = await session.get_one(JobRow, held.job_id)
+    if row.attempts > held.attempts:
+        return row.started_at
+    return None if row.state in (JobState.READY, JobState.RUNNING) else row.updated_at
 
 
 _ENDS: Final = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON)
