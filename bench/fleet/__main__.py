@@ -86,7 +86,7 @@ def results(options: argparse.Namespace, planned: Sequence[Fleet], found: Sequen
     }
     if options.quick:
         return tables
-    assumed, unit = Assumed(), unit_of(mean, options.demand)
+    assumed, unit = Assumed(), unit_of(mean, options.demand, costs)
     return tables | {
         "assumed": asdict(assumed),
         "unit": asdict(unit),

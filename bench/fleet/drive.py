@@ -78,6 +78,7 @@ class Ran:
         cpu: seconds of the processor by kind of process, from the first flag to the last send.
         idle_cpu: the same for each second while nothing was to do.
         idle: transactions a second while nothing was to do.
+        unsent: cases that were not decided or sent when the time for it was over.
         transactions, rows, bytes_stored, wal_bytes: of the database, from the first flag to the last send.
     """
 
@@ -96,6 +97,7 @@ class Ran:
     bytes_stored: int = 0
     wal_bytes: int = 0
     times: dict[str, dict[str, tuple[int, float]]] = field(default_factory=dict)
+    unsent: int = 0
     calls: int = 0
     call_seconds: float = 0.0
     server: dict[str, float] = field(default_factory=dict)
@@ -244,9 +246,10 @@ class _Run:
             for process in self._of("bots"):
                 await asyncio.to_thread(process.hear, fleet.load.seconds + fleet.longest_seconds)
             note(f"{self._fleet.load.a_minute:g} a minute: all is flagged")
-            await self._until(watch, "drafts", watch.undrafted, fleet.longest_seconds)
+            if missing := await self._until(watch.undrafted, fleet.longest_seconds):
+                raise RuntimeError(f"{missing} drafts are still missing: {await self._stuck(watch)}.")
             note(f"{self._fleet.load.a_minute:g} a minute: all is drafted")
-            await self._until(watch, "sends", watch.unsent, fleet.longest_seconds)
+            ran.unsent = await self._until(watch.unsent, fleet.longest_seconds)
             looking.cancel()
             ran.seconds = time.time() - begins
             ran.cpu = {kind: now - cpu[kind] for kind, now in self._cpu().items()}
@@ -255,7 +258,7 @@ class _Run:
             looked = watch.looks
             ran.transactions = after["transactions"] - before["transactions"] - looked
             ran.rows, ran.bytes_stored, ran.wal_bytes = (after[key] - before[key] for key in ("rows", "bytes", "wal"))
-            note(f"{self._fleet.load.a_minute:g} a minute: all is sent")
+            note(f"{self._fleet.load.a_minute:g} a minute: {ran.unsent} sends are left")
             await self._end()
             await watch.cases(ran, begins)
         finally:
@@ -277,11 +280,13 @@ class _Run:
             self._ran.queue.append((time.time() - begins, waiting, drafting))
             await asyncio.sleep(_LOOKS_EVERY_SECONDS)
 
-    async def _until(self, watch: _Watch, what: str, left: Callable[[], Any], seconds: float) -> None:
+    async def _until(self, left: Callable[[], Any], seconds: float) -> int:
+        """Wait until nothing is left, but not longer than so many seconds; returns how much is."""
         began = time.monotonic()
-        while count := await left():
-            if time.monotonic() - began > seconds:
-                raise RuntimeError(f"After {seconds:g} s {count} {what} are still missing: {await self._stuck(watch)}.")
+        while True:
+            count = int(await left())
+            if not count or time.monotonic() - began > seconds:
+                return count
             await asyncio.sleep(_LOOKS_EVERY_SECONDS)
 
     async def _stuck(self, watch: _Watch) -> str:

@@ -71,14 +71,15 @@ class Unit:
     cards: float
 
 
-def unit_of(spent: Mapping[str, float], demand: str) -> Unit:
+def unit_of(spent: Mapping[str, float], demand: str, costs: Costs) -> Unit:
     """A post's use, from a fleet's figures (``bench.fleet.compare.spent``) and the recorded posts of a name."""
+    around = costs.look + costs.read + costs.store
     asked = means(demands_of(demand))
     gpu = asked["new_prompt_tokens"] / GPU.reading + asked["written_tokens"] / GPU.together(_TOGETHER)
     each = GPU.together(_TOGETHER) / _TOGETHER
     return Unit(
         gpu_seconds=gpu,
-        draft_seconds=asked["own_seconds"] + asked["written_tokens"] / each,
+        draft_seconds=around + asked["calls"] * costs.call + asked["own_seconds"] + asked["written_tokens"] / each,
         own_seconds=asked["own_seconds"],
         bot_seconds=spent["core s, bots"],
         worker_seconds=spent["core s, workers"],
@@ -169,8 +170,8 @@ def at_full_size(
         "GPUs": servers,
         "worker slots": workers * slots,
         "bots": bots,
-        "p50 s": float(np.percentile(waits, 50)),
-        "p95 s": float(np.percentile(waits, 95)),
+        "p50 s": float(np.percentile(waits, 50, method="higher")),
+        "p95 s": float(np.percentile(waits, 95, method="higher")),
         "GPUs busy": found.servers_busy,
         "slots busy": found.workers_busy,
         "database busy": found.database_busy,
