@@ -10,7 +10,7 @@ STAMP := .venv/installed-$(KEY)
 LIGHT := .venv/light-$(KEY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-vllm torture check unit format clean
+.PHONY: help demo test test-vllm torture check sbom unit format clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,11 +29,16 @@ test-vllm: $(STAMP) ## the tests with a real vLLM, on the CPU, in an environment
 torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills, bad lines (tests/torture/__main__.py says how long)
 	@$(BIN)/python -m tests.torture
 
-check: $(STAMP) ## style, types and layers
+check: $(STAMP) ## style, types, layers, and known faults in our code and in what it runs on
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit -q -c pyproject.toml -r .
+	$(BIN)/python -m tools.supply.audit
+
+sbom: $(STAMP) ## write dist/sbom.json: what an installation is made of, in CycloneDX
+	@$(BIN)/python -m tools.supply.sbom
 
 unit: $(LIGHT) ## the fast tests only; the first run installs no model (0.6 GB)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/unit

@@ -148,7 +148,7 @@ class _Run:
         self.larger = LargeReader(reads, engine.pooling)
         variant = f"+{request.variant}" if request.variant else ""
         seed = f"{engine.seed}{variant}:{request.post.text}"
-        self.chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
+        self.chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
         self.shown = ""
         own_order = request.voice.intents != tuple(Intent)

@@ -79,7 +79,7 @@ async def _measured(plan: Plan) -> dict[str, Any]:
             servers.append(await stack.enter_async_context(server.running()))
         ask = _pool(plan, servers, stack) if plan.is_pool else _by_turns(plan, servers, stack)
         seconds, lost, began = list[float](), 0, time.perf_counter()
-        free, chance = asyncio.Semaphore(plan.at_once), random.Random(_SEED)  # noqa: S311 - no secret
+        free, chance = asyncio.Semaphore(plan.at_once), random.Random(_SEED)  # nosec B311 # noqa: S311 - no secret
 
         async def call(number: int) -> None:
             nonlocal lost
@@ -100,7 +100,7 @@ async def _measured(plan: Plan) -> dict[str, Any]:
 
 
 def _times(mean: float, number: int) -> Callable[[], float]:
-    chance = random.Random(_SEED + number)  # noqa: S311 - no secret
+    chance = random.Random(_SEED + number)  # nosec B311 # noqa: S311 - no secret
     return lambda: chance.lognormvariate(math.log(mean) - _SIGMA**2 / 2, _SIGMA)
 
 

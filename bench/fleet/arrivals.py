@@ -68,7 +68,7 @@ def arrivals_of(load: Load, demands: Sequence[Demand] | None = None) -> list[Arr
     Args:
         demands: what posts ask of the model, where it is not what was recorded as ``load.demand``.
     """
-    chance = random.Random(f"arrivals {load.seed} {load.a_minute} {load.seconds}")  # noqa: S311 - repeatable
+    chance = random.Random(f"arrivals {load.seed} {load.a_minute} {load.seconds}")  # nosec B311 # noqa: S311 - repeatable
     found = [*_flags(load, chance), *(flag for raid in load.raids for flag in _raid(raid, load, chance))]
     found.sort(key=lambda flag: flag[0])
     asked = drawn(demands or demands_of(load.demand), len(found), load.seed)

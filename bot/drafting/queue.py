@@ -70,7 +70,7 @@ class Backoff:
     def __init__(self, seed: str, first_seconds: float = 10.0, most_seconds: float = 600.0) -> None:
         self._first_seconds = first_seconds
         self._most_seconds = most_seconds
-        self._chance = random.Random(seed)  # noqa: S311 - repeatable, no secret
+        self._chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
 
     def seconds(self, attempts: int) -> float:
         """The pause after this many attempts (1 or more)."""

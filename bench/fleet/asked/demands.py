@@ -111,7 +111,7 @@ _SIZES: Final = ("pause", "prompt", "new", "written", "n")
 
 def drawn(demands: Sequence[Demand], count: int, seed: int) -> list[Demand]:
     """So many posts, each one of the recorded ones, by chance."""
-    return random.Random(f"demands {seed}").choices(demands, k=count)  # noqa: S311 - repeatable, no secret
+    return random.Random(f"demands {seed}").choices(demands, k=count)  # nosec B311 # noqa: S311 - repeatable, no secret
 
 
 def means(demands: Sequence[Demand]) -> dict[str, float]:

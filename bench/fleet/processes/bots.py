@@ -144,7 +144,7 @@ class _Bot:
     async def review(self, number: int) -> None:
         """Review one case after the other, until cancelled."""
         by, people = moderator(self._plan.name, number), self._plan.people
-        chance = random.Random(f"moderator {self._plan.seed} {self._plan.name} {number}")  # noqa: S311 - repeatable
+        chance = random.Random(f"moderator {self._plan.seed} {self._plan.name} {number}")  # nosec B311 # noqa: S311 - repeatable
         while True:
             card = await self._wall.to_review.get()
             await asyncio.sleep(chance.expovariate(1 / people.think_seconds))

@@ -120,11 +120,11 @@ class _Replay:
 
 def suggestion_of(post: FlaggedPost, demand: Demand) -> Suggestion:
     """A suggestion without meaning that takes as many bytes in the database as the recorded one."""
-    chance = random.Random(f"drafts {post.ref.message}")  # noqa: S311 - no secret
+    chance = random.Random(f"drafts {post.ref.message}")  # nosec B311 # noqa: S311 - no secret
     short = _suggestion(post, demand, chance, "")
     missing = demand.document_bytes - len(suggestion_to_json(short).encode())
     filling = words(chance, max(0, missing // 4))[: max(0, missing)]
-    return _suggestion(post, demand, random.Random(f"drafts {post.ref.message}"), filling)  # noqa: S311 - no secret
+    return _suggestion(post, demand, random.Random(f"drafts {post.ref.message}"), filling)  # nosec B311 # noqa: S311 - no secret
 
 
 def _suggestion(post: FlaggedPost, demand: Demand, chance: random.Random, passage: str) -> Suggestion:

@@ -37,7 +37,7 @@ class Client:
     _session: aiohttp.ClientSession | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self._chance = random.Random(self.seed)  # noqa: S311 - repeatable, no secret
+        self._chance = random.Random(self.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
         self._shared = [FIRST + (7919 * place) % self.vocabulary for place in range(32_768)]
 
     async def __aenter__(self) -> Self:

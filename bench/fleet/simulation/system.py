@@ -112,7 +112,7 @@ class _System:
         self.over = self.env.event()
         self.found = Simulated(due={arrival.number: arrival.at for arrival in arrivals})
         self._shape, self._costs = shape, costs
-        self._chance = random.Random(f"simulation {seed}")  # noqa: S311 - repeatable, no secret
+        self._chance = random.Random(f"simulation {seed}")  # nosec B311 # noqa: S311 - repeatable, no secret
         self._arrivals = {arrival.number: arrival for arrival in arrivals}
         self._left = len(arrivals)
         self._queue = CaseQueue()

@@ -276,6 +276,21 @@ def test_a_missing_or_damaged_checkpoint_has_a_remedy(tmp_path: Path, content: b
         assert caught.value.remedy
 
 
+def test_a_checkpoint_runs_no_code(tmp_path: Path) -> None:
+    """A pickle may name a function to call; nothing is called, and the checkpoint is refused."""
+
+    class Planted:
+        def __reduce__(self) -> tuple[Any, tuple[Path]]:
+            return Path.touch, (tmp_path / "was-here",)
+
+    folder = _save_detoxify(tmp_path / "detoxify")
+    stored = torch.load(folder / "tiny.ckpt", weights_only=True)
+    torch.save(stored | {"planted": Planted()}, folder / "tiny.ckpt")
+    with pytest.raises(ScorerUnavailable):
+        DetoxifyScorer(str(folder), tmp_path).load()
+    assert not (tmp_path / "was-here").exists()
+
+
 def test_a_missing_package_is_named_with_what_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Detoxify comes with an extra that not everybody installs."""
     monkeypatch.setitem(sys.modules, "detoxify", None)

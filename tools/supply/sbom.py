@@ -1,0 +1,99 @@
+"""Writes the bill of materials of an installation, in CycloneDX: ``make sbom`` writes dist/sbom.json.
+
+Owns which packages belong to it: those that ``antiphon`` with its extras for operators asks for, directly or not, at
+the versions of this environment; no tool for developers. The weights of the language model stand in it with their hash.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess  # nosec B404 # programs of our own choice, never through a shell
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+from typing import Any, Final
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from bot.compose.settings import LlmSettings
+from core.llm.backends.weight_files import PACKAGED
+
+ROOT: Final = Path(__file__).parents[2]
+EXTRAS: Final = ("embedded", "qdrant", "scorers", "server", "tracing")
+_SPEC_VERSION: Final = "1.6"
+
+
+def needed(package: str = "antiphon", extras: Sequence[str] = EXTRAS) -> frozenset[str]:
+    """The canonical names of the installed packages that a package with these extras asks for, directly or not."""
+    found: set[str] = set()
+    waiting = [(canonicalize_name(package), frozenset(extras))]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        name, wanted = waiting.pop()
+        if (name, wanted) in seen:
+            continue
+        seen.add((name, wanted))
+        try:
+            asked = [Requirement(line) for line in requires(name) or ()]
+        except PackageNotFoundError:  # for another platform, or an extra that this environment does not have
+            continue
+        found.add(name)
+        waiting += [
+            (canonicalize_name(one.name), frozenset(one.extras))
+            for one in asked
+            if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in wanted or {""})
+        ]
+    return frozenset(found - {canonicalize_name(package)})
+
+
+def bill() -> dict[str, Any]:
+    """The document, as a JSON object."""
+    command = [sys.executable, "-m", "cyclonedx_py", "environment", "--pyproject", str(ROOT / "pyproject.toml")]
+    options = ["--output-reproducible", "--spec-version", _SPEC_VERSION, "--output-format", "JSON", sys.executable]
+    done = subprocess.run(  # nosec B603 # our own interpreter and options
+        [*command, *options], capture_output=True, text=True, check=True
+    )
+    document: dict[str, Any] = json.loads(done.stdout)
+    wanted = needed()
+    kept = [one for one in document["components"] if canonicalize_name(one["name"]) in wanted]
+    refs = {one["bom-ref"] for one in kept} | {document["metadata"]["component"]["bom-ref"]}
+    document["components"] = [*kept, _weights()]
+    document["dependencies"] = [
+        one | ({"dependsOn": [ref for ref in one["dependsOn"] if ref in refs]} if "dependsOn" in one else {})
+        for one in document["dependencies"]
+        if one["ref"] in refs
+    ]
+    return document
+
+
+def _weights() -> dict[str, Any]:
+    """The language model that ships, which comes as 22 packages and is one file."""
+    source = LlmSettings()
+    return {
+        "type": "machine-learning-model",
+        "bom-ref": source.hub_file,
+        "name": source.hub_file,
+        "version": source.hub_revision,
+        "hashes": [{"alg": "SHA-256", "content": PACKAGED.sha256}],
+        "licenses": [{"license": {"id": "Apache-2.0"}}],
+        "purl": f"pkg:huggingface/{source.hub_repo}@{source.hub_revision}",
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the file and say what is in it."""
+    parser = argparse.ArgumentParser(prog="python -m tools.supply.sbom", description=__doc__.partition("\n")[0])
+    parser.add_argument("file", type=Path, nargs="?", default=ROOT / "dist" / "sbom.json")
+    file: Path = parser.parse_args(arguments).file
+    document = bill()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    print(f"{file}: {len(document['components'])} components")  # noqa: T201 - a program for the terminal
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
