@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 from pathlib import Path
 from zipfile import ZipFile
@@ -25,6 +26,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=ROOT, check=True)
     (built,) = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source archive of this clone, unpacked."""
+    folder = tmp_path_factory.mktemp("sources")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder], cwd=ROOT, check=True)
+    (built,) = folder.glob("*.tar.gz")
+    with tarfile.open(built) as packed:
+        packed.extractall(folder, filter="data")
+    return folder / built.name.removesuffix(".tar.gz")
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +66,31 @@ def test_it_holds_one_package_with_every_file(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert "Author: The Antiphon authors" in metadata
     assert "# Antiphon" in metadata
+
+
+def test_the_source_archive_makes_the_same_wheel(wheel: Path, sources: Path, tmp_path: Path) -> None:
+    """A packager who has no repository gets every file that it holds, byte by byte, but for the times."""
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path], cwd=sources, check=True)
+    (again,) = tmp_path.glob("*.whl")
+    with ZipFile(wheel) as first, ZipFile(again) as second:
+        assert {one.filename: one.CRC for one in first.infolist()} == {
+            one.filename: one.CRC for one in second.infolist()
+        }
+    assert again.name == wheel.name
+    assert {"Dockerfile", "constraints.txt", "deploy", "docs", "tests"} <= {one.name for one in sources.iterdir()}
+
+
+def test_the_source_archive_holds_no_secret(sources: Path, tmp_path: Path) -> None:
+    """The files in which docs/containers.md keeps passwords stay at home."""
+    secret = sources / "deploy" / "secrets" / "secrets.env"
+    secret.parent.mkdir()
+    secret.touch()
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path], cwd=sources, check=True)
+    (again,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(again) as packed:
+        held = packed.getnames()
+    assert any(name.endswith("/deploy/compose.yaml") for name in held)
+    assert [name for name in held if "/deploy/secrets" in name] == []
 
 
 def test_alone_it_asks_for_no_torch_and_no_weights(wheel: Path) -> None:
