@@ -16,16 +16,16 @@ from bench.fleet.asked.demands import Demand, demands_of, drawn
 from core.models import Priority
 
 _WORDS: Final = 18
-_RAID_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Raid:
-    """So many posts in one community from ``at`` on, of which all but ``different`` say the same."""
+    """So many posts in one community within ``seconds`` from ``at`` on; all but ``different`` say the same."""
 
     at: float
     posts: int
     different: int = 5
+    seconds: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _flags(load: Load, chance: random.Random) -> list[_Flag]:
 
 def _raid(raid: Raid, load: Load, chance: random.Random) -> list[_Flag]:
     community, same = chance.randrange(load.communities), words(chance, _WORDS)
-    times = sorted(raid.at + chance.uniform(0, _RAID_SECONDS) for _ in range(raid.posts))
+    times = sorted(raid.at + chance.uniform(0, raid.seconds) for _ in range(raid.posts))
     apart = set(chance.sample(range(raid.posts), min(raid.different, raid.posts)))
     return [
         (at, community, Priority.FLAGGED, words(chance, _WORDS) if place in apart else same)

@@ -32,6 +32,8 @@ from core.moderation.closing import CloseReason
 from core.moderation.roles import Person
 from core.scoring.edits import checked_edit
 
+_CAMPAIGN_HOURS: Final = 24.0
+"""How long near-identical posts fold into one case, as ``campaign_hours`` has it by default."""
 ANSWER_SECONDS: Final = 0.15
 """How long the platform takes for each answer."""
 
@@ -85,7 +87,12 @@ async def _serve(plan: BotPlan, line: Connection) -> None:
     watch = Watch()
     database = await watch.open(plan.place)
     town, wall = Town(plan.name, plan.communities, ANSWER_SECONDS), Wall(plan.name, ANSWER_SECONDS)
-    desk = build_desk(database, undo_seconds=plan.undo_seconds, max_characters={plan.name: town.max_characters})
+    desk = build_desk(
+        database,
+        undo_seconds=plan.undo_seconds,
+        campaign_hours=_CAMPAIGN_HOURS,
+        max_characters={plan.name: town.max_characters},
+    )
     outbox = Outbox(database, {plan.name: town})
     casework = build_casework(desk, outbox)
     bot = _Bot(plan, casework, town, wall)

@@ -15,7 +15,7 @@ from bench.fleet.service import GPU
 
 async def test_a_small_fleet_drafts_reviews_and_sends_each_post_once() -> None:
     """Protects what the figures are taken from: real processes, every post drafted once, every case decided."""
-    load = Load(60, 4, 4, "live", 2, (Raid(1, 5, different=2),))
+    load = Load(60, 4, 4, "live", 2, (Raid(1, 5, different=2, seconds=0.2),))
     fleet = Fleet(load, GPU, bots=2, workers=2, slots=2, people=People(3, 0.2, 0.5), undo_seconds=0.1, idle_seconds=0)
     ran = await asyncio.to_thread(run, fleet)
     arrivals = arrivals_of(load)
