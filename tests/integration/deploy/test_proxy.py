@@ -128,7 +128,7 @@ def _settled(door: Door, upstream: int) -> Path:
             ("server 127.0.0.1:8000;", f"server 127.0.0.1:{upstream};"),
             (" /tmp/", f" {folder}/"),
             ("/dev/stdout", f"{folder}/calls.log"),
-            ("/dev/stderr", f"{folder}/errors.log"),
+            ("error_log stderr", f"error_log {folder}/errors.log"),
         ],
         "tls/tls.conf": [
             ("listen 8443 ssl;", f"listen 127.0.0.1:{door.tls} ssl;"),
