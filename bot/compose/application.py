@@ -39,7 +39,6 @@ from bot.serving.standings import OnStanding, Standings, unwatched
 from bot.serving.status.status import Status
 from bot.serving.supervision import Patience, Supervisor
 from bot.store.engine.database import Database, Session, check_there
-from bot.store.engine.postgresql import IDLE_SECONDS
 from bot.store.engine.secret import load_secret
 from bot.store.people import communities, people
 from bot.store.schema import Change
@@ -55,8 +54,8 @@ from core.wording import language
 
 _FIRST_PAUSE_SECONDS: Final = 2.0
 _LONGEST_PAUSE_SECONDS: Final = 300.0
-_LEAST_IDLE_SECONDS: Final = 15.0
-"""However short the leases are, a statement has this time, since statistics and chores read a lot."""
+_TRANSACTION_SECONDS: Final = (15.0, 60.0)
+"""What a transaction has at least, however short the leases are, since chores read a lot; and at most."""
 _SHORTEST_POST = 500
 """A length of reply that every platform takes; used by a process that only drafts, and so drafts for all platforms."""
 
@@ -117,12 +116,14 @@ async def open_database(
     *,
     creates: bool = False,
     clock: Callable[[], datetime] | None = None,
+    works_under_leases: bool = False,
 ) -> AsyncIterator[Database]:
     """The configured database, or another SQLite file; ``clock`` stands in for the database's own.
 
     Args:
         creates: whether the database and the installation's secret are made where they are missing. A mistyped place
             would otherwise look like an installation that knows nobody.
+        works_under_leases: whether others take over what this process does when it is lost.
 
     Raises:
         BadInput: the database or the secret is missing, and is not to be made.
@@ -134,8 +135,9 @@ async def open_database(
     elif isinstance(place, Path):
         make_folder(place.parent, "desk.database")
     secret = load_secret(settings.secret_file, creates=creates)
-    idle_seconds = min(IDLE_SECONDS, max(_LEAST_IDLE_SECONDS, settings.desk.lease_seconds))
-    database = await Database.open(place, secret=secret, creates=creates, clock=clock, idle_seconds=idle_seconds)
+    least, most = _TRANSACTION_SECONDS
+    lease = min(most, max(least, settings.desk.lease_seconds)) if works_under_leases else None
+    database = await Database.open(place, secret=secret, creates=creates, clock=clock, lease_seconds=lease)
     try:
         yield database
     finally:
@@ -171,7 +173,7 @@ async def open_application(
         BadSettings: two platforms have the same name.
     """
     wanted, name, platforms = settings.desk, worker_name(), Platforms(served)
-    async with open_database(settings, database_path, creates=True, clock=clock) as database:
+    async with open_database(settings, database_path, creates=True, clock=clock, works_under_leases=True) as database:
         desk = build_desk(
             database,
             role_sources=platforms.role_sources,
@@ -237,7 +239,7 @@ async def open_workers(
         ModelUnavailable: the weights cannot be had or loaded.
     """
     async with (
-        open_database(settings) as database,
+        open_database(settings, works_under_leases=True) as database,
         open_engine(settings, on_preparing, on_call=counted(settings)) as engine,
         status.working(database, {"model": model_answers(settings)}),
     ):

@@ -148,7 +148,7 @@ class Database:
         secret: bytes,
         clock: Callable[[], datetime] | None = None,
         busy_seconds: float = 30.0,
-        idle_seconds: float = postgresql.IDLE_SECONDS,
+        lease_seconds: float | None = None,
         creates: bool = True,
     ) -> Database:
         """Connect, make the tables of an empty database, and check that commits will be durable.
@@ -159,8 +159,8 @@ class Database:
                 (``bot.store.engine.secret``).
             clock: gives the time now, aware; by default PostgreSQL's own clock, and this machine's with SQLite.
             busy_seconds: how long a transaction waits for one of another program, and for a connection.
-            idle_seconds: after this time PostgreSQL ends a transaction of a process that stands still or is cut off,
-                and any statement. Where it is no longer than a lease, the locks of a lost worker end with its leases.
+            lease_seconds: where this process works under leases, the shortest of them: PostgreSQL ends a transaction
+                that takes longer, so that the locks of a process that froze or was cut off end with its leases.
             creates: whether a database that is missing or empty is made; its file is for its owner alone.
 
         Raises:
@@ -172,7 +172,7 @@ class Database:
             check_there(place)
         elif isinstance(place, Path):
             sqlite.keep_private(place)
-        database = cls(connected(place, busy_seconds, idle_seconds), secret, clock, busy_seconds)
+        database = cls(connected(place, busy_seconds, lease_seconds), secret, clock, busy_seconds)
         try:
             await whole(database._prepare(place if not creates else None))
         except BaseException:
@@ -274,9 +274,7 @@ def check_no_folder(place: Path) -> None:
         )
 
 
-def connected(
-    place: Path | URL, busy_seconds: float = 30.0, idle_seconds: float = postgresql.IDLE_SECONDS
-) -> AsyncEngine:
+def connected(place: Path | URL, busy_seconds: float = 30.0, lease_seconds: float | None = None) -> AsyncEngine:
     """An engine over a SQLite file or a PostgreSQL address; nothing is connected yet.
 
     Raises:
@@ -285,4 +283,4 @@ def connected(
     if isinstance(place, Path):
         check_no_folder(place)
         return sqlite.engine(place, busy_seconds)
-    return postgresql.engine(place, busy_seconds, idle_seconds=idle_seconds)
+    return postgresql.engine(place, busy_seconds, lease_seconds=lease_seconds)

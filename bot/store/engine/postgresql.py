@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import asyncpg
-from sqlalchemy import URL, text
+from sqlalchemy import URL, event, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 
 from core.errors import AntiphonError, BadSettings, Conflict, NotAllowed, StoreUnavailable
@@ -21,12 +21,12 @@ from core.i18n.sentences import sentence
 ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _CONNECTIONS: Final = 10
 _LEAST_SECONDS: Final = 1.0  # 0 would tell PostgreSQL to wait for ever
-IDLE_SECONDS: Final = 60.0
-"""After this time at most the server ends a transaction whose process is frozen or cut off, and releases its locks.
-
-Such a process may be between two statements, or in the middle of one: the driver sends each in two parts, and a server
-that has only the first one takes the statement for active.
-"""
+_IDLE_SECONDS: Final = 60.0
+"""After this time the server ends a transaction whose process is frozen between two statements, and frees its locks."""
+_WHOLE: Final = 1.25
+"""Times what a statement may take: so much a whole transaction may, so that a slow statement is told as one."""
+_WHOLE_SINCE: Final = 17
+"""The first version of PostgreSQL that can bound a whole transaction, and not only its statements and its pauses."""
 _KEEPALIVES: Final = {"tcp_keepalives_idle": "60", "tcp_keepalives_interval": "15", "tcp_keepalives_count": "4"}
 """After two minutes the server closes connections of a machine that is gone; by default it keeps them for two hours."""
 
@@ -48,6 +48,7 @@ _ANOTHER: Final = ("a table or a column is missing", "Another version made the d
 _TROUBLES: Final = {
     "08": ("the connection broke", "Check the server and the network between; Antiphon goes on by itself."),
     "25006": ("the server takes no changes", "Connect to the primary PostgreSQL server, not to a standby."),
+    "25P": ("a transaction took too long", "See what keeps the server busy; Antiphon tries again by itself."),
     "28": _DENIED,
     "3D000": ("there is no database of this name", "Create it, or correct ANTIPHON__DESK__DATABASE_URL."),
     "42501": ("the user may not do this", "Let the user of ANTIPHON__DESK__DATABASE_URL own the database."),
@@ -149,19 +150,30 @@ def _authorities(file: str) -> ssl.SSLContext:
 
 
 def engine(
-    address: URL, busy_seconds: float, *, idle_seconds: float = IDLE_SECONDS, is_patient: bool = False
+    address: URL, busy_seconds: float, *, lease_seconds: float | None = None, is_patient: bool = False
 ) -> AsyncEngine:
     """An engine over a database; ``busy_seconds`` bounds the wait for a connection and for a lock.
 
     A statement may take twice as long, so that a lost network is noticed; with ``is_patient`` it has no limit.
 
     Args:
-        idle_seconds: how long the server lets a transaction stand still, and a statement take; at least a second.
+        lease_seconds: what a process that works under leases has for a statement, and a quarter more for a transaction.
+            Then the server ends it, wherever the process froze or was cut off. Before PostgreSQL 17 only pauses between
+            statements and the work on one are bounded, which leaves a gap: the driver sends a statement in parts, and a
+            server that lacks the last one waits for it as long as the connection stands.
     """
-    idle = str(int(max(idle_seconds, _LEAST_SECONDS) * 1000))
     seconds = max(busy_seconds, _LEAST_SECONDS)
+    idle = min(_IDLE_SECONDS, lease_seconds or _IDLE_SECONDS)
+    settings = {
+        "lock_timeout": _milliseconds(seconds),
+        "idle_in_transaction_session_timeout": _milliseconds(idle),
+        "application_name": "antiphon",
+        **_KEEPALIVES,
+    }
+    if lease_seconds is not None:
+        settings["statement_timeout"] = _milliseconds(lease_seconds)
     plain = address.difference_update_query(("ssl", "sslmode", "sslrootcert"))
-    return create_async_engine(
+    made = create_async_engine(
         plain.set(drivername="postgresql+asyncpg"),
         hide_parameters=True,
         pool_pre_ping=True,
@@ -172,15 +184,28 @@ def engine(
         | {
             "timeout": seconds,
             "command_timeout": None if is_patient else 2 * seconds,
-            "server_settings": {
-                "lock_timeout": str(int(seconds * 1000)),
-                "idle_in_transaction_session_timeout": idle,
-                "statement_timeout": "0" if is_patient else idle,
-                "application_name": "antiphon",
-                **_KEEPALIVES,
-            },
+            "server_settings": settings,
         },
     )
+    if lease_seconds is not None:
+        _bound_transactions(made, _milliseconds(_WHOLE * lease_seconds))
+    return made
+
+
+def _bound_transactions(made: AsyncEngine, milliseconds: str) -> None:
+    """Bound whole transactions where the server can; an older one refuses a connection that names the setting."""
+
+    async def bound(connection: asyncpg.Connection) -> None:
+        if connection.get_server_version().major >= _WHOLE_SINCE:
+            await connection.execute(f"SET transaction_timeout = {milliseconds}")
+
+    @event.listens_for(made.sync_engine, "connect")
+    def _(connection: Any, _record: object) -> None:
+        connection.run_async(bound)
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(int(max(seconds, _LEAST_SECONDS) * 1000))
 
 
 async def check_durable(connection: AsyncConnection) -> None:

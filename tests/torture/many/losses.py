@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Final
 
-from sqlalchemy import URL, func, select
+from sqlalchemy import URL, func, select, text
 
 from bot.intake.intake import Intake
 from bot.invariants import AuditLimits, Record, read_facts, violations
@@ -262,7 +262,10 @@ class _Run:
                 return at is not None
 
             if when is _released_at or held.is_for_people:
-                await self._until(is_so)
+                try:
+                    await self._until(is_so)
+                except TimeoutError as err:
+                    raise RuntimeError(await self._database.run("describe", lambda s: _described(s, held))) from err
                 assert at is not None
                 moments.append((at - held.lost_at).total_seconds() / self._lease)
 
@@ -349,6 +352,20 @@ async def _taken_at(session: Session, held: _Held) -> datetime | None:
     if row.attempts > held.attempts:
         return row.started_at
     return None if row.state in (JobState.READY, JobState.RUNNING) else row.updated_at
+
+
+async def _described(session: Session, held: _Held) -> str:
+    """Why a case may have no owner: its work, and what each connection does."""
+    row = await session.get_one(JobRow, held.job_id)
+    seen = [
+        f"{held} is {row.state}, attempt {row.attempts} of {row.owner}, leased until {row.lease_until}, due at "
+        f"{row.run_at}; it is {session.moment}"
+    ]
+    doing = (
+        "SELECT state, wait_event, now() - state_change, left(query, 60) FROM pg_stat_activity WHERE state <> 'idle'"
+    )
+    seen += [str(tuple(one)) for one in await session.execute(text(doing))]
+    return "\n".join(seen)
 
 
 _ENDS: Final = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import struct
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 
@@ -60,19 +61,32 @@ async def test_postgresql_tells_the_time(of_postgresql: URL) -> None:
     assert ours.tzinfo is not None
 
 
-async def test_the_locks_of_a_process_that_stands_still_end_with_its_leases(of_postgresql: URL) -> None:
-    """Frozen or cut off in the middle of a transaction: the others get the rows, and it can keep nothing."""
-    frozen = await Database.open(of_postgresql, secret=SECRET, idle_seconds=0.2)  # a second is the least
+_IN_THE_MIDDLE = [
+    ("between two statements", ""),
+    ("in the middle of one", "SELECT 1"),
+    ("after the last of several rows", "INSERT INTO pauses (scope, paused_by, at) VALUES ($1, 'x', '2026-01-01')"),
+]
+
+
+@pytest.mark.parametrize("statement", [one for _, one in _IN_THE_MIDDLE], ids=[name for name, _ in _IN_THE_MIDDLE])
+async def test_the_locks_of_a_process_that_stands_still_end_with_its_leases(of_postgresql: URL, statement: str) -> None:
+    """Wherever it froze or was cut off, in a transaction: the others get the rows, and it can keep nothing."""
+    frozen = await Database.open(of_postgresql, secret=SECRET, lease_seconds=0.2)  # a second is the least
     other = await Database.open(of_postgresql, secret=SECRET)
     locked, thawed = asyncio.Event(), asyncio.Event()
 
-    async def stand_still(session: Session) -> None:
-        await lock(session)
-        locked.set()
-        await thawed.wait()
-
     async def lock(session: Session) -> None:
         await session.execute(text("LOCK TABLE pauses IN ACCESS EXCLUSIVE MODE"))
+
+    async def stand_still(session: Session) -> None:
+        await lock(session)
+        connection = (await (await session.connection()).get_raw_connection()).driver_connection
+        assert connection is not None
+        if statement:
+            _send_without_its_end(connection, statement)
+        locked.set()
+        await thawed.wait()
+        await session.execute(text("SELECT 1"))
 
     standing = asyncio.create_task(frozen.run("stand still", stand_still))
     await locked.wait()
@@ -84,17 +98,36 @@ async def test_the_locks_of_a_process_that_stands_still_end_with_its_leases(of_p
     await other.close()
 
 
-async def test_a_statement_has_no_longer_than_a_transaction_may_stand_still(of_postgresql: URL) -> None:
-    """A process that is cut off in the middle of one looks active to the server, and must not keep its locks either."""
-    database = await Database.open(of_postgresql, secret=SECRET, idle_seconds=1)
+def _send_without_its_end(connection: asyncpg.Connection, statement: str) -> None:
+    """Parse, bind and execute a statement, but never say that this was all: so a frozen process leaves it."""
+
+    def message(kind: bytes, body: bytes) -> bytes:
+        return kind + struct.pack("!i", len(body) + 4) + body
+
+    takes = statement.count("$1")
+    bind = (
+        b"\0\0" + struct.pack("!hh", 0, takes) + b"".join([struct.pack("!i", 1) + b"x"] * takes) + struct.pack("!h", 0)
+    )
+    parse = message(b"P", b"\0" + statement.encode() + b"\0" + struct.pack("!h", 0))
+    execute = message(b"E", b"\0" + struct.pack("!i", 0))
+    end = b"" if takes == 0 else message(b"B", bind) + execute
+    connection._transport.write(parse + end + message(b"H", b""))
+
+
+async def test_a_statement_has_no_longer_than_a_lease(of_postgresql: URL) -> None:
+    """It is told so; a process without leases has its time."""
+    database = await Database.open(of_postgresql, secret=SECRET, lease_seconds=1)
 
     async def sleep(session: Session) -> None:
-        await session.execute(text("SELECT pg_sleep(60)"))
+        await session.execute(text("SELECT pg_sleep(1.5)"))
 
     with pytest.raises(StoreUnavailable, match="took too long"):
         await database.run("sleep", sleep)
     assert await one_row(database, "SELECT 1") == (1,)
     await database.close()
+    free = await Database.open(of_postgresql, secret=SECRET)
+    await free.run("sleep", sleep)
+    await free.close()
 
 
 async def test_a_postgresql_that_closes_the_connection_is_said_so_and_used_again(
