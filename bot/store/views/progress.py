@@ -18,7 +18,7 @@ from core.moderation.cards import Waiting
 
 _TIMED: Final = 20
 """Of how many finished pieces of work the mean duration is taken."""
-_LOOKED_AT: Final = 200
+_LOOKED_AT: Final = 40
 """Among how many these are looked for."""
 
 
