@@ -319,7 +319,7 @@ def test_secrets_are_read_from_their_own_file(load, secrets: Path):
     ],
 )
 def test_line_of_secrets_that_says_nothing(load, secrets: Path, line: str, said: str):
-    """systemd would read it otherwise, or not at all; the value is repeated nowhere."""
+    """For systemd would read it otherwise, or not at all; the value is repeated nowhere."""
     secrets.write_text(f"# secrets\n{line}\n", "utf-8")
     with pytest.raises(BadSettings, match=re.escape(said)) as caught:
         load()
