@@ -173,7 +173,7 @@ class FrontDesk:
         outcome = await self._approvals.approve_shown(proposal_id, by)
         tracing.past("decision", time.monotonic() - began, case=outcome.case_id, decision="approve")
         with about(case=outcome.case_id, platform=by.platform):
-            _LOG.info("decided: approve%s", ", one of two" if isinstance(outcome, AwaitsSecond) else "")
+            _LOG.info("decided: %s", "approve-first" if isinstance(outcome, AwaitsSecond) else "approve")
         card = await self._seen(outcome.case_id, by)
         if isinstance(outcome, AwaitsSecond):
             return Approval(card, outcome.until, outcome.because)
@@ -214,7 +214,7 @@ class FrontDesk:
 
     async def split_out(self, case_id: str, version: int, by: Person) -> Card:
         """Draft a folded post on its own."""
-        return await self._decided("split out", case_id, by, lambda: self._intake.split_out(case_id, version, by))
+        return await self._decided("split_out", case_id, by, lambda: self._intake.split_out(case_id, version, by))
 
     async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
         """Take a posted reply away; if it is still there, the card's notes say why."""

@@ -50,8 +50,8 @@ async def connected(application: Running, *connections: Connection) -> AsyncIter
 async def serve(application: Running, stop: asyncio.Event, drain_seconds: float) -> None:
     """Keep the platforms connected, take in what is flagged, draft, send and do all chores, until ``stop`` is set.
 
-    Then end within a bounded time: ``drain_seconds``, and ``CLOSING_SECONDS`` for the connections. A platform that fails
-    ends nothing else; any other error ends everything.
+    Then end within a bounded time: ``drain_seconds``, and ``CLOSING_SECONDS`` for the connections. A platform that
+    fails ends nothing else; any other error ends everything.
 
     Raises:
         BadSettings: every platform refuses the settings.

@@ -99,7 +99,8 @@ class Asking:
             "top_logprobs": LIKELY_TOKENS,
         }
         limit = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
-        async with self._session.post(f"{self._root}/v1/chat/completions", json=request, timeout=limit) as answer:
+        address = f"{self._root}/v1/chat/completions"
+        async with self._session.request("POST", address, json=request, timeout=limit) as answer:
             if answer.status != 200:
                 raise BadAnswer(f"The model server answers {model} with status {answer.status}.")
             try:

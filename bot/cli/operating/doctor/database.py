@@ -156,7 +156,7 @@ async def _clock(settings: Settings) -> str:
         return session.moment, await latest_line(session)
 
     async with opened(settings) as database:
-        theirs, latest = await database.run("look at the clock", look)
+        theirs, latest = await database.run("compare the clocks", look)
     apart = theirs - datetime.now(UTC)
     if abs(apart) > MOST_APART:
         raise StoreUnavailable(

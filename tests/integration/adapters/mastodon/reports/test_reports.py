@@ -17,7 +17,7 @@ from adapters.mastodon.connection.refs import NAME, status_id_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.manage.login import MODERATOR_SCOPES
 from adapters.mastodon.reports.feed import ReportFeed
-from adapters.mastodon.reports.flagging import Reports, how, report_of
+from adapters.mastodon.reports.flagging import Reports, how
 from adapters.mastodon.reports.following import ReportFollower
 from bot.store.engine.database import Database
 from bot.store.work.inbox import StoredInbox
@@ -230,12 +230,6 @@ async def test_a_token_that_may_only_read_changes_nothing_and_is_asked_once(room
     await follower.follow(card)
     assert len(room.server.asked("POST", "/api/v1/admin/reports/**")) == 1
     assert await room.standing(report) == (False, None)
-
-
-def test_a_report_is_named_by_how_a_post_was_flagged() -> None:
-    """And nothing else is taken for one."""
-    assert report_of(how("12")) == "12"
-    assert [report_of(said) for said in ("mention", "report", "report of 3", "")] == [None] * 4
 
 
 async def _raw_object(room: Room, report: JSON) -> JSON:

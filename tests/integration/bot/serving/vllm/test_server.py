@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bot.serving.vllm import guard as guard_program
 from bot.serving.vllm.adapters import read_adapter
 from bot.serving.vllm.failures import ServerFailed
 from bot.serving.vllm.measures import Measures
@@ -96,7 +97,7 @@ async def test_a_server_ends_with_what_stands_between(make: Make, stand_in: Stan
     """The guard itself is killed, as by a shortage of memory: the server must not keep the GPU."""
     server = make(stand_in.options())
     await server.start()
-    (guard,) = psutil.Process().children()
+    (guard,) = (one for one in psutil.Process().children() if guard_program.__file__ in one.cmdline())
     guard.kill()
     await until(lambda: asyncio.sleep(0, not stand_in.is_left()))
     await server.stop()
