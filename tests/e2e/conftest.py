@@ -55,6 +55,11 @@ READING = {
 _STYLES = re.compile(r"\x1b\[[\d;?]*[a-zA-Z]")
 
 
+def _hears_interrupts() -> None:
+    """A run of tests in the background ignores SIGINT, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """How a command ended."""
@@ -151,6 +156,7 @@ class Antiphon:
             env=self.environment,
             cwd=self.home,
             text=True,
+            preexec_fn=_hears_interrupts,
         ) as process:
             try:
                 yield process
@@ -171,6 +177,7 @@ class Antiphon:
             stderr=inside,
             env=self.environment,
             cwd=self.home,
+            preexec_fn=_hears_interrupts,
         ) as process:
             os.close(inside)
             terminal = Terminal(process, screen)

@@ -10,7 +10,7 @@ from sqlalchemy import URL
 
 from tests.torture.ends import telegram_intake
 
-KILLS = int(os.environ.get("ANTIPHON_TEST_KILLS", "6"))
+KILLS = int(os.environ.get("ANTIPHON_TEST_KILLS", "3"))
 
 
 @pytest.mark.timeout(max(300, 10 * KILLS))
