@@ -63,11 +63,12 @@ CPU: Final = Rates(
 """Prompts and answers at 1 to 8 at once on two idle cores; the embedded model takes two calls at once."""
 GPU: Final = Rates(
     "gpu",
-    15_000.0,
-    ((1, 90.0), (8, 650.0), (32, 2_000.0), (64, 3_000.0), (128, 4_000.0)),
-    64,
-    "an estimate: a model of 8 billion parameters on one GPU of 80 GB with vLLM",
+    40_000.0,
+    ((1, 207.0), (8, 1_610.0), (32, 6_080.0), (64, 11_200.0), (128, 18_600.0), (256, 24_400.0)),
+    128,
+    "measured: one H200 with vLLM 0.24, weights of the shape of Qwen2.5-7B in bfloat16, drawn by chance",
 )
+"""By ``bench.fleet.served.supervised`` on an otherwise idle machine of 16 cores, once."""
 PROFILES: Final = {rates.name: rates for rates in (CPU, GPU)}
 
 
