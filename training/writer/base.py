@@ -1,0 +1,62 @@
+"""The model that an adapter is trained on: loaded once, frozen, with LoRA weights beside its own.
+
+Owns where the numbers come from. Of the embedded model these are the dequantised weights of the very file that the
+application serves, so that what is learnt fits what is run; any folder or hub name of transformers will do as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+ALL_LINEAR: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+
+
+@dataclass(frozen=True, slots=True)
+class Lora:
+    """The shape of an adapter; ``alpha / rank`` scales what it adds (CoARL trains q and v only, at rank 16)."""
+
+    rank: int = 8
+    alpha: int = 16
+    dropout: float = 0.0
+    targets: tuple[str, ...] = ALL_LINEAR
+
+
+def load_base(source: str, revision: str | None = None) -> tuple[Any, Any]:
+    """A model in bfloat16 and its tokenizer.
+
+    Args:
+        source: a GGUF file, a folder of transformers, or the name of a model on the hub.
+        revision: the commit on the hub.
+    """
+    if source.endswith(".gguf"):
+        file = Path(source)
+        place = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
+        how = {"quantization_config": GgufConfig(dequantize=True)}
+    else:
+        place, how = {"pretrained_model_name_or_path": source}, {}
+        if revision:
+            place["revision"] = revision
+    model = AutoModelForCausalLM.from_pretrained(  # nosec B615 # a revision is passed for a hub's name
+        **place, **how, dtype=torch.bfloat16, attn_implementation="sdpa"
+    )
+    return model, AutoTokenizer.from_pretrained(**place)  # nosec B615 # as above
+
+
+def with_adapter(model: Any, shape: Lora, seed: int) -> Any:
+    """The model with a fresh adapter in float32: A random, B zero, so that nothing changes at first."""
+    torch.manual_seed(seed)
+    values = asdict(shape)
+    config = LoraConfig(
+        r=values["rank"],
+        lora_alpha=values["alpha"],
+        lora_dropout=values["dropout"],
+        target_modules=list(shape.targets),
+        task_type="CAUSAL_LM",
+    )
+    return get_peft_model(model, config)

@@ -1,0 +1,127 @@
+"""What the writer learns: replies, counter-claims and explanations of our own, as the engine asks for them.
+
+Owns the choice of rows and how each becomes a prompt and its answer. The examples of a group share the beginning of
+their prompts: the replies to one post in every intent. All come from ``training/data``, and from the cards and facts
+that ship.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from core.cards.bank import LANGUAGES, gist_in_words, load_cards
+from core.llm.short_prompts import claims_prompt, reading_prompt, reply_prompt
+from core.models import Action, Intent
+from core.request import Voice
+from kb.starter.facts import STARTER_FACTS, load_facts
+from training.corpus import DATA, GROUP_LETTERS, DraftRow, PostRow, drafts, posts, rows_of
+from training.writer.packing import Example
+from training.writer.plainness import common_words, plainest
+
+Group = tuple[Example, ...]
+STYLE: Final = Voice().style
+OTHERS: Final = 3
+"""Of the cards in another language than English, one in so many is learnt: their replies say the same."""
+PLAIN: Final = 0.5
+"""The share of the replies that is learnt: a small model fails at wit before it fails at plain words."""
+_SUPPORT: Final = "p"
+
+
+def groups(split: str, data: Path = DATA) -> list[Group]:
+    """All groups of a split, ``train`` or ``dev``. Cards, facts and explanations are learnt only."""
+    found = [*replies(split, data)]
+    if split == "train":
+        found += [*prepared(), *sourced(data), *explained(data)]
+    return found
+
+
+def replies(split: str, data: Path = DATA, share: float = PLAIN) -> Iterator[Group]:
+    """The replies that both readers would post, each post with its own; of each intent the plainest ``share``."""
+    fit: dict[tuple[str, str], list[DraftRow]] = defaultdict(list)
+    for row in drafts(data / "drafts"):
+        if row.split == split and row.intent and set(row.readings) == {"ok"}:
+            fit[row.language, row.intent].append(row)
+    of_post: dict[str, list[DraftRow]] = defaultdict(list)
+    for language in LANGUAGES:
+        mine = [rows for (spoken, _), rows in fit.items() if spoken == language]
+        common = common_words(row.text for rows in mine for row in rows)
+        for rows in mine:
+            for at in plainest([(row.text, row.post) for row in rows], common, share):
+                of_post[rows[at].post_id].append(rows[at])
+    for rows in of_post.values():
+        yield tuple(_reply(row.post, Intent(row.intent), row.text, row.language, "drafts") for row in rows)
+
+
+def prepared() -> Iterator[Group]:
+    """The prepared replies of the cards under a wording of their stereotype, with the card's argument as the claim."""
+    for language in LANGUAGES:
+        for at, card in enumerate(load_cards(language)):
+            if language != "en" and at % OTHERS:
+                continue
+            wordings = card.stereotype.wordings.get(language, ())
+            texts = [(intent, text) for intent, those in card.replies.items() for text in those]
+            if wordings and texts and card.is_translated:
+                post = wordings[at % len(wordings)]
+                known = {"gist": gist_in_words(card.stereotype), "claim": card.claim}
+                yield tuple(_reply(post, intent, text, language, "cards", **known) for intent, text in texts)
+
+
+def sourced(data: Path = DATA) -> Iterator[Group]:
+    """Informative replies that rest on a fact."""
+    facts = {fact.id: fact.text for fact in load_facts(STARTER_FACTS)}
+    for row in rows_of(data / "sourced"):
+        known = {"claim": row["claim"], "evidence": facts[row["fact_id"]]}
+        yield (_reply(row["post"], Intent.INFORMATIVE, row["text"], row["language"], "sourced", **known),)
+
+
+def explained(data: Path = DATA) -> Iterator[Group]:
+    """The explanations of a post (CoARL, Table 5), and counter-claims (F2RL, section 3.1)."""
+    known = {row.id: row for row in posts(data / "posts")}
+    for row in rows_of(data / "explained"):
+        post = known[row["post_id"]]
+        if post.split == "train":
+            claims = row["claims"]
+            yield (Example(tuple(reading_prompt(post.text)), _explanations(row, post), "explanations"),)
+            prompt = claims_prompt(post.text, len(claims), post.language)
+            yield (Example(tuple(prompt), "\n".join(claims), "claims"),)
+
+
+def _explanations(row: Mapping[str, Any], post: PostRow) -> str:
+    """The structured answer that ``core.stages.reading`` asks for, with group, severity and advice by the labels."""
+    _, letters, flags = (post.readings or (post.meant,))[0].split(":")
+    advice = Action.REPORT if "t" in flags else Action.SUPPORT_TARGET if _SUPPORT in flags else Action.REPLY
+    severity = next(int(flag) for flag in flags if flag.isdecimal())
+    fields = {
+        "harm": row["harm"],
+        "group": GROUP_LETTERS[letters[0]].value,
+        "aim": row["aim"],
+        "power": row["power"],
+        "meaning": row["meaning"],
+        "feeling": row["feeling"],
+        "thought": row["thought"],
+        "severity": severity,
+        "advice": advice.value,
+    }
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def _reply(post: str, intent: Intent, text: str, language: str, source: str, **known: str) -> Example:
+    return Example(tuple(reply_prompt(post, intent, language, style=STYLE, **known)), text, source)
+
+
+def counts(found: Iterable[Group]) -> dict[str, int]:
+    """How many examples come from each source."""
+    number: dict[str, int] = defaultdict(int)
+    for group in found:
+        for example in group:
+            number[example.source] += 1
+    return dict(sorted(number.items()))
+
+
+def texts(found: Sequence[Group]) -> list[str]:
+    """The answers, for comparison with others."""
+    return [example.answer for group in found for example in group]

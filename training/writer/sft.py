@@ -1,0 +1,137 @@
+"""Supervised fine-tuning of the writer: cross-entropy on the answers (CoARL, phases 1 and 2), with LoRA.
+
+Owns the loop: ``transformers.Trainer`` with packed trees. A run that is killed goes on from its last checkpoint to the
+same result.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch.utils.data import Dataset
+from transformers import Trainer, TrainingArguments
+from transformers.trainer_utils import get_last_checkpoint
+
+from training.writer.packing import Tree, collate, fill, learnt
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """How the answers are learnt. The learning rate falls as a cosine after ``warmup`` of the steps."""
+
+    epochs: int = 2
+    learning_rate: float = 5e-4
+    sequence_tokens: int = 768
+    sequences_a_step: int = 4
+    warmup: float = 0.05
+    weight_decay: float = 0.0
+    seed: int = 20261126
+
+
+class Packed(Dataset[dict[str, torch.Tensor]]):
+    """Sequences of trees. Their order is fixed, so that a run that goes on sees what it would have seen."""
+
+    def __init__(self, sequences: Sequence[Sequence[Tree]]) -> None:
+        self._sequences: Final = sequences
+
+    def __len__(self) -> int:
+        return len(self._sequences)
+
+    def __getitem__(self, at: int) -> dict[str, torch.Tensor]:
+        return collate(self._sequences[at])
+
+
+def epochs_of(trees: Sequence[Tree], values: Values) -> list[list[Tree]]:
+    """The sequences of all epochs, one after the other, each epoch in another order."""
+    chance = random.Random(values.seed)
+    return [
+        sequence
+        for _ in range(values.epochs)
+        for sequence in fill(chance.sample(trees, len(trees)), values.sequence_tokens)
+    ]
+
+
+class AnswerTrainer(Trainer):
+    """A trainer whose loss is the mean over the answers' tokens; logits are made for those alone."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.model_accepts_loss_kwargs = False
+
+    def compute_loss(
+        self, model: Any, inputs: Mapping[str, torch.Tensor], return_outputs: bool = False, **_: Any
+    ) -> Any:
+        """The mean negative log-likelihood, in nats a token."""
+        loss = answer_loss(model, inputs)
+        return (loss, {"loss": loss}) if return_outputs else loss
+
+    def prediction_step(self, model: Any, inputs: Any, *_: Any, **__: Any) -> Any:
+        """The loss alone."""
+        with torch.no_grad(), self.compute_loss_context_manager():
+            return answer_loss(model, self._prepare_inputs(inputs)).detach(), None, None
+
+
+def answer_loss(model: Any, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """The mean negative log-likelihood of a batch's answers."""
+    places, wanted = learnt(batch)
+    logits = model(
+        input_ids=batch["input_ids"],
+        attention_mask=batch["attention_mask"],
+        position_ids=batch["position_ids"],
+        logits_to_keep=places,
+        use_cache=False,
+    ).logits[0]
+    return torch.nn.functional.cross_entropy(logits.float(), wanted)
+
+
+def train(
+    model: Any, trees: Sequence[Tree], held_out: Sequence[Tree], folder: Path, values: Values, *, save_steps: int = 20
+) -> list[dict[str, float]]:
+    """Train the adapter and leave it in ``folder/adapter``.
+
+    Returns:
+        the log: steps with loss, learning rate and seconds.
+    """
+    sequences = epochs_of(trees, values)
+    arguments = TrainingArguments(
+        output_dir=str(folder / "checkpoints"),
+        num_train_epochs=1,
+        per_device_train_batch_size=1,
+        per_device_eval_batch_size=1,
+        gradient_accumulation_steps=values.sequences_a_step,
+        learning_rate=values.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=math.ceil(values.warmup * len(sequences) / values.sequences_a_step),
+        weight_decay=values.weight_decay,
+        max_grad_norm=1.0,
+        bf16=True,
+        use_cpu=not torch.cuda.is_available(),
+        logging_steps=2,
+        eval_strategy="steps",
+        eval_steps=save_steps,
+        save_steps=save_steps,
+        save_total_limit=2,
+        report_to="none",
+        remove_unused_columns=False,
+        label_names=["labels"],
+        seed=values.seed,
+        data_seed=values.seed,
+        train_sampling_strategy="sequential",
+        dataloader_pin_memory=False,
+    )
+    trainer = AnswerTrainer(
+        model=model,
+        args=arguments,
+        train_dataset=Packed(sequences),
+        eval_dataset=Packed(fill(held_out, values.sequence_tokens)),
+        data_collator=lambda items: items[0],
+    )
+    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(folder / "checkpoints")))
+    model.save_pretrained(folder / "adapter")
+    return [dict(entry) for entry in trainer.state.log_history]
