@@ -19,6 +19,7 @@ from core.cards.own import with_own_stereotypes
 from core.cards.routing import Router, shipped_router
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
+from core.llm.short_prompts import UNTRAINED, Task
 from core.models import (
     Action,
     Brief,
@@ -67,6 +68,7 @@ class Engine:
     ``judge`` compares the drafts; where it is ``None``, the model that writes them does. The same one is asked what the
     small readers are asked, except a judge that answers with scores; ``pooling`` says how far that model counts, and
     ``writer`` which one ``model`` is: what a larger one writes comes before what was prepared.
+    ``trained`` are the tasks for which ``model`` has a trained adapter.
     ``router`` tells which stereotypes a post puts forward; the shipped one where none is named.
     """
 
@@ -79,6 +81,7 @@ class Engine:
     judge_format: JudgeFormat = JudgeFormat.LETTERS
     pooling: Pooling = field(default_factory=shipped)
     writer: Pooling = field(default_factory=shipped)
+    trained: frozenset[Task] = UNTRAINED
     router: Router = field(default=None)  # type: ignore[assignment]  # set below
 
     def __post_init__(self) -> None:
@@ -141,7 +144,7 @@ class _Run:
         self.signals = signals
         self.degraded = degraded
         self.scorers = engine.scorers.over(engine.readers, signals.language)
-        self.model = MeteredModel(engine.model, budget)
+        self.model = MeteredModel(engine.model, budget, engine.trained)
         judge = MeteredModel(engine.judge or engine.model, budget)
         self.judge = Judge(judge, engine.judge_format, engine.seed)
         reads = self.model if engine.judge_format is JudgeFormat.SCORES else judge

@@ -26,7 +26,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What a generation asks for. ``schema`` is a fixed JSON schema, never made from a user's text."""
+    """What a generation asks for.
+
+    ``schema`` is a fixed JSON schema, never made from a user's text. ``is_adapted``: the trained adapter takes part,
+    which the model must have.
+    """
 
     max_tokens: int
     temperature: float = 0.0
@@ -34,6 +38,7 @@ class Generation:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     schema: Mapping[str, Any] | None = None
+    is_adapted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,11 @@ from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.llm.backends.embeddings import SentenceEmbedder
-from core.llm.backends.llamacpp import EmbeddedServer
+from core.llm.backends.llamacpp import ADAPTED, EmbeddedServer
 from core.llm.backends.prompt_cache import warm
 from core.llm.backends.servers.calls import OnCall, tell_nobody
 from core.llm.backends.toxicity import DetoxifyScorer
+from core.llm.backends.trained import find_writer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
 from core.ports import EvidenceSource, LanguageModel, Message
@@ -40,6 +41,7 @@ from kb.shelf.search import LibrarySearch
 
 if TYPE_CHECKING:
     from core.llm.backends.servers.pool import ChatPool
+    from core.llm.backends.servers.protocol import ChatProtocol
     from kb.shelf.qdrant import QdrantShelf
 
 logger = logging.getLogger(__name__)
@@ -157,8 +159,10 @@ async def _loaded(part: Loadable | None, otherwise: Sentence, notes: list[str]) 
 @asynccontextmanager
 async def open_model(
     settings: Settings, on_preparing: OnPreparing | None = None, on_call: OnCall = tell_nobody
-) -> AsyncIterator[LanguageModel]:
+) -> AsyncIterator[ChatProtocol]:
     """The configured language model: that of one server or several, or the embedded one, started here.
+
+    Where ``llm.adapter`` names a trained writer, the model answers adapted requests with it.
 
     Args:
         on_call: hears of each call and what it cost.
@@ -176,6 +180,8 @@ async def open_model(
             weights = await asyncio.to_thread(
                 find_weights, wanted_weights(settings), settings.cache_folder, progress=partial(tell, "weights")
             )
+            wanted, cache = llm.adapter, settings.cache_folder
+            writer = await asyncio.to_thread(find_writer, wanted, weights, cache) if wanted else None
             prompts = settings.cache_folder / "prompts"
             make_folder(prompts, "kb.cache_folder")
             server = stack.enter_context(
@@ -185,6 +191,7 @@ async def open_model(
                     parallel=llm.parallel,
                     threads=llm.threads,
                     slots_folder=prompts,
+                    adapter=writer.file if writer else None,
                 )
             )
             await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
@@ -197,6 +204,8 @@ async def open_model(
                 is_one_of_a_kind=True,
                 on_call=on_call,
             )
+            if writer:
+                chat.adapted, chat.trained = ADAPTED, writer.tasks
             stack.push_async_callback(chat.close)
         else:
             chat = open_chat(
@@ -206,7 +215,10 @@ async def open_model(
                 parallel=llm.parallel,
                 timeout_seconds=llm.timeout_seconds,
                 on_call=on_call,
+                adapter=llm.adapter,
             )
+            if llm.adapter:
+                chat.trained = frozenset(llm.adapter_tasks)
             stack.push_async_callback(chat.close)
             await chat.check_model()
         yield chat
@@ -297,6 +309,7 @@ async def open_engine(
             judge_format=settings.judge.format,
             pooling=open_pooling(settings),
             writer=writer_of(settings),
+            trained=model.trained,
         )
 
 

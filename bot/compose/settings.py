@@ -41,6 +41,7 @@ from bot.compose.settings_sources import (
 )
 from core.errors import BadInput, BadSettings
 from core.llm.profiles import LIVE, ONE_CALL, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
+from core.llm.short_prompts import Task
 from core.models import Intent
 from core.moderation.input_checks import need_in_words
 from core.stages.judge_formats import JudgeFormat
@@ -109,6 +110,8 @@ class LlmSettings(_Section):
     model: str = ""
     api_key: SecretStr = SecretStr("")
     model_path: str = ""
+    adapter: str = ""
+    adapter_tasks: tuple[Task, ...] = (Task.REPLY,)
     hub_repo: str = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"
     hub_file: str = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
     hub_revision: Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")] = "f86cb2c1fa58255f8052cc32aeede1b7482d4361"

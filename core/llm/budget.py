@@ -10,10 +10,12 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import Final
 
 from core.errors import BudgetExhausted, ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.profiles import Profile
+from core.llm.short_prompts import UNTRAINED, Task
 from core.ports import Answer, Generation, LanguageModel, Message, Turn
 
 
@@ -113,11 +115,15 @@ class Budget:
 
 
 class MeteredModel:
-    """A language model under a budget: it refuses a call once a limit is reached, and counts each."""
+    """A language model under a budget: it refuses a call once a limit is reached, and counts each.
 
-    def __init__(self, model: LanguageModel, budget: Budget) -> None:
+    ``trained`` says for which tasks the model has a trained adapter, and so a short prompt.
+    """
+
+    def __init__(self, model: LanguageModel, budget: Budget, trained: frozenset[Task] = UNTRAINED) -> None:
         self._model = model
         self.budget = budget
+        self.trained: Final = trained
 
     async def generate(self, messages: Sequence[Message], how: Generation, *, judging: bool = False) -> Answer:
         """As ``LanguageModel.generate``, until the deadline; ``judging`` counts it as a judge's call too.

@@ -6,12 +6,25 @@ prompts (``training.writer``). A model that was not trained on them gets the lon
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import Final
+
 from core.llm.prompting import load_prompt, quoted
 from core.models import Intent
 from core.ports import Message
 from core.wording.language import name_of
 
-KINDS = {
+
+class Task(StrEnum):
+    """What a writer can be trained for; for any other task it gets the long prompt, without its adapter."""
+
+    REPLY = "reply"
+    CLAIMS = "claims"
+    READING = "reading"
+
+
+UNTRAINED: Final[frozenset[Task]] = frozenset()
+KINDS: Final = {
     Intent.INFORMATIVE: "informative",
     Intent.EMPATHETIC: "empathetic",
     Intent.QUESTIONING: "a question",

@@ -14,6 +14,8 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
+from core.llm.backends.loading import on_hub
+
 ALL_LINEAR: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 
@@ -27,25 +29,23 @@ class Lora:
     targets: tuple[str, ...] = ALL_LINEAR
 
 
-def load_base(source: str, revision: str | None = None) -> tuple[Any, Any]:
+def load_base(source: str) -> tuple[Any, Any]:
     """A model in bfloat16 and its tokenizer.
 
     Args:
-        source: a GGUF file, a folder of transformers, or the name of a model on the hub.
-        revision: the commit on the hub.
+        source: a GGUF file, a folder of transformers, or ``name@commit`` of a model on the hub.
     """
+    load: dict[str, Any] = {"dtype": torch.bfloat16, "attn_implementation": "sdpa"}
     if source.endswith(".gguf"):
         file = Path(source)
-        place = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
-        how = {"quantization_config": GgufConfig(dequantize=True)}
-    else:
-        place, how = {"pretrained_model_name_or_path": source}, {}
-        if revision:
-            place["revision"] = revision
-    model = AutoModelForCausalLM.from_pretrained(  # nosec B615 # a revision is passed for a hub's name
-        **place, **how, dtype=torch.bfloat16, attn_implementation="sdpa"
-    )
-    return model, AutoTokenizer.from_pretrained(**place)  # nosec B615 # as above
+        dequantised = GgufConfig(dequantize=True)
+        model = AutoModelForCausalLM.from_pretrained(
+            str(file.parent), gguf_file=file.name, quantization_config=dequantised, local_files_only=True, **load
+        )
+        return model, AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name, local_files_only=True)
+    name, revision = (source, None) if Path(source).is_dir() else on_hub(source)
+    model = AutoModelForCausalLM.from_pretrained(name, revision=revision, **load)  # nosec B615 # the revision is given
+    return model, AutoTokenizer.from_pretrained(name, revision=revision)  # nosec B615 # as above
 
 
 def with_adapter(model: Any, shape: Lora, seed: int) -> Any:

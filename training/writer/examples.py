@@ -24,8 +24,8 @@ from training.writer.plainness import common_words, plainest
 
 Group = tuple[Example, ...]
 STYLE: Final = Voice().style
-OTHERS: Final = 3
-"""Of the cards in another language than English, one in so many is learnt: their replies say the same."""
+CARDS: Final = 3
+"""One card in so many is learnt: those of a stereotype are alike, and they are not to be learnt by heart."""
 PLAIN: Final = 0.5
 """The share of the replies that is learnt: a small model fails at wit before it fails at plain words."""
 _SUPPORT: Final = "p"
@@ -60,11 +60,9 @@ def prepared() -> Iterator[Group]:
     """The prepared replies of the cards under a wording of their stereotype, with the card's argument as the claim."""
     for language in LANGUAGES:
         for at, card in enumerate(load_cards(language)):
-            if language != "en" and at % OTHERS:
-                continue
             wordings = card.stereotype.wordings.get(language, ())
             texts = [(intent, text) for intent, those in card.replies.items() for text in those]
-            if wordings and texts and card.is_translated:
+            if at % CARDS == 0 and wordings and texts and card.is_translated:
                 post = wordings[at % len(wordings)]
                 known = {"gist": gist_in_words(card.stereotype), "claim": card.claim}
                 yield tuple(_reply(post, intent, text, language, "cards", **known) for intent, text in texts)
@@ -109,7 +107,7 @@ def _explanations(row: Mapping[str, Any], post: PostRow) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def _reply(post: str, intent: Intent, text: str, language: str, source: str, **known: str) -> Example:
+def _reply(post: str, intent: Intent, text: str, language: str, source: str, **known: Any) -> Example:
     return Example(tuple(reply_prompt(post, intent, language, style=STYLE, **known)), text, source)
 
 

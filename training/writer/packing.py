@@ -22,9 +22,12 @@ IGNORED: Final = -100
 class Tokenizer(Protocol):
     """What is needed of a tokenizer of transformers."""
 
-    def apply_chat_template(self, conversation: list[dict[str, str]], **options: Any) -> Any: ...
-    def encode(self, text: str, **options: Any) -> list[int]: ...
-    def convert_tokens_to_ids(self, tokens: str) -> int: ...
+    def apply_chat_template(self, conversation: list[dict[str, str]], **options: Any) -> Any:
+        """The conversation in the form that the model knows."""
+
+    def encode(self, text: str, **options: Any) -> list[int]:
+        """The tokens of a text."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def tokens_of(example: Example, tokenizer: Tokenizer) -> tuple[list[int], list[i
 
 
 def plant(examples: Sequence[Example], tokenizer: Tokenizer) -> Tree:
-    """The tree of examples that share the beginning of their prompts: the longest that all have in common is its stem."""
+    """The tree of examples whose prompts begin alike: the longest beginning that all have in common is its stem."""
     pairs = [tokens_of(example, tokenizer) for example in examples]
     shortest = min(len(prompt) for prompt, _ in pairs)
     first = pairs[0][0]
@@ -99,8 +102,8 @@ def collate(trees: Sequence[Tree]) -> dict[str, torch.Tensor]:
     """One sequence of T tokens as a batch of one.
 
     Returns:
-        ``input_ids``, ``labels`` and ``position_ids`` of shape [1, T], and ``attention_mask`` of shape [1, 1, T, T]: true
-        where a token (row) sees another one (column).
+        ``input_ids``, ``labels`` and ``position_ids`` of shape [1, T], and ``attention_mask`` of shape [1, 1, T, T],
+        true where a token (row) sees another one (column).
     """
     tokens: list[int] = []
     labels: list[int] = []

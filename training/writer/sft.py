@@ -16,7 +16,6 @@ from typing import Any, Final
 import torch
 from torch.utils.data import Dataset
 from transformers import Trainer, TrainingArguments
-from transformers.trainer_utils import get_last_checkpoint
 
 from training.writer.packing import Tree, collate, fill, learnt
 
@@ -49,7 +48,7 @@ class Packed(Dataset[dict[str, torch.Tensor]]):
 
 def epochs_of(trees: Sequence[Tree], values: Values) -> list[list[Tree]]:
     """The sequences of all epochs, one after the other, each epoch in another order."""
-    chance = random.Random(values.seed)
+    chance = random.Random(values.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     return [
         sequence
         for _ in range(values.epochs)
@@ -65,7 +64,11 @@ class AnswerTrainer(Trainer):
         self.model_accepts_loss_kwargs = False
 
     def compute_loss(
-        self, model: Any, inputs: Mapping[str, torch.Tensor], return_outputs: bool = False, **_: Any
+        self,
+        model: Any,
+        inputs: dict[str, torch.Tensor | Any],
+        return_outputs: bool = False,
+        num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
         """The mean negative log-likelihood, in nats a token."""
         loss = answer_loss(model, inputs)
@@ -88,6 +91,11 @@ def answer_loss(model: Any, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
         use_cache=False,
     ).logits[0]
     return torch.nn.functional.cross_entropy(logits.float(), wanted)
+
+
+def _last_checkpoint(folder: Path) -> str | None:
+    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
+    return str(found[-1]) if found else None
 
 
 def train(
@@ -132,6 +140,6 @@ def train(
         eval_dataset=Packed(fill(held_out, values.sequence_tokens)),
         data_collator=lambda items: items[0],
     )
-    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(folder / "checkpoints")))
+    trainer.train(resume_from_checkpoint=_last_checkpoint(folder / "checkpoints"))
     model.save_pretrained(folder / "adapter")
     return [dict(entry) for entry in trainer.state.log_history]

@@ -13,7 +13,7 @@ import secrets
 import socket
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -24,6 +24,8 @@ from core.errors import ModelUnavailable
 logger = logging.getLogger(__name__)
 
 MODEL_NAME: Final = "embedded"
+ADAPTED: Final = MappingProxyType({"extra_body": {"lora": [{"id": 0, "scale": 1.0}]}})
+"""What a request holds beside the rest to be answered with the adapter."""
 BATCH_TOKENS: Final = 2048
 MICRO_BATCH_TOKENS: Final = 512
 _LISTENING_SECONDS: Final = 60.0
@@ -39,6 +41,7 @@ class EmbeddedServer:
         context_tokens: shared by all requests in flight, prompt and answer together.
         parallel: requests, or choices of one request, that are decoded at the same time.
         threads: CPU threads; 0 takes every core that this process may use.
+        adapter: a LoRA adapter as GGUF. It takes part in the requests that hold ``ADAPTED``, and in no other.
         slots_folder: where ``prompt_cache`` keeps the beginnings of prompts; it must exist. ``None`` keeps nothing.
 
     It runs until ``close``, or until the process ends.
@@ -55,11 +58,14 @@ class EmbeddedServer:
         parallel: int = 4,
         threads: int = 0,
         slots_folder: Path | None = None,
+        adapter: Path | None = None,
     ) -> None:
         self.api_key: Final = secrets.token_urlsafe(32)
         self.parallel: Final = parallel
         self.slots_folder: Final = slots_folder
         params = _params(context_tokens, parallel, threads or _usable_cores())
+        if adapter is not None:
+            _load_beside(params, adapter)
         _serve_this_process_only(params, self.api_key, slots_folder)
         self._server: Any = _start(params, weights)
         _wait_until_listening(self._server.listening_address)
@@ -109,6 +115,13 @@ def _params(context_tokens: int, parallel: int, threads: int) -> Any:
     params.cpuparams.n_threads = threads
     params.verbosity = 0
     return params
+
+
+def _load_beside(params: Any, adapter: Path) -> None:
+    """Load an adapter at scale 0, so that only requests that raise it are answered with it."""
+    import xllamacpp
+
+    params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter), 0.0)]
 
 
 def _start(params: Any, weights: Path) -> Any:

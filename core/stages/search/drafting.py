@@ -11,12 +11,14 @@ import asyncio
 import random
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.cards.bank import Card
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
+from core.llm.short_prompts import Task, reply_prompt
 from core.models import Brief, Intent
 from core.ports import Generation
 from core.scoring.gates import MAX_SENTENCES
@@ -36,6 +38,7 @@ DESCRIPTIONS = {
 _OPENINGS = 2
 _EXAMPLES = 2
 _MAX_TOKENS = 90
+_VOICES = 3
 _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
 
@@ -184,13 +187,25 @@ async def _write_for(
     fitting: Sequence[str],
     how: Generation,
 ) -> list[str]:
-    passage = brief.evidence[0].summary if brief.evidence else "none"
+    passage = brief.evidence[0].summary if brief.evidence else ""
+    if Task.REPLY in model.trained:
+        short = reply_prompt(
+            brief.post.text,
+            intent,
+            brief.language,
+            style=style,
+            gist=brief.reading.implied_meaning or "",
+            claim=brief.claim,
+            evidence=passage if intent is Intent.INFORMATIVE else "",
+            voice=tuple(exemplars[:_VOICES]),
+        )
+        return [tidy(text) for text in (await model.generate(short, replace(how, is_adapted=True))).texts]
     prompt = load_prompt("draft").fill(
-        exemplars="".join(f"\n- in this community's own voice: {text}" for text in exemplars[:3]),
+        exemplars="".join(f"\n- in this community's own voice: {text}" for text in exemplars[:_VOICES]),
         post=quoted(brief.post.text),
         gist=brief.reading.implied_meaning or "see the post",
         claim=brief.claim,
-        evidence=passage,
+        evidence=passage or "none",
         fitting="".join(f"\nA reply of this kind that fits, to be said in other words: {text}" for text in fitting),
         intent=DESCRIPTIONS[intent],
         style=style,

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from types import MappingProxyType
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -51,6 +52,7 @@ class ChatModel(ChatProtocol):
         section: the table of config.toml that describes this server, for what errors name.
         attempts: how often a request is sent where no connection is made.
         on_call: hears of each call that was sent. A call that its caller ends is not told.
+        adapter: the name by which the server knows the trained adapter; "" where there is none.
     """
 
     def __init__(
@@ -66,10 +68,14 @@ class ChatModel(ChatProtocol):
         section: str = "llm",
         attempts: int = ATTEMPTS,
         on_call: OnCall = tell_nobody,
+        adapter: str = "",
     ) -> None:
         self._model = model
+        if adapter:
+            self.adapted = MappingProxyType({"model": adapter})
         self.api_key: Final = api_key or NO_KEY
         self.faults: Final = ServerFaults(base_url, model, section, remedy)
+        self._faults_of_adapter: Final = [ServerFaults(base_url, adapter, section, remedy)] if adapter else []
         self.longest_seconds: Final = timeout_seconds
         self.concurrency: Final = concurrency
         self._attempts, self._on_call = attempts, on_call
@@ -84,13 +90,15 @@ class ChatModel(ChatProtocol):
         )
 
     async def check_model(self) -> None:
-        """Look whether the server knows the model, before anybody waits for it. See ``reaching.check_model``.
+        """Look whether the server knows model and adapter, before anybody waits for it. See ``reaching.check_model``.
 
         Raises:
-            ModelUnavailable: the server is there, and does not know the model, refuses the key or is something else.
+            ModelUnavailable: the server is there, and does not know one of them, refuses the key or is something else.
         """
-        if not await check_model(self.faults, self.api_key):
-            logger.warning("The language model at %s does not answer yet.", self.faults.address)
+        for faults in (self.faults, *self._faults_of_adapter):
+            if not await check_model(faults, self.api_key):
+                logger.warning("The language model at %s does not answer yet.", faults.address)
+                return
 
     async def close(self) -> None:
         """Close the connections; requests in flight fail."""
@@ -134,7 +142,7 @@ class ChatModel(ChatProtocol):
         ):
             with attempt:
                 completion: ChatCompletion = await self._client.chat.completions.create(
-                    model=self._model, **request.body
+                    **{"model": self._model, **request.body}
                 )
         return completion
 

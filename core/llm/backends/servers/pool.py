@@ -158,12 +158,14 @@ def open_chat(
     section: str = "llm",
     patience: Patience = PATIENCE,
     on_call: OnCall = tell_nobody,
+    adapter: str = "",
 ) -> ChatModel | ChatPool:
     """The model behind one server or several; with one there is no pool between.
 
     Args:
         addresses: at least one, each once.
         parallel: calls that each server gets at once.
+        adapter: the name by which they know the trained adapter; "" where there is none.
     """
 
     def at(address: str, concurrency: int, attempts: int) -> ChatModel:
@@ -176,9 +178,12 @@ def open_chat(
             section=section,
             attempts=attempts,
             on_call=on_call,
+            adapter=adapter,
         )
 
     if len(addresses) == 1:
         return at(addresses[0], parallel, ATTEMPTS)
     models = [at(address, parallel + 1, 1) for address in addresses]
-    return ChatPool(models, parallel=parallel, patience=patience, on_call=on_call)
+    pool = ChatPool(models, parallel=parallel, patience=patience, on_call=on_call)
+    pool.adapted = models[0].adapted
+    return pool

@@ -9,10 +9,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from openai.types.chat import ChatCompletion
 
+from core.llm.short_prompts import UNTRAINED, Task
 from core.ports import Answer, Generation, Message
 
 LIKELY_TOKENS: Final = 20
@@ -21,7 +23,10 @@ LEAST_MASS: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a server is asked: the body without the model's name, and the options whose shares are read."""
+    """What a server is asked: the body, and the options whose shares are read.
+
+    The body names a model only where that is not the server's own one.
+    """
 
     body: Mapping[str, Any]
     options: tuple[str, ...] = ()
@@ -36,7 +41,15 @@ class Reply:
 
 
 class ChatProtocol(ABC):
-    """``core.ports.LanguageModel`` in the words of the protocol, over one server or several."""
+    """``core.ports.LanguageModel`` in the words of the protocol, over one server or several.
+
+    ``adapted`` is what a request says beside the rest where the trained adapter is to take part: llama.cpp takes a
+    scale for each adapter, vLLM knows an adapter as a model of another name. ``trained`` are the tasks that it was
+    trained for.
+    """
+
+    adapted: Mapping[str, Any] = MappingProxyType({})
+    trained: frozenset[Task] = UNTRAINED
 
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
         """Write ``how.n`` answers; ``completion_tokens`` counts those of all of them.
@@ -48,7 +61,7 @@ class ChatProtocol(ABC):
             ModelAway: the server cannot be reached, is overloaded, or does not know the key or the model.
             ModelUnavailable: there is no usable answer within ``timeout_seconds``.
         """
-        return (await self.complete(_generation(messages, how), timeout_seconds)).answer
+        return (await self.complete(self._generation(messages, how), timeout_seconds)).answer
 
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
@@ -65,6 +78,10 @@ class ChatProtocol(ABC):
         request = Request({"messages": _turns(messages), **one_token}, tuple(options))
         reply = await self.complete(request, timeout_seconds)
         return reply.shares, reply.answer
+
+    def _generation(self, messages: Sequence[Message], how: Generation) -> Request:
+        request = _generation(messages, how)
+        return Request({**request.body, **self.adapted}) if how.is_adapted else request
 
     @abstractmethod
     async def complete(self, request: Request, timeout_seconds: float) -> Reply:
