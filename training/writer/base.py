@@ -39,10 +39,13 @@ def load_base(source: str) -> tuple[Any, Any]:
     if source.endswith(".gguf"):
         file = Path(source)
         dequantised = GgufConfig(dequantize=True)
-        model = AutoModelForCausalLM.from_pretrained(
+        model = AutoModelForCausalLM.from_pretrained(  # nosec B615 # a file on this machine
             str(file.parent), gguf_file=file.name, quantization_config=dequantised, local_files_only=True, **load
         )
-        return model, AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(  # nosec B615 # as above
+            str(file.parent), gguf_file=file.name, local_files_only=True
+        )
+        return model, tokenizer
     name, revision = (source, None) if Path(source).is_dir() else on_hub(source)
     model = AutoModelForCausalLM.from_pretrained(name, revision=revision, **load)  # nosec B615 # the revision is given
     return model, AutoTokenizer.from_pretrained(name, revision=revision)  # nosec B615 # as above

@@ -93,7 +93,8 @@ def answer_loss(model: Any, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
     return torch.nn.functional.cross_entropy(logits.float(), wanted)
 
 
-def _last_checkpoint(folder: Path) -> str | None:
+def last_checkpoint(folder: Path) -> str | None:
+    """Where the newest checkpoint of a run stands; ``None`` before the first."""
     found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
     return str(found[-1]) if found else None
 
@@ -140,6 +141,6 @@ def train(
         eval_dataset=Packed(fill(held_out, values.sequence_tokens)),
         data_collator=lambda items: items[0],
     )
-    trainer.train(resume_from_checkpoint=_last_checkpoint(folder / "checkpoints"))
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
     model.save_pretrained(folder / "adapter")
     return [dict(entry) for entry in trainer.state.log_history]

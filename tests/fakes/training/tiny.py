@@ -1,0 +1,55 @@
+"""A tiny Qwen2 with random weights, and a tokenizer of whole words: the right architecture, trained in a second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+_SPECIAL = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<unk>"]
+
+
+def tiny_tokenizer(texts: Iterable[str]) -> Any:
+    """A tokenizer that knows the words of the texts, and the turns of a chat."""
+    split = pre_tokenizers.Sequence([pre_tokenizers.Split(r, "isolated") for r in ("\n", " ")])
+    plain = Tokenizer(models.WordLevel({}, unk_token="<unk>"))
+    plain.pre_tokenizer = split
+    words = {piece for text in texts for piece, _ in split.pre_tokenize_str(text)}
+    vocabulary = [*_SPECIAL, *sorted(words | {"\n", " ", "system", "user", "assistant"})]
+    tokenizer = Tokenizer(models.WordLevel({w: n for n, w in enumerate(vocabulary)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = split
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        unk_token="<unk>",
+        additional_special_tokens=["<|im_start|>"],
+    )
+    fast.chat_template = _TEMPLATE
+    return fast
+
+
+def tiny_model(tokenizer: Any, *, layers: int = 2, seed: int = 3) -> Any:
+    """A model of two layers and 32 dimensions in float32."""
+    torch.manual_seed(seed)
+    config = Qwen2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=512,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return Qwen2ForCausalLM(config)

@@ -1,0 +1,68 @@
+"""Direct preference optimisation of the writer (Rafailov and others 2023), by TRL's trainer.
+
+Owns our values for it: beta is that of ``HWU-NLP/GBVCounterspeech``, which trained a small writer of counterspeech; the
+rate of learning is lower, since the adapter has learnt the replies before. The reference is the adapter as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset
+from trl.trainer.dpo_config import DPOConfig
+from trl.trainer.dpo_trainer import DPOTrainer
+
+from training.writer.preferences import Pair, rows
+from training.writer.sft import last_checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """How preferences are learnt. ``beta`` holds the writer near the reference: higher is nearer."""
+
+    epochs: int = 1
+    learning_rate: float = 2e-5
+    beta: float = 0.1
+    pairs_a_step: int = 8
+    most_tokens: int = 320
+    seed: int = 20261126
+
+
+def train(
+    model: Any, tokenizer: Any, pairs: Sequence[Pair], folder: Path, values: Values, *, save_steps: int = 20
+) -> list[dict[str, float]]:
+    """Train the adapter of a PEFT model on pairs and leave it in ``folder/adapter``.
+
+    Returns:
+        the log: steps with loss, margin of the rewards, and the share of pairs that are ranked right.
+    """
+    arguments = DPOConfig(
+        output_dir=str(folder / "checkpoints"),
+        num_train_epochs=values.epochs,
+        learning_rate=values.learning_rate,
+        lr_scheduler_type="cosine",
+        beta=values.beta,
+        per_device_train_batch_size=1,
+        gradient_accumulation_steps=values.pairs_a_step,
+        max_length=values.most_tokens,
+        bf16=True,
+        use_cpu=not torch.cuda.is_available(),
+        gradient_checkpointing=False,
+        logging_steps=1,
+        save_steps=save_steps,
+        save_total_limit=2,
+        report_to="none",
+        seed=values.seed,
+        data_seed=values.seed,
+        dataloader_pin_memory=False,
+    )
+    trainer = DPOTrainer(
+        model=model, args=arguments, train_dataset=Dataset.from_list(rows(pairs)), processing_class=tokenizer
+    )
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
+    model.save_pretrained(folder / "adapter", selected_adapters=["default"])
+    return [dict(entry) for entry in trainer.state.log_history]

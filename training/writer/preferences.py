@@ -1,0 +1,116 @@
+"""Preference pairs for the writer: of two replies to one prompt, the one that people should sooner see.
+
+Owns where pairs come from: our own labelled replies, and several samples of the writer itself, of which the best stands
+against the worst. A pair whose two replies are about as good teaches nothing and is left out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from core.llm.short_prompts import reply_prompt
+from core.models import Intent
+from core.ports import Generation, LanguageModel, Message
+from core.stages.search.drafting import tidy
+from training.corpus import DATA, DraftRow, drafts
+from training.writer.examples import STYLE
+
+SECONDS: Final = 600.0
+MAX_TOKENS: Final = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A prompt, and two answers to it."""
+
+    prompt: tuple[Message, ...]
+    chosen: str
+    rejected: str
+    source: str
+
+    def row(self) -> dict[str, list[dict[str, str]]]:
+        """The pair as TRL's trainers read it: conversations."""
+        return {
+            "prompt": [{"role": m.role, "content": m.content} for m in self.prompt],
+            "chosen": [{"role": "assistant", "content": self.chosen}],
+            "rejected": [{"role": "assistant", "content": self.rejected}],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A reply that is asked for."""
+
+    post: str
+    intent: Intent
+    language: str = "en"
+
+    @property
+    def prompt(self) -> tuple[Message, ...]:
+        """The short prompt for it."""
+        return tuple(reply_prompt(self.post, self.intent, self.language, style=STYLE))
+
+
+def labelled(split: str, *, each: int = 2, seed: int = 0, data: Path = DATA) -> Iterator[Pair]:
+    """Pairs of a reply that both readers would post and one that neither would, for the same post.
+
+    Args:
+        split: ``train`` or ``dev``.
+        each: pairs for each post, at most.
+        seed: which of the replies meet.
+        data: the folder of the texts.
+    """
+    chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
+    good, bad = defaultdict[str, list[DraftRow]](list), defaultdict[str, list[DraftRow]](list)
+    for row in drafts(data / "drafts"):
+        if row.split == split:
+            if row.intent and set(row.readings) == {"ok"}:
+                good[row.post_id].append(row)
+            elif all(set(reading) - set("okg") for reading in row.readings):
+                bad[row.post_id].append(row)
+    for post_id, rows in good.items():
+        faulty = bad[post_id]
+        count = min(each, len(rows), len(faulty))
+        for chosen, rejected in zip(chance.sample(rows, count), chance.sample(faulty, count), strict=True):
+            wanted = Wanted(chosen.post, Intent(chosen.intent), chosen.language)
+            yield Pair(wanted.prompt, chosen.text, rejected.text, "labelled drafts")
+
+
+async def sample(model: LanguageModel, wanted: Wanted, count: int, *, temperature: float, seed: int) -> list[str]:
+    """Different replies of the writer, as the engine would tidy them.
+
+    Raises:
+        ModelUnavailable: the model does not answer.
+    """
+    how = Generation(MAX_TOKENS, temperature=temperature, n=count, seed=seed, is_adapted=True)
+    answer = await model.generate(wanted.prompt, how, SECONDS)
+    return [text for text in dict.fromkeys(map(tidy, answer.texts)) if text]
+
+
+def best_and_worst(
+    samples: Mapping[Wanted, Sequence[str]],
+    score: Callable[[Wanted, Sequence[str]], Sequence[float]],
+    *,
+    margin: float,
+) -> Iterator[Pair]:
+    """For each prompt the reply with the highest score against that with the lowest, if they are ``margin`` apart.
+
+    Args:
+        samples: the replies to each prompt.
+        score: one number for each reply, higher is better.
+        margin: in the unit of the scores.
+    """
+    for wanted, texts in samples.items():
+        ranked = sorted(zip(score(wanted, texts), texts, strict=True)) if len(texts) > 1 else []
+        if ranked and ranked[-1][0] - ranked[0][0] >= margin:
+            yield Pair(wanted.prompt, ranked[-1][1], ranked[0][1], "samples")
+
+
+def rows(pairs: Iterable[Pair]) -> list[dict[str, list[dict[str, str]]]]:
+    """The pairs as TRL's trainers read them."""
+    return [pair.row() for pair in pairs]
