@@ -15,6 +15,9 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
+from bot.cli.command import EXIT_UNAVAILABLE, EXIT_WRONG_CALL, complain
+from core.errors import AntiphonError, BadInput
+
 HELP_NAMES: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 
 
@@ -64,9 +67,12 @@ class Commands(TyperGroup):
         super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run what is called; what the parser says of a wrong value is said as people speak."""
+        """Run what is called; an expected error, and what the parser says of a wrong value, is said as people speak."""
         try:
             return super().invoke(ctx)
+        except AntiphonError as fault:
+            complain(str(fault))
+            raise typer.Exit(EXIT_WRONG_CALL if isinstance(fault, BadInput) else EXIT_UNAVAILABLE) from fault
         except typer.BadParameter as fault:
             said = fault.message.removeprefix("Value error, ")
             said = said.replace("Input should be less than or equal to", "it must be at most")

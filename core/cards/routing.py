@@ -2,7 +2,7 @@
 
 Owns how the shipped weights are read and what their numbers mean. The router abstains where it is not sure: no card is
 better than a wrong one. How sure it has to be, to answer a post and to say what the post claims, was fixed for each
-language on labelled posts (``python -m training.routing``); in a language without limits it always abstains.
+language on labelled posts (``python -m training.heads.routing``); in a language without limits it always abstains.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from trl.trainer.dpo_config import DPOConfig
 from trl.trainer.dpo_trainer import DPOTrainer
 
 from training.writer.preferences import Pair, rows
-from training.writer.sft import last_checkpoint
+from training.writer.sft import Note, Notes, last_checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,14 @@ class Values:
 
 
 def train(
-    model: Any, tokenizer: Any, pairs: Sequence[Pair], folder: Path, values: Values, *, save_steps: int = 20
+    model: Any,
+    tokenizer: Any,
+    pairs: Sequence[Pair],
+    folder: Path,
+    values: Values,
+    *,
+    note: Note = lambda _: None,
+    save_steps: int = 20,
 ) -> list[dict[str, float]]:
     """Train the adapter of a PEFT model on pairs and leave it in ``folder/adapter``.
 
@@ -49,7 +56,7 @@ def train(
         per_device_train_batch_size=1,
         gradient_accumulation_steps=values.pairs_a_step,
         max_length=values.most_tokens,
-        bf16=True,
+        bf16=next(model.parameters()).dtype is torch.bfloat16,
         use_cpu=not torch.cuda.is_available(),
         gradient_checkpointing=False,
         logging_steps=1,
@@ -61,7 +68,11 @@ def train(
         dataloader_pin_memory=False,
     )
     trainer = DPOTrainer(
-        model=model, args=arguments, train_dataset=Dataset.from_list(rows(pairs)), processing_class=tokenizer
+        model=model,
+        args=arguments,
+        train_dataset=Dataset.from_list(rows(pairs)),
+        processing_class=tokenizer,
+        callbacks=[Notes(note)],
     )
     trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
     model.save_pretrained(folder / "adapter", selected_adapters=["default"])

@@ -28,6 +28,7 @@ CARDS: Final = 3
 """One card in so many is learnt: those of a stereotype are alike, and they are not to be learnt by heart."""
 PLAIN: Final = 0.5
 """The share of the replies that is learnt: a small model fails at wit before it fails at plain words."""
+_EXPLAIN: Final = frozenset({"explanations", "claims"})
 _SUPPORT: Final = "p"
 
 
@@ -109,6 +110,14 @@ def _explanations(row: Mapping[str, Any], post: PostRow) -> str:
 
 def _reply(post: str, intent: Intent, text: str, language: str, source: str, **known: Any) -> Example:
     return Example(tuple(reply_prompt(post, intent, language, style=STYLE, **known)), text, source)
+
+
+def phases(found: Iterable[Group]) -> dict[str, list[Group]]:
+    """The groups by CoARL's phases: what explains a post first, then replies by intent."""
+    by_phase: dict[str, list[Group]] = {"explanations": [], "intents": []}
+    for group in found:
+        by_phase["explanations" if group[0].source in _EXPLAIN else "intents"].append(group)
+    return by_phase
 
 
 def counts(found: Iterable[Group]) -> dict[str, int]:

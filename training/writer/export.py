@@ -7,6 +7,7 @@ silently, so it is refused. Models whose weights llama.cpp permutes (Llama) are 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -17,6 +18,8 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from core.errors import BadInput
+from core.llm.backends.trained import card_of
+from core.llm.short_prompts import Task
 
 _WEIGHT: Final = re.compile(r"base_model\.model\.(?P<module>.+)\.lora_(?P<half>[AB])\.weight")
 _ARCHITECTURES: Final = {"qwen2": gguf.MODEL_ARCH.QWEN2, "qwen3": gguf.MODEL_ARCH.QWEN3}
@@ -55,6 +58,36 @@ def to_gguf(adapter: Path, file: Path, *, model_type: str = "qwen2", layers: int
     writer.write_tensors_to_file()
     writer.close()
     return file
+
+
+def export_with_card(adapter: Path, file: Path, weights: Path, tasks: tuple[str, ...], **about: Any) -> Path:
+    """Write an adapter as GGUF, and beside it the card that ``core.llm.backends.trained`` reads.
+
+    Args:
+        adapter: the folder of PEFT.
+        file: where to write.
+        weights: those that it was trained on.
+        tasks: what it was trained for (``core.llm.short_prompts.Task``).
+        about: more that the card should say.
+
+    Returns:
+        the card.
+
+    Raises:
+        BadInput: the adapter cannot be exported, or a task is not known.
+    """
+    known = [task.value for task in Task]
+    if unknown := [task for task in tasks if task not in known]:
+        raise BadInput(f"There is no task {unknown[0]}.", remedy=f"Choose from: {', '.join(known)}.")
+    to_gguf(adapter, file)
+    hashes = {}
+    for name, one in (("sha256", file), ("base_sha256", weights)):
+        with one.open("rb") as stored:
+            hashes[name] = hashlib.file_digest(stored, "sha256").hexdigest()
+    card = card_of(file)
+    written = {"name": f"{file.stem}-{hashes['sha256'][:8]}", "tasks": list(tasks), **hashes, **about}
+    card.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    return card
 
 
 def _refuse_what_is_lost(config: dict[str, Any], model_type: str) -> None:

@@ -6,6 +6,7 @@ against the worst. A pair whose two replies are about as good teaches nothing an
 
 from __future__ import annotations
 
+import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from core.errors import BadInput
 from core.llm.short_prompts import reply_prompt
 from core.models import Intent
 from core.ports import Generation, LanguageModel, Message
@@ -109,6 +111,26 @@ def best_and_worst(
         ranked = sorted(zip(score(wanted, texts), texts, strict=True)) if len(texts) > 1 else []
         if ranked and ranked[-1][0] - ranked[0][0] >= margin:
             yield Pair(wanted.prompt, ranked[-1][1], ranked[0][1], "samples")
+
+
+def from_file(file: Path) -> list[Pair]:
+    """Pairs from JSON lines: ``prompt``, a conversation, ``chosen`` and ``rejected``, two texts.
+
+    Raises:
+        BadInput: a line has another form.
+    """
+    found = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            prompt = tuple(Message(str(turn["role"]), str(turn["content"])) for turn in row["prompt"])
+            found.append(Pair(prompt, str(row["chosen"]), str(row["rejected"]), str(row.get("source", file.name))))
+        except (ValueError, KeyError, TypeError) as err:
+            raise BadInput(
+                f"Line {number} of {file} is no pair.",
+                remedy='Write {"prompt": [{"role": ..., "content": ...}], "chosen": ..., "rejected": ...}.',
+            ) from err
+    return found
 
 
 def rows(pairs: Iterable[Pair]) -> list[dict[str, list[dict[str, str]]]]:

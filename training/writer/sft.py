@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 from torch.utils.data import Dataset
-from transformers import Trainer, TrainingArguments
+from transformers import Trainer, TrainerCallback, TrainingArguments
 
 from training.writer.packing import Tree, collate, fill, learnt
+
+Note = Callable[[dict[str, float]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,46 @@ def answer_loss(model: Any, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
     return torch.nn.functional.cross_entropy(logits.float(), wanted)
 
 
+def mean_loss(model: Any, sequences: Sequence[Sequence[Tree]]) -> float:
+    """The mean negative log-likelihood of all answers, in nats a token."""
+    total, count = 0.0, 0
+    model.eval()
+    for trees in sequences:
+        batch = collate(trees)
+        number = len(learnt(batch)[1])
+        with torch.no_grad(), _precision(model):
+            total += answer_loss(model, batch).item() * number
+        count += number
+    return total / max(count, 1)
+
+
+def _precision(model: Any) -> Any:
+    """bfloat16 for a model in it, as in training."""
+    is_half = next(model.parameters()).dtype is torch.bfloat16
+    return torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16, enabled=is_half)
+
+
+class Notes(TrainerCallback):
+    """Passes each line of a trainer's log on, with its step."""
+
+    def __init__(self, note: Note) -> None:
+        self._note = note
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
+        """Pass the numbers on."""
+        if logs:
+            numbers = {name: float(value) for name, value in logs.items() if _is_number(value)}
+            self._note({"step": state.global_step, **numbers})
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def last_checkpoint(folder: Path) -> str | None:
     """Where the newest checkpoint of a run stands; ``None`` before the first."""
     found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
@@ -100,12 +142,28 @@ def last_checkpoint(folder: Path) -> str | None:
 
 
 def train(
-    model: Any, trees: Sequence[Tree], held_out: Sequence[Tree], folder: Path, values: Values, *, save_steps: int = 20
+    model: Any,
+    trees: Sequence[Tree],
+    held_out: Sequence[Sequence[Tree]],
+    folder: Path,
+    values: Values,
+    *,
+    note: Note = lambda _: None,
+    save_steps: int = 20,
 ) -> list[dict[str, float]]:
     """Train the adapter and leave it in ``folder/adapter``.
 
+    Args:
+        model: a PEFT model.
+        trees: what is learnt.
+        held_out: sequences on which the loss is measured on the way.
+        folder: where checkpoints stand; the newest is taken up.
+        values: how it learns.
+        note: hears of each line of the log.
+        save_steps: after how many steps a checkpoint is written.
+
     Returns:
-        the log: steps with loss, learning rate and seconds.
+        the log: steps with loss and learning rate.
     """
     sequences = epochs_of(trees, values)
     arguments = TrainingArguments(
@@ -119,9 +177,9 @@ def train(
         warmup_steps=math.ceil(values.warmup * len(sequences) / values.sequences_a_step),
         weight_decay=values.weight_decay,
         max_grad_norm=1.0,
-        bf16=True,
+        bf16=next(model.parameters()).dtype is torch.bfloat16,
         use_cpu=not torch.cuda.is_available(),
-        logging_steps=2,
+        logging_steps=1,
         eval_strategy="steps",
         eval_steps=save_steps,
         save_steps=save_steps,
@@ -138,8 +196,9 @@ def train(
         model=model,
         args=arguments,
         train_dataset=Packed(sequences),
-        eval_dataset=Packed(fill(held_out, values.sequence_tokens)),
+        eval_dataset=Packed(held_out),
         data_collator=lambda items: items[0],
+        callbacks=[Notes(note)],
     )
     trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
     model.save_pretrained(folder / "adapter")

@@ -1,7 +1,7 @@
 """How far the word of a small reader and that of a language model count, for each question that both are asked.
 
 Owns the weights, one set for each language model, and the rule: log-odds are added. ``pooling.toml`` beside this file
-holds what ``python -m training.pooling`` fitted. What was fitted for one model says nothing of another one.
+holds what ``python -m training.heads.pooling`` fitted. What was fitted for one model says nothing of another one.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def _adapter(folder: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 def test_answers_are_learnt_and_a_killed_run_ends_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, _, trees = _start()
-    log = sft.train(model, trees[4:], trees[:4], tmp_path / "whole", VALUES, save_steps=5)
+    log = sft.train(model, trees[4:], [trees[:4]], tmp_path / "whole", VALUES, save_steps=5)
     losses = [entry["loss"] for entry in log if "loss" in entry]
     assert losses[-1] < losses[0] - 0.2
 
@@ -65,9 +65,9 @@ def test_answers_are_learnt_and_a_killed_run_ends_the_same(tmp_path: Path, monke
 
         patched.setattr(sft.AnswerTrainer, "__init__", with_kill)
         with pytest.raises(KeyboardInterrupt):
-            sft.train(again, trees[4:], trees[:4], tmp_path / "killed", VALUES, save_steps=5)
+            sft.train(again, trees[4:], [trees[:4]], tmp_path / "killed", VALUES, save_steps=5)
     fresh, _, _ = _start()
-    sft.train(fresh, trees[4:], trees[:4], tmp_path / "killed", VALUES, save_steps=5)
+    sft.train(fresh, trees[4:], [trees[:4]], tmp_path / "killed", VALUES, save_steps=5)
     whole, killed = _adapter(tmp_path / "whole"), _adapter(tmp_path / "killed")
     assert whole.keys() == killed.keys()
     for name, weight in whole.items():

@@ -1,7 +1,7 @@
 """Trains the two small readers of ``core/scoring/readers`` on the texts of ``training/data``.
 
-    python -m training.readers posts
-    python -m training.readers drafts
+    python -m training.heads.readers posts
+    python -m training.heads.readers drafts
 
 Each command reads the training split, keeps the epoch that does best on the development split, brings the weights to
 eight bits, fits the calibration on the development split with these, and writes the file that ships. The test split is
@@ -9,7 +9,7 @@ never looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measur
 give the same weights; another machine rounds differently, so that figures move within their noise.
 
 A word vector changes only where its word occurs; the others come with the package and are not shipped again. What is
-learnt is in ``training.tasks``, what is fitted afterwards in ``training.fitting``.
+learnt is in ``training.heads.tasks``, what is fitted afterwards in ``training.heads.fitting``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from core.llm.backends.encoders import SmallEncoder, new_network, pack
 from core.scoring.readers.readers import pieces_of
 from core.wording.readable import readable
 from training.corpus import ordinary
-from training.fitting import (
+from training.heads.fitting import (
     calibration,
     false_alarms,
     known_languages,
@@ -41,11 +41,12 @@ from training.fitting import (
     long_discount,
     unsure_between,
 )
-from training.tasks import BATCH, Task, task_of_drafts, task_of_posts
+from training.heads.tasks import BATCH, Task, task_of_drafts, task_of_posts
 
 SEED: Final = 7
 WEIGHTS: Final = Path("core/scoring/readers")
 _RATE: Final = 1.5e-4
+_EPOCHS: Final = 6
 _WARM: Final = 0.1
 _DECAY: Final = 0.01
 _LINES: Final = 20
@@ -175,23 +176,28 @@ def _amid_talk(text: str, chance: random.Random) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Train one reader and write its weights."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("reader", choices=("posts", "drafts"))
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--rate", type=float, default=_RATE)
-    parser.add_argument("--out", type=Path, default=None)
-    options = parser.parse_args()
-    task = task_of_posts() if options.reader == "posts" else task_of_drafts()
-    out = options.out or WEIGHTS / f"{options.reader}.safetensors"
-    network = trained(task, options.epochs, options.rate)
-    about = {"outputs": list(task.outputs), "rows": len(task.train), "epochs": options.epochs, "seed": SEED}
+def train_reader(which: str, out: Path, epochs: int = _EPOCHS, rate: float = _RATE) -> None:
+    """Train the reader of ``posts`` or of ``drafts``, write its weights, and print what was measured."""
+    task = task_of_posts() if which == "posts" else task_of_drafts()
+    network = trained(task, epochs, rate)
+    about = {"outputs": list(task.outputs), "rows": len(task.train), "epochs": epochs, "seed": SEED}
     pack(network, about, out)
     measured(task, out, about)
     pack(network, about, out)
     json.dump({"file": str(out), "bytes": out.stat().st_size, **about}, sys.stdout, indent=2)
     sys.stdout.write("\n")
+
+
+def main() -> None:
+    """Train one reader and write its weights."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("reader", choices=("posts", "drafts"))
+    parser.add_argument("--epochs", type=int, default=_EPOCHS)
+    parser.add_argument("--rate", type=float, default=_RATE)
+    parser.add_argument("--out", type=Path, default=None)
+    options = parser.parse_args()
+    out = options.out or WEIGHTS / f"{options.reader}.safetensors"
+    train_reader(options.reader, out, options.epochs, options.rate)
 
 
 if __name__ == "__main__":

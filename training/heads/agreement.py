@@ -1,6 +1,6 @@
 """Prints how far the readers of the texts in ``training/data`` agree with each other, and with the writers.
 
-python -m training.agreement
+python -m training.heads.agreement
 """
 
 from __future__ import annotations

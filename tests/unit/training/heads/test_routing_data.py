@@ -13,7 +13,7 @@ from core.cards.bank import load_stereotypes
 from core.cards.routing import NONE
 from core.models import TargetGroup
 from training.corpus import DATA, POST_WRITERS_OF_TESTS, posts
-from training.routing import Outputs, calibrated, labelled, limit
+from training.heads.routing import Outputs, calibrated, labelled, limit
 
 
 def rows(name: str) -> list[dict[str, object]]:

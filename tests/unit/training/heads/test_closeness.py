@@ -6,8 +6,8 @@ import numpy as np
 
 from core.cards.bank import load_stereotypes
 from core.models import TargetGroup
-from training.closeness import compared
-from training.routing import Labelled
+from training.heads.closeness import compared
+from training.heads.routing import Labelled
 
 
 def test_a_stereotype_is_compared_with_the_others_of_its_group() -> None:

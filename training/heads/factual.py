@@ -1,4 +1,4 @@
-"""Fits the cues that tell whether a sentence needs a source: ``python -m training.factual``.
+"""Fits the cues that tell whether a sentence needs a source: ``python -m training.heads.factual``.
 
 Learns from the sentences of ``training/data/sentences``, which readers labelled: C for what could be looked up or
 disputed, T for what nobody would ask a source for, N for what states no fact. C is told from the others. The figures

@@ -28,7 +28,7 @@ from core.scoring.readers.readers import DraftSigns, PostSigns, Readers
 from core.stages.gist import PROPOSED
 from core.wording.targets.groups import undisguised
 from training.corpus import DraftRow, PostRow, draft_targets, post_targets
-from training.routing import Labelled
+from training.heads.routing import Labelled
 
 SEED: Final = 7
 AT_ONCE: Final = 8

@@ -1,6 +1,6 @@
 """Fits the router of ``core/cards``: which stereotype a post puts forward, among those about its group.
 
-    python -m training.routing
+    python -m training.heads.routing
 
 A linear classifier over two vectors of a post: that of the packaged embedding model, and that of the reader of posts.
 It learns from the wordings of ``core/cards/data``, from more of them in ``training/data/routing/wordings.jsonl``, and
@@ -188,11 +188,8 @@ def limit(chances: NDArray[np.float64], right: NDArray[np.bool_], wanted: float)
     return round(float(chances[order[enough[-1]]]), 4) if len(enough) else 1.0
 
 
-def main() -> None:
+def train_router(out: Path) -> None:
     """Fit the router and what stands beside its weights, and print what it does on the texts of the test writers."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=WEIGHTS)
-    options = parser.parse_args()
     rows, outputs = labelled(), Outputs.of_taxonomy()
     texts = [" ".join(readable(one.text, one.language).split()[:MOST_WORDS]) for one in rows]
     parts = (SentenceEmbedder(remembered=0).encode(texts), shipped_posts().vectors(texts))
@@ -227,10 +224,17 @@ def main() -> None:
                     "and right": right[told].mean() if told.any() else None,
                 }
             )
-    pack_linear(matrix, offset, centre, about, options.out)
-    told_of = {"file": str(options.out), "bytes": options.out.stat().st_size, "rows": len(rows), "table": table}
+    pack_linear(matrix, offset, centre, about, out)
+    told_of = {"file": str(out), "bytes": out.stat().st_size, "rows": len(rows), "table": table}
     json.dump({**told_of, "limits": about["limits"]}, sys.stdout, indent=2, default=float)
     sys.stdout.write("\n")
+
+
+def main() -> None:
+    """Fit the router and write its weights."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=WEIGHTS)
+    train_router(parser.parse_args().out)
 
 
 if __name__ == "__main__":

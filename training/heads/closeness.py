@@ -1,6 +1,6 @@
 """Tells how often a post that is close to a few wordings puts their stereotype forward.
 
-    python -m training.closeness
+    python -m training.heads.closeness
 
 Each shipped stereotype in turn is taken for one that a community described with some of its English wordings, and that
 the taxonomy lacks. Each English post about its group is compared with these and with the wordings of the others. The
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from core.cards.bank import Stereotype, load_stereotypes
 from core.cards.closeness import AHEAD, CLOSE, vectors_of
 from core.llm.backends.embeddings import SentenceEmbedder
-from training.routing import Labelled, labelled
+from training.heads.routing import Labelled, labelled
 
 _WORDINGS: Final = (3, 5, 8, 10)
 _DRAWS: Final = 4

@@ -20,7 +20,7 @@ from core.models import TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 from core.wording.readable import readable
 from training.corpus import DraftRow, PostRow, draft_targets, draft_values, drafts, ordinary, post_targets, posts
-from training.disguising import disguised, with_emoji, with_order
+from training.heads.disguising import disguised, with_emoji, with_order
 
 BATCH: Final = 32
 AGREEMENTS: Final = {

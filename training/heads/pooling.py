@@ -1,7 +1,7 @@
 """Fits how far a language model's word counts beside the small readers', on the development split of ``training/data``.
 
-    python -m training.pooling
-    python -m training.pooling --base-url http://127.0.0.1:8000/v1 --model NAME
+    python -m training.heads.pooling
+    python -m training.heads.pooling --base-url http://127.0.0.1:8000/v1 --model NAME
 
 The first command asks the model that ships, the second one behind an OpenAI-compatible server (its key, if it needs
 one, in ``ANTIPHON__LLM__API_KEY``). Both ask the questions of ``core.scoring.readers.asking`` about a sample, print how
@@ -41,9 +41,9 @@ from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.pooling import Pooling, Question, Weights, log_odds, shipped
 from core.scoring.readers.readers import Readers
 from training.corpus import drafts, posts
-from training.fitting import limits
-from training.routing import RIGHT, SAID, labelled, limit
-from training.sampling import SEED, Asked, Kept, Sample
+from training.heads.fitting import limits
+from training.heads.routing import RIGHT, SAID, labelled, limit
+from training.heads.sampling import SEED, Asked, Kept, Sample
 
 FILE: Final = Path("core/scoring/readers/pooling.toml")
 FOLDS: Final = 5

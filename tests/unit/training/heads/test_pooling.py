@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from core.scoring.readers.pooling import Pooling, Question
-from training.pooling import fitted, pooled_limits, written
-from training.sampling import Asked, Kept, chosen
+from training.heads.pooling import fitted, pooled_limits, written
+from training.heads.sampling import Asked, Kept, chosen
 
 
 def asked(*, worth: float, count: int = 400, alone: bool = False) -> list[Asked]:

@@ -1,0 +1,138 @@
+"""``antiphon train``, from a tiny model on disk to files that the application loads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import gguf
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.main import app
+from core.llm.backends.trained import find_writer
+from core.llm.short_prompts import Task
+from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
+from training.writer.examples import groups
+
+_QUICK = [
+    "--set",
+    "epochs=1",
+    "--set",
+    "learning_rate=0.02",
+    "--set",
+    "sequences_a_step=1",
+    "--set",
+    "sequence_tokens=200",
+]
+
+
+def _call(*words: Any) -> tuple[int, str]:
+    found = CliRunner().invoke(app, ["train", *map(str, words)])
+    assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
+    return found.exit_code, " ".join(found.output.split())
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of transformers with a tiny model that knows the words of some examples."""
+    folder = tmp_path_factory.mktemp("base")
+    known = [example for group in groups("train")[:30] for example in group]
+    tokenizer = tiny_tokenizer([text for e in known for text in (*(m.content for m in e.prompt), e.answer)])
+    tiny_model(tokenizer).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of a writer that learnt from twelve posts."""
+    run = tmp_path_factory.mktemp("runs") / "writer"
+    code, said = _call("writer", run, "--base", base, "--most", 12, *_QUICK)
+    assert code == 0, said
+    return run
+
+
+def test_a_writer_leaves_its_adapter_log_curves_and_card(trained: Path) -> None:
+    assert (trained / "adapter" / "adapter_model.safetensors").exists()
+    log = [json.loads(line) for line in (trained / "log.jsonl").read_text().splitlines()]
+    assert any("loss" in entry for entry in log)
+    assert (trained / "curves.png").read_bytes()[:4] == b"\x89PNG"
+    card = (trained / "card.md").read_text()
+    assert "Apache-2.0" in card
+    assert "| loss, nats a token |" in card
+    assert "- learning_rate: 0.02" in card
+
+
+def test_a_run_goes_on_with_the_same_values_only(trained: Path, base: Path) -> None:
+    again = _call("writer", trained, "--base", base, "--most", 12, *_QUICK)
+    assert again[0] == 0, again[1]
+    code, said = _call("writer", trained, "--base", base, "--most", 12, *_QUICK, "--set", "rank=4")
+    assert code == 2
+    assert "holds a run with other values" in said
+    assert "Name another folder" in said
+
+
+def test_a_recipe_names_what_departs_from_it(base: Path, tmp_path: Path) -> None:
+    code, said = _call("writer", tmp_path, "--base", base, "--most", 4, "--recipe", "coarl", "--set", "epochs=1")
+    assert code == 0, said
+    card = (tmp_path / "card.md").read_text()
+    assert "epochs is 1, not 3 (CoARL's public code; the paper's text lost it)" in card
+    assert "- targets: ('q_proj', 'v_proj')" in card
+
+
+def test_preferences_and_rewards_go_on_from_the_adapter(trained: Path, base: Path, tmp_path: Path) -> None:
+    adapter = trained / "adapter"
+    wanted = ["--base", base, "--adapter", adapter, "--most", 4]
+    code, said = _call("preferences", tmp_path / "dpo", *wanted, "--set", "pairs_a_step=2", "--set", "most_tokens=200")
+    assert code == 0, said
+    assert "pairs ranked right" in (tmp_path / "dpo" / "card.md").read_text()
+    quick = ["--method", "ppo", "--recipe", "f2rl", "--set", "steps=2", "--set", "batch=4", "--set", "most_tokens=6"]
+    code, said = _call("online", tmp_path / "never", *wanted, *quick)
+    assert code == 2
+    assert "Lower least_tokens." in said
+    quick += ["--set", "least_tokens=2"]
+    code, said = _call("online", tmp_path / "ppo", *wanted, *quick)
+    assert code == 0, said
+    card = (tmp_path / "ppo" / "card.md").read_text()
+    assert "steps is" not in card, "F2RL gives no number of steps"
+    assert "batch is 4, not 16 (F2RL, experimental setup)" in card
+    assert "| reward |" in card
+
+
+def test_an_export_is_what_the_application_loads(trained: Path, tmp_path: Path) -> None:
+    """The tiny model stands in for the weights: only their hash matters here."""
+    weights = tmp_path / "weights.gguf"
+    weights.write_bytes(b"weights")
+    out = tmp_path / "writer.gguf"
+    code, said = _call("export", trained / "adapter", out, "--weights", weights, "--tasks", "reply,claims")
+    assert code == 0, said
+    found = find_writer(str(out), weights, tmp_path / "cache")
+    assert found.tasks == {Task.REPLY, Task.CLAIMS}
+    assert len(gguf.GGUFReader(out).tensors) == 2 * 7 * 2
+    assert _call("export", trained / "adapter", out, "--weights", weights, "--tasks", "poems")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (["--set", "colour=red"], "These can be set: "),
+        (["--set", "epochs=many"], "It takes a value such as 2 (int)."),
+        (["--recipe", "paper"], "Choose one of: own, coarl."),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_remedy(base: Path, tmp_path: Path, words: list[str], remedy: str) -> None:
+    code, said = _call("writer", tmp_path / "run", "--base", base, *words)
+    assert code == 2
+    assert remedy in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_texts_are_listed_with_their_licence(tmp_path: Path) -> None:
+    code, said = _call("data", "--out", tmp_path / "texts.jsonl")
+    assert code == 0
+    assert "Apache-2.0" in said
+    rows = [json.loads(line) for line in (tmp_path / "texts.jsonl").read_text().splitlines()]
+    assert {row["split"] for row in rows} == {"train", "dev"}
+    assert all(row["answer"] and row["prompt"][0]["role"] == "system" for row in rows)

@@ -1,0 +1,113 @@
+"""GRPO and RLOO for the writer, by TRL: rewards of several replies to one prompt, compared with each other.
+
+Owns our values (Shao and others 2024; Ahmadian and others 2024). TRL's default has no price for the distance to the
+reference; ours has one, since a writer without it learns the reader's habits and forgets the language. Several rewards
+are brought to one scale before they are added (``normalize_then_sum``), which RLOO of this version cannot do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset
+from trl.trainer.grpo_config import GRPOConfig
+from trl.trainer.grpo_trainer import GRPOTrainer
+from trl.trainer.rloo_config import RLOOConfig
+from trl.trainer.rloo_trainer import RLOOTrainer
+
+from core.errors import BadInput
+from training.writer.sft import Note, Notes, last_checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """How groups are learnt from: ``group`` replies to each of ``prompts_a_step`` prompts. ``kl`` is TRL's beta."""
+
+    method: str = "grpo"
+    learning_rate: float = 1e-5
+    kl: float = 0.04
+    group: int = 8
+    prompts_a_step: int = 4
+    most_tokens: int = 110
+    temperature: float = 1.0
+    steps: int = 200
+    seed: int = 20261126
+
+
+def train(
+    model: Any,
+    tokenizer: Any,
+    rows: Sequence[Mapping[str, Any]],
+    rewards: Sequence[Callable[..., Any]],
+    folder: Path,
+    values: Values,
+    *,
+    note: Note = lambda _: None,
+    save_steps: int = 20,
+) -> list[dict[str, float]]:
+    """Train a PEFT model's adapter on rewards and leave it in ``folder/adapter``.
+
+    Args:
+        model: the writer, with its adapter.
+        tokenizer: its tokenizer.
+        rows: ``prompt``, a conversation, and the columns that the rewards read.
+        rewards: functions of prompts and completions (``training.online.rewards``).
+        folder: of the run.
+        values: how it learns.
+        note: hears of each line of the log.
+        save_steps: after how many steps a checkpoint is written.
+
+    Returns:
+        the log: steps with the mean of each reward, the distance to the reference and the loss.
+
+    Raises:
+        BadInput: the method is neither grpo nor rloo, or the distance costs nothing.
+    """
+    if values.kl <= 0:
+        raise BadInput("kl must be more than 0, or the writer leaves the language.", remedy="0.02 to 0.05 is usual.")
+    common: dict[str, Any] = {
+        "output_dir": str(folder / "checkpoints"),
+        "learning_rate": values.learning_rate,
+        "beta": values.kl,
+        "num_generations": values.group,
+        "per_device_train_batch_size": values.group,
+        "gradient_accumulation_steps": values.prompts_a_step,
+        "max_completion_length": values.most_tokens,
+        "temperature": values.temperature,
+        "max_steps": values.steps,
+        "bf16": _is_bf16(model),
+        "use_cpu": not torch.cuda.is_available(),
+        "logging_steps": 1,
+        "save_steps": save_steps,
+        "save_total_limit": 2,
+        "report_to": "none",
+        "seed": values.seed,
+        "data_seed": values.seed,
+        "dataloader_pin_memory": False,
+    }
+    given: dict[str, Any] = {
+        "model": model,
+        "reward_funcs": list(rewards),
+        "train_dataset": Dataset.from_list([dict(row) for row in rows]),
+        "processing_class": tokenizer,
+        "callbacks": [Notes(note)],
+    }
+    trainer: GRPOTrainer | RLOOTrainer
+    if values.method == "grpo":
+        arguments = GRPOConfig(**common, multi_objective_aggregation="normalize_then_sum")
+        trainer = GRPOTrainer(args=arguments, **given)
+    elif values.method == "rloo":
+        trainer = RLOOTrainer(args=RLOOConfig(**common), **given)
+    else:
+        raise BadInput(f"There is no method {values.method}.", remedy="Choose grpo, rloo or ppo.")
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
+    model.save_pretrained(folder / "adapter", selected_adapters=["default"])
+    return [dict(entry) for entry in trainer.state.log_history]
+
+
+def _is_bf16(model: Any) -> bool:
+    return next(model.parameters()).dtype is torch.bfloat16

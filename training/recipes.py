@@ -1,0 +1,103 @@
+"""The papers' values as data: what ``--recipe coarl`` and ``--recipe f2rl`` set, and where each value stands.
+
+Owns these values and how a departure from them is named. Where the text of a paper lost a number, its public code is
+the source, and the value says so. A stage has a frozen dataclass of values with our own defaults; a recipe replaces
+those that the paper gives and keeps the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+from core.errors import BadInput
+
+OWN: Final = "own"
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A value, and where it was published."""
+
+    value: Any
+    source: str
+
+
+_COARL_TEXT: Final = "CoARL, phase 2"
+_COARL_CODE: Final = "CoARL's public code; the paper's text lost it"
+_F2RL_TEXT: Final = "F2RL, experimental setup"
+RECIPES: Final[Mapping[str, Mapping[str, Mapping[str, Published]]]] = MappingProxyType(
+    {
+        "coarl": {
+            "writer": {
+                "rank": Published(16, "CoARL, name of the method (its public code has 256)"),
+                "alpha": Published(32, "twice the rank, as in CoARL's public code (512 at 256)"),
+                "targets": Published(("q_proj", "v_proj"), _COARL_TEXT),
+                "epochs": Published(3, _COARL_CODE),
+                "learning_rate": Published(1e-6, _COARL_CODE),
+                "weight_decay": Published(0.0, "CoARL names Adam, which has none"),
+            },
+            "online": {
+                "learning_rate": Published(1.41e-5, _COARL_CODE),
+                "epochs_a_batch": Published(1, _COARL_CODE),
+                "mini_batch": Published(4, _COARL_CODE),
+                "batch": Published(16, _COARL_CODE),
+                "steps": Published(10_000, _COARL_CODE),
+                "least_tokens": Published(30, _COARL_CODE),
+                "is_kl_adaptive": Published(True, "CoARL, appendix F"),
+            },
+        },
+        "f2rl": {
+            "reranker": {
+                "epochs": Published(5, _F2RL_TEXT),
+                "learning_rate": Published(1e-5, _F2RL_TEXT),
+            },
+            "online": {
+                "learning_rate": Published(3e-5, _F2RL_TEXT),
+                "kl": Published(0.2, _F2RL_TEXT),
+                "epochs_a_batch": Published(3, _F2RL_TEXT),
+                "batch": Published(16, _F2RL_TEXT),
+                "accumulated": Published(4, _F2RL_TEXT),
+                "is_kl_adaptive": Published(False, _F2RL_TEXT),
+            },
+        },
+    }
+)
+
+
+def by_recipe(recipe: str, stage: str, own: V) -> V:
+    """Our values with those of the paper in their places.
+
+    Raises:
+        BadInput: nobody published a recipe of that name, or not for that stage.
+    """
+    if recipe == OWN:
+        return own
+    published = _published(recipe, stage)
+    known = {field.name for field in fields(own)}  # type: ignore[arg-type]  # V is a dataclass
+    given = {name: one.value for name, one in published.items() if name in known}
+    return replace(own, **given)  # type: ignore[type-var]  # as above
+
+
+def departures(recipe: str, stage: str, values: Mapping[str, Any]) -> list[str]:
+    """Each value of a run that the recipe has otherwise, in words."""
+    if recipe == OWN:
+        return []
+    return [
+        f"{name} is {values.get(name)}, not {one.value} ({one.source})"
+        for name, one in _published(recipe, stage).items()
+        if values.get(name) != one.value
+    ]
+
+
+def _published(recipe: str, stage: str) -> Mapping[str, Published]:
+    stages = RECIPES.get(recipe, {})
+    if stage not in stages:
+        known = [name for name, those in RECIPES.items() if stage in those]
+        raise BadInput(
+            f"There is no recipe {recipe} for {stage}.", remedy=f"Choose one of: {', '.join([OWN, *known])}."
+        )
+    return stages[stage]

@@ -1,0 +1,91 @@
+"""Training of the reranker: InfoNCE over hard negatives, by sentence-transformers' cross-encoder.
+
+Owns the values (F2RL: 5 epochs, a rate of 1e-5; number of negatives and temperature are not published) and the scores
+before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset
+from sentence_transformers.cross_encoder import CrossEncoder
+from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator
+from sentence_transformers.cross_encoder.losses import MultipleNegativesRankingLoss
+from sentence_transformers.cross_encoder.trainer import CrossEncoderTrainer
+from sentence_transformers.cross_encoder.training_args import CrossEncoderTrainingArguments
+
+from training.reranker.examples import Ranked, columns
+from training.writer.sft import Note, Notes, last_checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """How the reranker learns. The loss divides by a temperature of 1 / ``scale``."""
+
+    epochs: int = 5
+    learning_rate: float = 1e-5
+    batch: int = 16
+    hard_negatives: int = 3
+    others: int = 4
+    scale: float = 10.0
+    warmup: float = 0.1
+    seed: int = 20261126
+
+
+def train(
+    model: CrossEncoder,
+    learnt: Sequence[Ranked],
+    held_out: Sequence[Ranked],
+    folder: Path,
+    values: Values,
+    note: Note,
+    *,
+    save_steps: int = 50,
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Train a cross-encoder with one output and leave it in ``folder/model``.
+
+    Returns:
+        the mean average precision, reciprocal rank and gain on ``held_out``, before and after.
+    """
+    before = scores(model, held_out)
+    arguments = CrossEncoderTrainingArguments(
+        output_dir=str(folder / "checkpoints"),
+        num_train_epochs=values.epochs,
+        learning_rate=values.learning_rate,
+        per_device_train_batch_size=values.batch,
+        warmup_steps=values.warmup,
+        use_cpu=not torch.cuda.is_available(),
+        logging_steps=5,
+        save_steps=save_steps,
+        save_total_limit=2,
+        report_to="none",
+        seed=values.seed,
+        data_seed=values.seed,
+        dataloader_pin_memory=False,
+    )
+    trainer = CrossEncoderTrainer(
+        model=model,
+        args=arguments,
+        train_dataset=Dataset.from_dict(dict(columns(learnt, values.hard_negatives))),
+        loss=MultipleNegativesRankingLoss(model, num_negatives=values.others, scale=values.scale),  # type: ignore[arg-type]
+        callbacks=[Notes(note)],
+    )
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
+    model.save_pretrained(str(folder / "model"))
+    return before, scores(model, held_out)
+
+
+def scores(model: CrossEncoder, rows: Sequence[Ranked]) -> dict[str, float]:
+    """How far up the answers stand among their hard negatives; each in [0, 1]."""
+    samples: list[dict[str, Any]] = [
+        {"query": row.question, "positive": [row.positive], "negative": list(row.negatives)} for row in rows
+    ]
+    if not samples:
+        return {}
+    evaluator = CrossEncoderRerankingEvaluator(samples, at_k=3, write_csv=False)
+    return {name.strip("_"): float(value) for name, value in evaluator(model).items()}

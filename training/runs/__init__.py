@@ -1,0 +1,1 @@
+"""A run of training on disk: its values, its log, its plots and its card."""

@@ -1,0 +1,74 @@
+"""What a run leaves for people: a card in Markdown, and a plot of each number that it logged.
+
+Owns the form of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from training.recipes import OWN, departures
+from training.runs.run import Run
+
+CARD: Final = "card.md"
+_NO_CURVE: Final = frozenset({"seconds", "step", "epoch"})
+
+
+def write_card(
+    run: Run,
+    *,
+    licences: Mapping[str, str],
+    before: Mapping[str, float],
+    after: Mapping[str, float],
+    notes: Sequence[str] = (),
+) -> Path:
+    """Write ``card.md``: texts and licences, values and each departure, scores before and after.
+
+    Args:
+        licences: by the source of the texts, and of the base.
+        before: scores of the base on texts that are not learnt.
+        after: the same scores after training.
+        notes: sentences that whoever uses the result should read.
+    """
+    started = run.started
+    departed = departures(started.recipe, started.stage, started.values)
+    lines = [f"# {started.stage}, recipe {started.recipe}", "", *(f"- {note}" for note in notes)]
+    lines += ["", "## Base", "", *(f"- {name}: {value}" for name, value in started.base.items())]
+    lines += ["", "## Texts", "", *(f"- {name}: {value}" for name, value in started.data.items())]
+    lines += ["", "## Licences", "", *(f"- {name}: {licence}" for name, licence in licences.items())]
+    lines += ["", "## Values", "", *(f"- {name}: {value}" for name, value in started.values.items())]
+    if started.recipe != OWN:
+        lines += ["", "## Departures from the paper", ""]
+        lines += [f"- {one}" for one in departed] or ["- none"]
+    lines += ["", "## Scores on texts that were not learnt", "", "| score | before | after |", "| --- | --- | --- |"]
+    lines += [f"| {name} | {_number(before.get(name))} | {_number(value)} |" for name, value in after.items()]
+    file = run.folder / CARD
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return file
+
+
+def plot(run: Run) -> Path | None:
+    """One picture with a curve for each number of the log; ``None`` without two steps."""
+    log = [entry for entry in run.log() if "step" in entry]
+    names = list(dict.fromkeys(name for entry in log for name in entry if name not in _NO_CURVE))
+    curves = {name: [(e["step"], e[name]) for e in log if isinstance(e.get(name), int | float)] for name in names}
+    curves = {name: points for name, points in curves.items() if len(points) > 1}
+    if not curves:
+        return None
+    from matplotlib.figure import Figure  # takes a second to load
+
+    figure = Figure(figsize=(7, 2.4 * len(curves)), layout="constrained")
+    for axes, (name, points) in zip(figure.subplots(len(curves), squeeze=False)[:, 0], curves.items(), strict=True):
+        steps, values = zip(*points, strict=True)
+        axes.plot(steps, values, marker=".")
+        axes.set_ylabel(name)
+        axes.set_xlabel("step")
+    file = run.folder / "curves.png"
+    figure.savefig(file)
+    return file
+
+
+def _number(value: Any) -> str:
+    return "-" if value is None else f"{value:.4g}"
