@@ -1,8 +1,8 @@
 """Whether an adapter says the same in both runtimes: ``python -m training.writer.parity``.
 
 llama.cpp writes replies greedily, with the log-probability of each token; PEFT, on the dequantised weights, is asked
-for the log-probabilities of the same tokens. Printed are the mean difference in nats a token, whether both put the replies
-in the same order, and how fast llama.cpp wrote with and without the adapter.
+for the log-probabilities of the same tokens. Printed are the mean difference in nats a token, whether both put the
+replies in the same order, and how fast llama.cpp wrote with and without the adapter.
 """
 
 from __future__ import annotations
