@@ -23,11 +23,11 @@ CLOSE: Final = 0.5
 """The least cosine of a post and the nearest wording of a stereotype that it puts forward.
 
 With ``AHEAD`` it rests on ``python -m training.heads.closeness``: each shipped stereotype in turn is taken for a
-community's own, with three to ten of its wordings, and English posts of the development split about its group are compared with
-them. Where both limits are passed, a reader saw the stereotype in 68 to 71 of 100 posts, on posts of another writer
-in 79 to 82. With ``AHEAD`` at 0 it is every second post, and one of eight without that comparison. Few posts are that
-close: of those that put the stereotype forward, 2 in 100 with three wordings and 6 to 7 with ten. It was measured with
-all-MiniLM-L6-v2 alone.
+community's own, with three to ten of its wordings, and English posts of the development split about its group are
+compared with them. Where both limits are passed, a reader saw the stereotype in 68 to 71 of 100 posts, on posts of
+another writer in 79 to 82. With ``AHEAD`` at 0 it is every second post, and one of eight without that comparison. Few
+posts are that close: of those that put the stereotype forward, 2 in 100 with three wordings and 6 to 7 with ten. It
+was measured with all-MiniLM-L6-v2 alone.
 """
 AHEAD: Final = 0.1
 """By how much the nearest wording must be closer than that of any shipped stereotype about the group."""

@@ -147,6 +147,23 @@ async def test_request_says_what_was_asked(server: FakeServer, model: ChatModel)
     assert server.keys == ["Bearer sk-canary"]
 
 
+async def test_an_adapter_is_asked_by_its_own_name_and_only_where_it_takes_part(server: FakeServer):
+    """As vLLM serves it: an adapter is a model of another name."""
+    server.answers("!")
+    chat = ChatModel(server.url, "k", "m", adapter="writer-12ab")
+    try:
+        for is_adapted in (True, False):
+            await chat.generate(ASK, Generation(max_tokens=5, is_adapted=is_adapted), 30)
+        await chat.choose(ASK, ["Yes", "No"], 30)
+        assert [asked["model"] for asked in server.asked] == ["writer-12ab", "m", "m"]
+        server.names = ["m"]
+        server.fails(404)
+        with pytest.raises(ModelUnavailable, match="does not know the model 'writer-12ab'"):
+            await chat.check_model()
+    finally:
+        await chat.close()
+
+
 async def test_tokens_of_all_choices_count(server: FakeServer, model: ChatModel):
     """llama.cpp reports the first choice's tokens only; a budget must not be overdrawn for that."""
     three = {"content": [token("a", 1.0)] * 3, "refusal": None}
