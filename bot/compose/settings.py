@@ -296,6 +296,7 @@ class VllmSettings(_Section):
     max_logprobs: Annotated[int, Field(ge=20)] = 20
     port: Annotated[int, Field(ge=1, le=65534)] = 8000
     adapter: str = ""
+    adapter_tasks: tuple[Task, ...] = ()
     judge_model: str = ""
     judge_revision: str = ""
     judge_gpu_memory: Annotated[float, Field(gt=0, le=1)] = 0.4
@@ -303,6 +304,12 @@ class VllmSettings(_Section):
     arguments: Annotated[tuple[str, ...], BeforeValidator(_words)] = ()
     program: Annotated[str, Field(min_length=1)] = "vllm"
     start_minutes: Annotated[float, Field(gt=0, le=1440)] = 60
+
+    @model_validator(mode="after")
+    def _tasks_have_an_adapter(self) -> Self:
+        if self.adapter_tasks and not self.adapter:
+            raise ValueError("Set vllm.adapter, the folder of the adapter that was trained for vllm.adapter_tasks")
+        return self
 
     @model_validator(mode="after")
     def _both_fit(self) -> Self:

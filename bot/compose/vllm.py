@@ -160,15 +160,26 @@ async def open_servers(
     keeper = Keeper(servers, Backoff(worker_name(), _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS), tell)
     try:
         await keeper.start()
-        yield _asking(settings, plan, key), keeper
+        yield asking(settings, plan, key), keeper
     finally:
         await keeper.stop()
 
 
-def _asking(settings: Settings, plan: Plan, key: str) -> Settings:
-    """The settings in which the engine's models are those of the servers."""
-    llm = {"backend": "server", "base_url": (plan.writer.base_url,), "model": plan.writer.name}
-    changed: dict[str, object] = {"llm": settings.llm.model_copy(update={**llm, "api_key": SecretStr(key)})}
+def asking(settings: Settings, plan: Plan, key: str) -> Settings:
+    """The settings in which the engine's models are those of the servers.
+
+    An adapter that was trained for some tasks is asked for these, and the model as it is for the others.
+    """
+    tasks = settings.vllm.adapter_tasks
+    llm = {
+        "backend": "server",
+        "base_url": (plan.writer.base_url,),
+        "model": plan.servers[0].name if tasks else plan.writer.name,
+        "adapter": plan.writer.name if tasks else "",
+        "adapter_tasks": tasks,
+        "api_key": SecretStr(key),
+    }
+    changed: dict[str, object] = {"llm": settings.llm.model_copy(update=llm)}
     if plan.judge is not None:
         judge = {"base_url": (plan.judge.base_url,), "model": plan.judge.name, "api_key": SecretStr(key)}
         changed["judge"] = settings.judge.model_copy(update=judge)

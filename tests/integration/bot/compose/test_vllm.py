@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.compose.settings import Settings, load_settings
-from bot.compose.vllm import Served, check_versions, open_servers, plan_of
+from bot.compose.vllm import Served, asking, check_versions, open_servers, plan_of
 from core.errors import BadSettings, ModelUnavailable
 from tests.fakes.vllm.standing_in import StandIn, adapter_in, free_port
 from tests.integration.bot.serving.vllm.conftest import OFTEN
@@ -59,6 +59,18 @@ def test_each_adapter_has_its_task(load: Load, tmp_path: Path) -> None:
     assert (len(same.servers[0].adapters), same.judge) == (1, None)
     apart = plan_of(load(model="a/m", gpu_memory=0.5, judge_model="b/j", judge_adapter=str(judges)))
     assert [len(one.adapters) for one in apart.servers] == [0, 1]
+
+
+def test_an_adapter_that_was_trained_for_some_tasks_is_asked_for_these(load: Load, tmp_path: Path) -> None:
+    """The model alone gets the other tasks; without tasks the adapter gets all of them."""
+    folder = str(adapter_in(tmp_path / "writes"))
+    for tasks, model in (((), "writes-"), (("reply",), "m")):
+        settings = load(model="a/m", adapter=folder, adapter_tasks=list(tasks))
+        plan = plan_of(settings)
+        asked = asking(settings, plan, "k").llm
+        assert asked.model.startswith(model)
+        assert asked.adapter == (plan.writer.name if tasks else "")
+        assert asked.adapter_tasks == tasks
 
 
 @pytest.mark.parametrize(
