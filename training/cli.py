@@ -38,6 +38,11 @@ Base = Annotated[
     str, typer.Option("--base", metavar="MODEL", help="A GGUF file, a folder, or name@commit of a model on the hub.")
 ]
 Recipe = Annotated[str, typer.Option("--recipe", metavar="NAME", help="own, or a paper's values: coarl, f2rl.")]
+Also = Annotated[
+    list[str] | None,
+    typer.Option("--also", metavar="NAME=FILE", help="A published set, from your own copy; several times for several."),
+]
+Licence = Annotated[str, typer.Option("--licence", metavar="WORDS", help="Under which licence you have these sets.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Another value; may be given several times.")
 ]
@@ -45,16 +50,18 @@ Set = Annotated[
 
 @app.command()
 def data(
+    also: Also = None,
+    licence: Licence = "",
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the examples here.")] = None,
 ) -> None:
     """Show what the writer would learn from, with licences; with --out write it as JSON lines."""
     from training.writer import examples
 
-    found = {split: examples.groups(split) for split in ("train", "dev")}
+    found, licences = _texts(also, licence)
     table = Table("source", "split", "examples", "licence")
     for split, groups in found.items():
         for source, count in examples.counts(groups).items():
-            table.add_row(source, split, f"{count:,}", _LICENCE)
+            table.add_row(source, split, f"{count:,}", licences.get(source, _LICENCE))
     Console().print(table)
     if out is not None:
         rows = [
@@ -72,6 +79,8 @@ def writer(
     base: Base,
     recipe: Recipe = OWN,
     set_: Set = None,
+    also: Also = None,
+    licence: Licence = "",
     most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to learn from, at most; 0 takes all.")] = 0,
 ) -> None:
     """Train a LoRA adapter that writes: explanations first, then replies by intent (CoARL's phases 1 and 2)."""
@@ -85,7 +94,8 @@ def writer(
     values = _set(by_recipe(recipe, "writer", Values()), set_)
     shape = _set(by_recipe(recipe, "writer", Lora()), set_)
     _refuse_unknown(set_, values, shape)
-    learnt, held_out = _some(examples.groups("train"), most), _some(examples.groups("dev"), _HELD_OUT)
+    found, licences = _texts(also, licence)
+    learnt, held_out = _some(found["train"], most), _some(found["dev"], _HELD_OUT)
     started = _start(run, "writer", recipe, {**asdict(shape), **asdict(values)}, base, learnt)
     model, tokenizer = load_base(base)
     model = with_adapter(model, shape, values.seed)
@@ -97,7 +107,7 @@ def writer(
             train(model, trees, dev, run / f"{number}-{phase}", values, note=started.note)
     model.save_pretrained(run / "adapter")
     after = {"loss, nats a token": mean_loss(model, dev)}
-    _finish(started, write_card(started, licences={"texts": _LICENCE}, before=before, after=after), plot(started))
+    _finish(started, write_card(started, licences=licences, before=before, after=after), plot(started))
 
 
 @app.command()
@@ -232,6 +242,19 @@ def _need_extra() -> None:
             f"Training needs packages that are not installed: {', '.join(missing)}.",
             remedy="Run: pip install 'antiphon[training]'",
         )
+
+
+def _texts(also: Sequence[str] | None, licence: str) -> tuple[dict[str, list[Group]], dict[str, str]]:
+    """The groups of each split, ours and those of other sets, and the licences by source."""
+    from training.sets.published import groups_of, parse
+    from training.writer import examples
+
+    found = {split: examples.groups(split) for split in ("train", "dev")}
+    licences = {"Antiphon's own texts": _LICENCE}
+    for one in (parse(said, licence) for said in also or ()):
+        found["train"] += groups_of(one)
+        licences[one.name] = one.licence
+    return found, licences
 
 
 def _start(run: Path, stage: str, recipe: str, values: dict[str, Any], base: str, learnt: Sequence[Group]) -> Run:

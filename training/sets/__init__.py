@@ -1,0 +1,1 @@
+"""Published sets of counterspeech, read from a user's own copy."""
