@@ -144,6 +144,7 @@ def environment(variables: Mapping[str, str], key: str, start_seconds: float) ->
         for name, value in variables.items()
         if not name.upper().startswith(_OWN_PREFIX) and name not in _REFUSED_VARIABLES
     }
+    kept.setdefault("VLLM_COMPUTE_NANS_IN_LOGITS", "1")  # otherwise it counts no corrupted answers
     return kept | {
         "VLLM_API_KEY": key,
         "VLLM_ENGINE_READY_TIMEOUT_S": str(math.ceil(start_seconds)),

@@ -116,6 +116,7 @@ def test_the_server_gets_its_key_and_none_of_antiphons_secrets():
         1800.5,
     )
     assert found["VLLM_ENGINE_READY_TIMEOUT_S"] == "1801"
+    assert found["VLLM_COMPUTE_NANS_IN_LOGITS"] == "1", "otherwise the alert on corrupted answers is silent"
     assert (found["VLLM_API_KEY"], found["VLLM_NO_USAGE_STATS"], found["VLLM_LOGGING_LEVEL"]) == ("secret", "1", "INFO")
     assert (found["PATH"], found["HF_TOKEN"]) == ("/bin", "hub")
     assert not [name for name in found if name.upper().startswith("ANTIPHON")]
