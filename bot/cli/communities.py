@@ -7,6 +7,7 @@ commands can read the database anyway: they act as its operator, by their accoun
 from __future__ import annotations
 
 import getpass
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -19,6 +20,8 @@ from bot.cli.command import ConfigOption, JsonOption, counted, out
 from bot.cli.kb.output import print_document, run
 from bot.cli.later import OneText
 from bot.communities.decisions import CommunityDesk, CommunityView
+from bot.communities.export import replacing
+from bot.communities.lessons import lessons
 from bot.compose.application import open_database
 from bot.compose.chat_platforms import quotes_posts
 from bot.compose.settings import Settings
@@ -292,6 +295,41 @@ def quotes(
         out().print(Text(f"{place}: quotes {_switch(policy.quotes)}."), soft_wrap=True)
 
     _do(config, work)
+
+
+@community.command()
+def learning(
+    place: Place,
+    is_on: Annotated[bool | None, typer.Option("--on/--off", help="Whether its managers allow it.")] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Allow that a writer is trained on what this community approved, or forbid it; or show what is set."""
+
+    async def work(desk: CommunityDesk) -> None:
+        chosen = {} if is_on is None else {"learns": is_on}
+        policy = await desk.configure(place, lambda _: chosen, operator())
+        out().print(Text(f"{place}: learning {_switch(policy.learns)}."), soft_wrap=True)
+
+    _do(config, work)
+
+
+@community.command(name="lessons")
+def write_lessons(
+    place: Place,
+    file: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, as JSON lines.")],
+    config: ConfigOption = None,
+) -> None:
+    """Write what a writer can learn from: posts, the drafts that were shown, and the replies that were approved."""
+
+    async def work(settings: Settings) -> int:
+        async with open_database(settings) as database:
+            rows = [row async for row in lessons(database, place)]
+        with replacing(file) as made:
+            made.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        out().print(Text(f"{counted(len(rows), 'approval')} in {file}."), soft_wrap=True)
+        return 0
+
+    run(config, work)
 
 
 def _notices(text: str, language: str, is_off: bool, is_default: bool) -> dict[str, str | None]:

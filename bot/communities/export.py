@@ -208,12 +208,12 @@ async def write_export(rows: AsyncIterator[Row], file: Path, how: Format, *, is_
         BadInput: the file cannot be written.
     """
     columns = (*COLUMNS, *IDENTIFYING) if is_identified else COLUMNS
-    with _replacing(file) as out:
+    with replacing(file) as out:
         return await _write(rows, out, how, columns)
 
 
 @contextmanager
-def _replacing(file: Path) -> Iterator[TextIO]:
+def replacing(file: Path) -> Iterator[TextIO]:
     """A new file that replaces ``file`` at the end, and leaves no trace after an error."""
     try:
         handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")

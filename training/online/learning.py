@@ -16,7 +16,7 @@ from core.llm.short_prompts import reply_prompt
 from core.models import Intent
 from core.scoring.checking import context_for
 from core.scoring.gates import fault_of
-from core.scoring.readers.readers import Readers
+from core.scoring.readers.readers import DraftReader, Readers
 from core.scoring.rewards import WEIGHTS
 from training.corpus import posts
 from training.online import groups, ppo
@@ -64,7 +64,7 @@ def learn(
         noted.append(entry)
         note(entry)
 
-    rewards = Rewards(_readers().drafts, refuses)
+    rewards = Rewards(reader_of_drafts(), refuses)
     if isinstance(values, ppo.Values):
         _by_ppo(model, tokenizer, found, rewards, run, values, keep)
     else:
@@ -116,5 +116,6 @@ def _means(entries: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 @cache
-def _readers() -> Readers:
-    return Readers.load(SentenceEmbedder())
+def reader_of_drafts() -> DraftReader:
+    """The one that ships."""
+    return Readers.load(SentenceEmbedder()).drafts

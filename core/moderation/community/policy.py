@@ -70,6 +70,8 @@ class CommunityPolicy:
         tells_flaggers: whether people who flagged a post are told, once and privately, what became of it.
         quotes: whether a reply shows some neutral words of the post, where there are any, so that the platform refuses
             it once they were edited away. Only for platforms that do so.
+        learns: whether a writer may be trained on what the community's moderators approved; otherwise no decision
+            leaves the database for this.
         places: what holds for single places that decide for themselves, by ``PostRef.channel``; on platforms without
             such places none is named.
     """
@@ -97,6 +99,7 @@ class CommunityPolicy:
     flaggers_needed: int = 1
     tells_flaggers: bool = False
     quotes: bool = False
+    learns: bool = False
     places: dict[str, PlaceRules] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

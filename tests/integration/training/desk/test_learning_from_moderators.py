@@ -1,0 +1,129 @@
+"""Preference pairs from decisions: what teaches, who counts, and a moderator who approves bad replies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.errors import BadInput
+from core.models import Intent
+from core.scoring.readers.outputs import DraftFault
+from core.scoring.readers.readers import DraftSigns
+from training.desk.decisions import decisions_of, read_lessons, split_by_post
+from training.desk.trust import check_enough, kept, trust
+
+POST = "They take everything."
+DRAFTS = [
+    {"rank": 1, "text": "A first draft that says one thing.", "intent": "positive"},
+    {"rank": 2, "text": "Quite another second draft.", "intent": "denouncing"},
+]
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    """A lesson."""
+    told = {"moderator": "p-1", "post": POST, "language": "en", "drafts": DRAFTS, "draft_rank": 1, "is_edited": False}
+    return {**told, "reply": DRAFTS[0]["text"], **changes}
+
+
+def never(text: str, post: str, language: str) -> str | None:
+    """Refuses nothing."""
+    return None
+
+
+@pytest.mark.parametrize(
+    ("changes", "pairs"),
+    [
+        ({}, []),
+        ({"draft_rank": 2, "reply": DRAFTS[1]["text"]}, [(DRAFTS[1]["text"], DRAFTS[0]["text"], "choice")]),
+        ({"is_edited": True, "reply": "We all pay in."}, [("We all pay in.", DRAFTS[0]["text"], "edit")]),
+        ({"is_edited": True, "reply": "A first draft that says one thing!"}, []),
+        (
+            {"is_edited": True, "draft_rank": None, "reply": "We all pay in."},
+            [("We all pay in.", DRAFTS[0]["text"], "own words")],
+        ),
+        ({"reply": ""}, []),
+    ],
+)
+def test_a_decision_teaches_what_it_preferred(changes: dict[str, Any], pairs: list[tuple[str, str, str]]) -> None:
+    found = [one.pair for one in decisions_of([row(**changes)], never)]
+    assert [(pair.chosen, pair.rejected, pair.source) for pair in found] == pairs
+
+
+def test_what_the_gates_refuse_is_never_the_better_one() -> None:
+    bad = row(draft_rank=2, reply="Go home, all of you.")
+    assert list(decisions_of([bad], lambda text, post, language: "a fault" if text == bad["reply"] else None)) == []
+
+
+def test_lessons_are_read_back_and_other_files_refused(tmp_path: Path) -> None:
+    file = tmp_path / "lessons.jsonl"
+    file.write_text(json.dumps(row()) + "\n")
+    assert read_lessons(file) == [row()]
+    for text in ("{", '{"post": "x"}'):
+        file.write_text(text)
+        with pytest.raises(BadInput):
+            read_lessons(file)
+
+
+def test_all_decisions_of_a_post_are_on_one_side() -> None:
+    rows = [row(post=f"post {at}", draft_rank=2, reply=DRAFTS[1]["text"]) for at in range(40) for _ in range(2)]
+    learnt, held_out = split_by_post(decisions_of(rows, never))
+    assert not {one.post for one in learnt} & {one.post for one in held_out}
+    assert held_out
+    assert len(learnt) + len(held_out) == 80
+
+
+class _Reader:
+    """Finds a reply unfit that says "bad", and everything else alike."""
+
+    def read(self, post: str, drafts: Sequence[str], language: str | None = None) -> list[DraftSigns]:
+        return [
+            DraftSigns(0.9 if "bad" in text else 0.1, 0.8, dict.fromkeys(DraftFault, 0.1), dict.fromkeys(Intent, 0.2))
+            for text in drafts
+        ]
+
+
+def _made(moderator: str, count: int, chosen: str, rejected: str) -> list[dict[str, Any]]:
+    drafts = [{"rank": 1, "text": rejected, "intent": "positive"}]
+    return [
+        row(moderator=moderator, post=f"{moderator} {at}", drafts=drafts, is_edited=True, reply=chosen)
+        for at in range(count)
+    ]
+
+
+def test_one_moderator_who_approves_bad_replies_teaches_nothing() -> None:
+    """Poisoning: as many decisions as two others together, all against their taste."""
+    rows = [
+        *_made("p-a", 30, "A good reply for all.", "a bad draft that was there"),
+        *_made("p-b", 30, "Good words, plainly said.", "a bad draft that was there"),
+        *_made("p-mallory", 60, "bad words for everybody", "A draft that was fine."),
+    ]
+    found = list(decisions_of(rows, never))
+    check_enough(found)
+    weights = {one.moderator: one.weight for one in trust(found, _Reader())}
+    assert weights["p-mallory"] == 0.0
+    chance = np.random.default_rng(1).random(len(found))
+    assert {one.moderator for one in kept(found, trust(found, _Reader()), chance)} <= {"p-a", "p-b"}
+
+
+def test_moderators_who_agree_count_and_few_decisions_count_less() -> None:
+    rows = [
+        *_made("p-a", 40, "A good reply for all.", "a bad draft that was there"),
+        *_made("p-b", 40, "Good words, plainly said.", "a bad draft that was there"),
+        *_made("p-c", 2, "A kind word for them.", "a bad draft that was there"),
+    ]
+    weights = {one.moderator: one.weight for one in trust(list(decisions_of(rows, never)), _Reader())}
+    assert weights["p-a"] == weights["p-b"] == pytest.approx(40 / 45, abs=0.001)
+    assert weights["p-c"] == pytest.approx(2 / 7, abs=0.001)
+
+
+@pytest.mark.parametrize("rows", [_made("p-a", 59, "good", "a bad one"), _made("p-a", 80, "good", "a bad one")])
+def test_too_few_are_refused_with_what_it_takes(rows: list[dict[str, Any]]) -> None:
+    with pytest.raises(BadInput, match="too few") as refused:
+        check_enough(list(decisions_of(rows, never)))
+    assert refused.value.remedy is not None
+    assert "60 by 2" in refused.value.remedy

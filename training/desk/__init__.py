@@ -1,0 +1,1 @@
+"""Learning from a community's own moderators."""

@@ -1,0 +1,98 @@
+"""How far each moderator's decisions count: by how often they are those that the others would have made.
+
+Owns the measure and the floors. Two moderators seldom decide about the same post; so what the others prefer is learnt
+from their decisions, as a linear taste over what the reader of drafts says of both replies, and asked about this one's.
+Who approves what all others pass over teaches nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from core.errors import BadInput
+from core.scoring.readers.readers import DraftSigns
+from training.desk.decisions import Decision
+from training.online.rewards import ReadsDrafts
+
+LEAST_DECISIONS: Final = 60
+LEAST_MODERATORS: Final = 2
+_PRIOR: Final = 5.0
+"""So many decisions at even odds are added to each moderator's: few decisions say little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """A moderator: decisions, the share that the others' taste agrees with, and the weight in [0, 1]."""
+
+    moderator: str
+    decisions: int
+    agreed: float
+    weight: float
+
+
+def check_enough(found: Sequence[Decision]) -> None:
+    """Refuse what is too little to learn from.
+
+    Raises:
+        BadInput: there are fewer than ``LEAST_DECISIONS``, or fewer than ``LEAST_MODERATORS`` people made them.
+    """
+    people = len({one.moderator for one in found})
+    if len(found) < LEAST_DECISIONS or people < LEAST_MODERATORS:
+        raise BadInput(
+            f"{len(found)} decisions that prefer one reply, by {people} moderators, are too few to learn from.",
+            remedy=f"It takes {LEAST_DECISIONS} by {LEAST_MODERATORS}; unedited first drafts prefer nothing.",
+        )
+
+
+def trust(found: Sequence[Decision], reader: ReadsDrafts) -> list[Trusted]:
+    """Each moderator's weight: twice the share of agreement above one half, drawn to one half where there is little."""
+    features = np.stack([_difference(one, reader) for one in found])
+    makers = np.array([one.moderator for one in found])
+    trusted = []
+    for moderator, count in Counter(makers.tolist()).items():
+        mine = makers == moderator
+        agreed = _agreement(features[~mine], features[mine])
+        drawn = (agreed * count + 0.5 * _PRIOR) / (count + _PRIOR)
+        trusted.append(Trusted(moderator, count, round(agreed, 3), round(max(0.0, 2 * drawn - 1), 3)))
+    return sorted(trusted, key=lambda one: -one.weight)
+
+
+def kept(found: Sequence[Decision], trusted: Sequence[Trusted], chance: NDArray[np.float64]) -> list[Decision]:
+    """The decisions that are learnt from: each with the probability of its moderator's weight.
+
+    Args:
+        found: all of them.
+        trusted: the weights.
+        chance: a number in [0, 1) for each decision.
+    """
+    weight = {one.moderator: one.weight for one in trusted}
+    return [one for one, drawn in zip(found, chance, strict=True) if drawn < weight[one.moderator]]
+
+
+def _agreement(others: NDArray[np.float64], mine: NDArray[np.float64]) -> float:
+    """The share of one moderator's preferences that the taste of the others has, too."""
+    if len(others) == 0:
+        return 0.5
+    both = np.concatenate([others, -others])
+    said = np.concatenate([np.ones(len(others)), np.zeros(len(others))])
+    taste = LogisticRegression(C=1.0, fit_intercept=False).fit(both, said)
+    return float((mine @ taste.coef_[0] > 0).mean())
+
+
+def _difference(one: Decision, reader: ReadsDrafts) -> NDArray[np.float64]:
+    chosen, rejected = reader.read(one.post, [one.pair.chosen, one.pair.rejected], one.language)
+    return _features(chosen) - _features(rejected)
+
+
+def _features(signs: DraftSigns) -> NDArray[np.float64]:
+    shares = np.array([signs.unfit, signs.opposes, *signs.faults.values(), *signs.intents.values()])
+    inside = np.clip(shares, 0.001, 0.999)
+    found: NDArray[np.float64] = np.log(inside / (1 - inside))
+    return found
