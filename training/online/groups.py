@@ -51,6 +51,9 @@ def train(
 ) -> list[dict[str, float]]:
     """Train a PEFT model's adapter on rewards and leave it in ``folder/adapter``.
 
+    A run that was killed goes on from its newest checkpoint to the same result. The reference is the adapter as it is
+    given, so a run must go on with the model that it began with.
+
     Args:
         model: the writer, with its adapter.
         tokenizer: its tokenizer.
@@ -66,6 +69,30 @@ def train(
 
     Raises:
         BadInput: the method is neither grpo nor rloo, or the distance costs nothing.
+    """
+    trainer = trainer_of(model, tokenizer, rows, rewards, folder, values, note=note, save_steps=save_steps)
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
+    model.save_pretrained(folder / "adapter", selected_adapters=["default"])
+    return [dict(entry) for entry in trainer.state.log_history]
+
+
+def trainer_of(
+    model: Any,
+    tokenizer: Any,
+    rows: Sequence[Mapping[str, Any]],
+    rewards: Sequence[Callable[..., Any]],
+    folder: Path,
+    values: Values,
+    *,
+    note: Note = lambda _: None,
+    save_steps: int = 20,
+) -> GRPOTrainer | RLOOTrainer:
+    """TRL's trainer with our values, for ``train``, whose arguments and errors it has.
+
+    With G replies to each of P prompts and rewards ``r``, GRPO's advantages [P * G] are, for each reward apart,
+    ``(r - mean of the group) / (deviation of the group + 1e-4)``, added up, then brought to mean 0 and deviation 1 over
+    the batch. RLOO's are the sum of the rewards, less ``kl`` times the log-ratio of the reply, less the mean of the
+    other G - 1 (``GRPOTrainer`` and ``RLOOTrainer`` of TRL 1.16). Deviations are of samples, divided by G - 1.
     """
     if values.kl <= 0:
         raise BadInput("kl must be more than 0, or the writer leaves the language.", remedy="0.02 to 0.05 is usual.")
@@ -96,17 +123,12 @@ def train(
         "processing_class": tokenizer,
         "callbacks": [Notes(note)],
     }
-    trainer: GRPOTrainer | RLOOTrainer
     if values.method == "grpo":
         arguments = GRPOConfig(**common, multi_objective_aggregation="normalize_then_sum")
-        trainer = GRPOTrainer(args=arguments, **given)
-    elif values.method == "rloo":
-        trainer = RLOOTrainer(args=RLOOConfig(**common), **given)
-    else:
-        raise BadInput(f"There is no method {values.method}.", remedy="Choose grpo, rloo or ppo.")
-    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
-    model.save_pretrained(folder / "adapter", selected_adapters=["default"])
-    return [dict(entry) for entry in trainer.state.log_history]
+        return GRPOTrainer(args=arguments, **given)
+    if values.method == "rloo":
+        return RLOOTrainer(args=RLOOConfig(**common), **given)
+    raise BadInput(f"There is no method {values.method}.", remedy="Choose grpo, rloo or ppo.")
 
 
 def _is_bf16(model: Any) -> bool:
