@@ -175,7 +175,7 @@ def online(
     values: Any = by_recipe(recipe, "online", learning.ppo_values()) if is_ppo else learning.group_values(method)
     values = _set(values, set_)
     _refuse_unknown(set_, values)
-    rows = _some(learning.rows(), most)
+    rows = _some(learning.rows(values), most)
     started = _started(
         run, "online", recipe, {"method": method, **asdict(values)}, base, {"prompts": len(rows)}, map(str, rows)
     )

@@ -20,11 +20,12 @@ from trl.trainer.rloo_config import RLOOConfig
 from trl.trainer.rloo_trainer import RLOOTrainer
 
 from core.errors import BadInput
+from training.online.rewards import Choice
 from training.writer.sft import Note, Notes, last_checkpoint
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class Values(Choice):
     """How groups are learnt from: ``group`` replies to each of ``prompts_a_step`` prompts. ``kl`` is TRL's beta."""
 
     method: str = "grpo"

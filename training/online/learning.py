@@ -5,24 +5,29 @@ Owns the choice; the methods know neither posts nor readers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from core.cards.bank import cards_on
 from core.errors import BadInput
+from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.short_prompts import reply_prompt
 from core.models import Intent
 from core.scoring.checking import context_for
 from core.scoring.gates import fault_of
 from core.scoring.readers.readers import DraftReader, Readers
-from core.scoring.rewards import WEIGHTS
-from training.corpus import posts
+from kb.starter.facts import STARTER_FACTS, load_facts
+from training.corpus import DATA, posts, rows_of
 from training.online import groups, ppo
-from training.online.rewards import Rewards
+from training.online.rewards import Choice, Rewards, parts_of
 from training.writer.examples import STYLE
 from training.writer.sft import Note
+
+_COLUMNS: Final = ("post", "language", "intent", "claim", "evidence")
 
 
 def ppo_values() -> ppo.Values:
@@ -37,34 +42,66 @@ def group_values(method: str) -> groups.Values:
     return groups.Values(method=method)
 
 
-def rows() -> list[dict[str, Any]]:
-    """A prompt for each intent under each hateful English post that is learnt, with what the rewards need to know."""
-    return [
-        {
-            "prompt": [
-                {"role": m.role, "content": m.content} for m in reply_prompt(row.text, intent, "en", style=STYLE)
-            ],
-            "post": row.text,
-            "language": "en",
-            "intent": intent.value,
-        }
-        for row in posts()
-        if row.split == "train" and row.language == "en" and row.meant.startswith("h")
-        for intent in Intent
-    ]
+def rows(values: Choice) -> list[dict[str, Any]]:
+    """A prompt for each intent under each hateful English post that is learnt, with what the rewards need to know.
+
+    Informative replies get the claim and the fact of a card, where a reader named the post's stereotype and a card
+    against it rests on a fact. F2RL's reward learns from these alone.
+
+    Raises:
+        BadInput: there is no such reward, or a part of it cannot be known.
+    """
+    parts_of(values)
+    rests_on = _claims_and_facts()
+    found = list[dict[str, Any]]()
+    for row in posts():
+        if row.split != "train" or row.language != "en" or not row.meant.startswith("h"):
+            continue
+        for intent in Intent:
+            claim, fact = rests_on.get(row.id, ("", "")) if intent is Intent.INFORMATIVE else ("", "")
+            asked = reply_prompt(row.text, intent, "en", style=STYLE, claim=claim, evidence=fact)
+            found.append(
+                {
+                    "prompt": [{"role": m.role, "content": m.content} for m in asked],
+                    "post": row.text,
+                    "language": "en",
+                    "intent": intent.value,
+                    "claim": claim,
+                    "evidence": [fact] if fact else [],
+                }
+            )
+    return [row for row in found if row["evidence"]] if values.reward == "f2rl" else found
+
+
+def _claims_and_facts() -> dict[str, tuple[str, str]]:
+    """For posts, by their ids, the claim of a card against their stereotype, and the fact that it rests on."""
+    facts = {fact.id: fact.text for fact in load_facts(STARTER_FACTS)}
+    found = dict[str, tuple[str, str]]()
+    for row in rows_of(DATA / "routing"):
+        for stereotype in row["labels"][0][:1] if "post" in row else ():
+            cards = [card for card in cards_on(stereotype, "en") if card.fact in facts]
+            if cards:
+                found[row["post"]] = cards[0].claim, facts[cards[0].fact or ""]
+    return found
 
 
 def learn(
     model: Any, tokenizer: Any, found: Sequence[Mapping[str, Any]], run: Path, values: Any, note: Note
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Train the adapter; the mean of each reward in the first tenth of the steps and in the last."""
+    """Train the adapter; the mean of each reward in the first tenth of the steps and in the last.
+
+    Raises:
+        BadInput: a part of the reward that was chosen cannot be known.
+        ScorerUnavailable: a model that was named for a reward cannot be loaded.
+    """
     noted = list[dict[str, float]]()
 
     def keep(entry: dict[str, float]) -> None:
-        noted.append(entry)
-        note(entry)
+        known = {name: value for name, value in entry.items() if math.isfinite(value)}
+        noted.append(known)
+        note(known)
 
-    rewards = Rewards(reader_of_drafts(), refuses)
+    rewards = _rewards(values)
     if isinstance(values, ppo.Values):
         _by_ppo(model, tokenizer, found, rewards, run, values, keep)
     else:
@@ -73,6 +110,16 @@ def learn(
     told = [entry for entry in told if entry]
     tenth = max(len(told) // 10, 1)
     return _means(told[:tenth]), _means(told[-tenth:])
+
+
+def _rewards(values: Choice) -> Rewards:
+    """The readers and models, each loaded once."""
+    quality = QualityCrossEncoder(values.quality) if values.quality else None
+    inference = NliCrossEncoder(values.inference) if values.inference else None
+    for one in (quality, inference):
+        if one is not None:
+            one.load()
+    return Rewards(reader_of_drafts(), readers().embedder, values, quality, inference)
 
 
 def _by_ppo(
@@ -84,19 +131,10 @@ def _by_ppo(
     values: ppo.Values,
     note: Note,
 ) -> None:
-    """PPO on the weighted sum by which the application ranks, less what the gates refuse."""
-    parts = [rewards.stance, rewards.non_toxicity, rewards.fit, rewards.faithfulness_post]
-
     def score(numbers: Sequence[int], texts: Sequence[str]) -> list[float]:
         asked = [found[number] for number in numbers]
-        columns = {name: [row[name] for row in asked] for name in ("post", "language", "intent")}
-        said = {part.__name__: part(texts, **columns) for part in parts}
-        weight = sum(WEIGHTS[name] for name in said)
-        gates = rewards.gates(texts, **columns)
-        return [
-            sum(WEIGHTS[name] * (values[at] or 0.0) for name, values in said.items()) / weight + (gates[at] or 0.0)
-            for at in range(len(texts))
-        ]
+        columns = {name: [row[name] for row in asked] for name in _COLUMNS}
+        return rewards.total(texts, **columns)
 
     prompts = [
         tokenizer.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True) for row in found
@@ -116,6 +154,11 @@ def _means(entries: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 @cache
+def readers() -> Readers:
+    """The ones that ship, loaded once."""
+    return Readers.load(SentenceEmbedder())
+
+
 def reader_of_drafts() -> DraftReader:
     """The one that ships."""
-    return Readers.load(SentenceEmbedder()).drafts
+    return readers().drafts

@@ -1,7 +1,7 @@
 """PPO for the writer, small and our own: TRL has none since 1.13, and its older one took no functions of text.
 
-Owns the loop: write, score, learn, keep. The reference is the writer as it was at the start. A run that is killed goes
-on from its last checkpoint, with the same random numbers, to the same result.
+Owns the loop (Ziegler and others 2019, section 2): write, score, learn, keep. The reference is the writer as it was at
+the start. A run that is killed goes on from its last checkpoint, with the same random numbers, to the same result.
 """
 
 from __future__ import annotations
@@ -22,19 +22,26 @@ from training.online.ppo_maths import (
     masked_mean,
     policy_loss,
     token_rewards,
+    up_to_end,
     value_loss,
     whitened,
 )
+from training.online.rewards import Choice
 
 CHECKPOINT: Final = "ppo.pt"
+_PLAIN_SAMPLING: Final = {"do_sample": True, "top_k": 0, "top_p": 1.0, "repetition_penalty": 1.0}
+"""From all tokens, as CoARL's code does, whatever the model's own settings say: its probabilities know none of them."""
 Score = Callable[[Sequence[int], Sequence[str]], Sequence[float]]
 """The scores of replies, from the numbers of their prompts and their texts."""
 Note = Callable[[dict[str, float]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
-    """How rewards are learnt. ``kl_target`` is in nats a reply; ``accumulated`` mini-batches make one step."""
+class Values(Choice):
+    """How rewards are learnt. ``kl_target`` is in nats a reply; ``accumulated`` mini-batches make one step.
+
+    The rate, the batches and the KL's values are those of the TRL that CoARL used (adaptive, 0.2 at first, target 6).
+    """
 
     learning_rate: float = 1.41e-5
     kl: float = 0.2
@@ -90,10 +97,11 @@ class Ppo:
         if values.least_tokens > values.most_tokens:
             raise BadInput("A reply cannot be at least longer than at most.", remedy="Lower least_tokens.")
         torch.manual_seed(values.seed)
-        self._model, self._tokenizer, self._values = model, tokenizer, values
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._model, self._tokenizer, self._values = model.to(self._device), tokenizer, values
         self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._kept = [parameter.detach().clone() for parameter in self._trained]
-        self.head = nn.Linear(model.config.hidden_size, 1)
+        self.head = nn.Linear(model.config.hidden_size, 1).to(self._device)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
         self._optimiser = torch.optim.Adam([*self._trained, *self.head.parameters()], lr=values.learning_rate)
@@ -130,17 +138,16 @@ class Ppo:
 
     @torch.no_grad()
     def _write(self, prompts: Sequence[str]) -> Written:
-        """Replies by the writer, sampled from all tokens (top_k 0, top_p 1, as CoARL's code does)."""
+        """Replies by the writer, each in a row [P + T], with what is looked up once for all epochs."""
         values, end = self._values, self._tokenizer.eos_token_id
         self._tokenizer.padding_side = "left"
-        asked = self._tokenizer(list(prompts), return_tensors="pt", padding=True, add_special_tokens=False)
+        found = self._tokenizer(list(prompts), return_tensors="pt", padding=True, add_special_tokens=False)
+        asked = found.to(self._device)
         self._model.eval()
         tokens = self._model.generate(
             input_ids=asked["input_ids"],
             attention_mask=asked["attention_mask"],
-            do_sample=True,
-            top_k=0,
-            top_p=1.0,
+            **_PLAIN_SAMPLING,
             temperature=values.temperature,
             min_new_tokens=values.least_tokens,
             max_new_tokens=values.most_tokens,
@@ -148,8 +155,7 @@ class Ppo:
             eos_token_id=end,
         )
         replies = tokens[:, asked["input_ids"].shape[1] :]
-        ended = (replies == end).cumsum(dim=1)
-        mask = ((ended == 0) | ((ended == 1) & (replies == end))).float()
+        mask = up_to_end(replies, end)
         attention = torch.cat([asked["attention_mask"], mask.long()], dim=1)
         logprobs, told = self._look(tokens, attention, replies.shape[1])
         with self._as_before():
@@ -159,23 +165,17 @@ class Ppo:
     def _look(self, tokens: Tensor, attention: Tensor, count: int) -> tuple[Tensor, Tensor]:
         """The log-probabilities of the last ``count`` tokens, and what the value head says before each; both [B, T]."""
         positions = (attention.cumsum(dim=1) - 1).clamp(min=0)
-        found = self._model(
-            input_ids=tokens,
-            attention_mask=attention,
-            position_ids=positions,
-            output_hidden_states=True,
-            use_cache=False,
-        )
-        logits = found.logits[:, -count - 1 : -1].float() / self._values.temperature
+        asked = {"input_ids": tokens, "attention_mask": attention, "position_ids": positions}
+        found = self._model(**asked, output_hidden_states=True, logits_to_keep=count + 1, use_cache=False)
+        logits = found.logits[:, :-1].float() / self._values.temperature
         logprobs = logits.log_softmax(dim=-1).gather(2, tokens[:, -count:, None]).squeeze(2)
         values = self.head(found.hidden_states[-1][:, -count - 1 : -1].float()).squeeze(2)
         return logprobs, values
 
     def _learn(self, written: Written, scores: list[float]) -> dict[str, float]:
         values = self._values
-        rewards = token_rewards(
-            torch.tensor(scores), written.logprobs, written.reference, written.mask, self.controller.kl
-        )
+        given = torch.tensor(scores, device=self._device)
+        rewards = token_rewards(given, written.logprobs, written.reference, written.mask, self.controller.kl)
         gains, returns = advantages(rewards, written.values, written.mask, values.discount, values.trace)
         gains = whitened(gains, written.mask)
         losses: list[float] = []
@@ -231,6 +231,7 @@ class Ppo:
             "head": self.head.state_dict(),
             "optimiser": self._optimiser.state_dict(),
             "random": torch.get_rng_state(),
+            "random on device": torch.cuda.get_rng_state_all(),
         }
         draft = folder / f"{CHECKPOINT}.part"
         torch.save(state, draft)
@@ -240,9 +241,10 @@ class Ppo:
         file = folder / CHECKPOINT
         if not file.exists():
             return
-        state = torch.load(file, weights_only=True)
+        state = torch.load(file, map_location="cpu", weights_only=True)
         self.step, self.controller.kl, self._kept = state["step"], state["kl"], state["kept"]
         self._put(state["trained"])
         self.head.load_state_dict(state["head"])
         self._optimiser.load_state_dict(state["optimiser"])
         torch.set_rng_state(state["random"])
+        torch.cuda.set_rng_state_all(state["random on device"])

@@ -12,6 +12,12 @@ import torch
 from torch import Tensor
 
 
+def up_to_end(replies: Tensor, end: int) -> Tensor:
+    """The mask of what was written, [B, T]: 1 up to the first ``end`` and for it, 0 after it."""
+    ended = (replies == end).cumsum(dim=1)
+    return ((ended == 0) | ((ended == 1) & (replies == end))).float()
+
+
 def masked_mean(values: Tensor, mask: Tensor) -> Tensor:
     """The mean where the mask is 1; a scalar."""
     return (values * mask).sum() / mask.sum().clamp(min=1)
@@ -27,6 +33,8 @@ def whitened(values: Tensor, mask: Tensor) -> Tensor:
 def token_rewards(scores: Tensor, logprobs: Tensor, reference: Tensor, mask: Tensor, kl: float) -> Tensor:
     """The reward of each token, [B, T]: minus ``kl`` times its log-ratio, and the reply's score at its last token.
 
+    Ziegler and others 2019, equation 2, spread over the tokens.
+
     Args:
         scores: [B], of whole replies.
         logprobs: [B, T], of the written tokens by the writer.
@@ -36,12 +44,12 @@ def token_rewards(scores: Tensor, logprobs: Tensor, reference: Tensor, mask: Ten
     """
     rewards = -kl * (logprobs - reference) * mask
     last = mask.sum(dim=1).long().clamp(min=1) - 1
-    rewards[torch.arange(len(scores)), last] += scores
+    rewards[torch.arange(len(scores), device=last.device), last] += scores
     return rewards
 
 
 def advantages(rewards: Tensor, values: Tensor, mask: Tensor, discount: float, trace: float) -> tuple[Tensor, Tensor]:
-    """Generalised advantage estimates and returns, both [B, T] (Schulman and others 2016).
+    """Generalised advantage estimates and returns, both [B, T] (Schulman and others 2016, equation 16).
 
     Args:
         rewards: [B, T], of tokens.
@@ -51,8 +59,7 @@ def advantages(rewards: Tensor, values: Tensor, mask: Tensor, discount: float, t
         trace: lambda.
     """
     found = torch.zeros_like(rewards)
-    after = torch.zeros(len(rewards), dtype=rewards.dtype)
-    following = torch.zeros(len(rewards), dtype=rewards.dtype)
+    after, following = torch.zeros_like(rewards[:, 0]), torch.zeros_like(rewards[:, 0])
     for at in reversed(range(rewards.shape[1])):
         delta = rewards[:, at] + discount * following - values[:, at]
         after = (delta + discount * trace * after) * mask[:, at]
@@ -62,7 +69,7 @@ def advantages(rewards: Tensor, values: Tensor, mask: Tensor, discount: float, t
 
 
 def policy_loss(logprobs: Tensor, before: Tensor, gains: Tensor, mask: Tensor, clip: float) -> Tensor:
-    """PPO's clipped objective as a loss: a scalar.
+    """PPO's clipped objective as a loss (Schulman and others 2017, equation 7): a scalar.
 
     Args:
         logprobs: [B, T], of the written tokens now.

@@ -1,25 +1,84 @@
 """Our rewards as functions of text: what the trainers ask after each batch of replies.
 
-Owns their form (TRL's ``reward_funcs``: prompts and completions in, one number for each out), and CoARL's sum. The
-numbers are those by which the application ranks drafts, from the same readers.
+Owns their form (TRL's ``reward_funcs``: prompts and completions in, one number for each out), and the sums of CoARL and
+F2RL. The numbers are those by which the application ranks drafts, from the same readers. A score that is not known is
+``None``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final, Protocol, TypeVar
 
-from core.models import Intent
+from core.errors import BadInput
+from core.models import Brief, Intent
+from core.ports import Embedder, Inference, Scorer
+from core.scoring.checking import MAX_CHARACTERS, context_for, evidence_of
+from core.scoring.gates import GateContext, fault_of
 from core.scoring.readers.outputs import DraftFault
 from core.scoring.readers.readers import DraftSigns
+from core.scoring.receipts import factuality, verify
+from core.scoring.rewards import WEIGHTS, FaithfulnessScorer
 from core.stages.search.drafting import tidy
+from training.recipes import OWN
 
 Texts = Sequence[Any]
-Reward = Callable[..., list[float | None]]
+Known = float | None
+Reward = Callable[..., list[Known]]
+T = TypeVar("T")
 REFUSED: Final = -1.0
 """What a reply gets that the application would never show."""
+GAMMA: Final = 0.5
+"""F2RL's balance of factuality and faithfulness; the paper's value is not published, this one is ours."""
+PARTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        OWN: (*WEIGHTS, "intent", "gates"),
+        "coarl": ("stance", "argument_quality", "non_toxicity"),
+        "f2rl": ("factuality", "stance", "faithfulness_claim", "faithfulness_evidence"),
+    }
+)
+"""The rewards of each choice."""
+_BY_MODEL: Final = {"argument_quality": "quality", "factuality": "inference"}
 _TOXIC: Final = (DraftFault.INSULTS, DraftFault.CALLS_FOR_HARM, DraftFault.STEREOTYPES)
 _BESIDE: Final = (DraftFault.GENERIC, DraftFault.OFF_SUBJECT)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which reward is learnt (a key of ``PARTS``), and models for what our readers do not know.
+
+    Attributes:
+        reward: our own sum, or a paper's.
+        quality: a regressor of argument quality with one output: a folder, or ``name@commit`` on the hub.
+        inference: a model of natural language inference, for factuality; likewise.
+    """
+
+    reward: str = OWN
+    quality: str = ""
+    inference: str = ""
+
+
+def parts_of(choice: Choice) -> tuple[str, ...]:
+    """The rewards of a choice, in their order; of our own those that can be known.
+
+    Raises:
+        BadInput: there is no such choice, or a paper's reward lacks a model.
+    """
+    if choice.reward not in PARTS:
+        raise BadInput(f"There is no reward {choice.reward}.", remedy=f"Choose one of: {', '.join(PARTS)}.")
+    parts = PARTS[choice.reward]
+    missing = [name for name in parts if name in _BY_MODEL and not getattr(choice, _BY_MODEL[name])]
+    if missing and choice.reward != OWN:
+        named = " ".join(f"--set {_BY_MODEL[name]}=MODEL" for name in missing)
+        raise BadInput(
+            f"The reward of {choice.reward} needs a model for {' and '.join(missing)}.",
+            remedy=f"Name one ({named}), or learn from our own sum: --set reward=own.",
+        )
+    return tuple(name for name in parts if name not in missing)
 
 
 class ReadsDrafts(Protocol):
@@ -40,64 +99,169 @@ def coarl(stance: float, quality: float, toxicity: float) -> float:
     return ((1.0 - stance) / 2 + quality + (1.0 - toxicity)) / 3
 
 
-class Rewards:
-    """Rewards that rest on one reading of each reply.
-
-    The columns ``post`` and ``language`` of a dataset say what each prompt is about; ``intent`` what kind of reply was
-    asked for.
+def f2rl(fact: float, opposes: float, claim: float, evidence: float, gamma: float = GAMMA) -> float:
+    """F2RL's reward (section 3.3): gamma r_fact + (1 - gamma) r_faith. The form of the balance is ours.
 
     Args:
+        fact: r_fact, the mean entailment of the reply's triplets, in [0, 1].
+        opposes: the probability that the reply opposes the post.
+        claim: the similarity of the reply and the claim; with ``opposes`` and ``evidence`` it adds up to r_faith.
+        evidence: the similarity of the reply and the evidence.
+        gamma: in [0, 1].
+    """
+    return gamma * fact + (1.0 - gamma) * (opposes + claim + evidence)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What a reply answers: the post, and the claim and the passages that it was to rest on."""
+
+    post: str
+    language: str
+    claim: str
+    evidence: tuple[str, ...]
+
+    @cached_property
+    def brief(self) -> Brief:
+        """As the scorers of the application want it."""
+        passages = [evidence_of({"text": text}, str(at)) for at, text in enumerate(self.evidence, start=1)]
+        return replace(context_for(self.post, self.language, passages).brief, claim=self.claim)
+
+
+@dataclass(eq=False)
+class Rewards:
+    """Rewards of replies, each a function for TRL: a list of N replies in, N numbers out.
+
+    The columns ``post`` and ``language`` of a dataset say what each prompt is about, ``intent`` what kind of reply was
+    asked for. The columns ``claim`` (a text) and ``evidence`` (a list of texts) may be there or not.
+
+    Attributes:
         reader: the reader of drafts.
-        refuses: why the application would not show a reply under a post, or ``None``.
+        embedder: compares with claim and evidence.
+        choice: which of them are learnt.
+        quality: scores argument quality.
+        inference: compares with the evidence, sentence by sentence.
     """
 
-    def __init__(self, reader: ReadsDrafts, refuses: Callable[[str, str, str], str | None]) -> None:
-        self._reader, self._refuses = reader, refuses
-        self._read = dict[tuple[str, str], DraftSigns]()
+    reader: ReadsDrafts
+    embedder: Embedder
+    choice: Choice = field(default_factory=Choice)
+    quality: Scorer | None = None
+    inference: Inference | None = None
+    _read: dict[tuple[str, _Case], DraftSigns] = field(default_factory=dict, init=False, repr=False)
 
     def functions(self) -> list[Reward]:
-        """All of them, in the order of ``core.scoring.rewards.WEIGHTS``, with the intent and the gates after them."""
-        return [self.stance, self.non_toxicity, self.fit, self.faithfulness_post, self.intent, self.gates]
+        """Those of the choice. Raises ``BadInput`` as ``parts_of`` does."""
+        return [getattr(self, name) for name in parts_of(self.choice)]
 
-    def stance(self, completions: Texts, **columns: Any) -> list[float | None]:
+    def total(self, completions: Texts, **columns: Any) -> list[float]:
+        """The one number for PPO: the paper's sum, or ours.
+
+        Ours is the sum by which the application ranks, over the parts that are known, less what the gates refuse. In a
+        paper's sum a part that nobody can know counts 0, such as the factuality of a reply that states no fact.
+        """
+        parts = {one.__name__: one(completions, **columns) for one in self.functions()}
+        rows = [{name: values[at] for name, values in parts.items()} for at in range(len(completions))]
+        return [_sum(self.choice.reward, row) for row in rows]
+
+    def stance(self, completions: Texts, **columns: Any) -> list[Known]:
         """(1 - PC) / 2: the probability that each reply opposes the post."""
         return [signs.opposes for signs in self._signs(completions, columns)]
 
-    def non_toxicity(self, completions: Texts, **columns: Any) -> list[float | None]:
+    def non_toxicity(self, completions: Texts, **columns: Any) -> list[Known]:
         """1 - T: no insult, no call for harm, no stereotype."""
         return [1.0 - max(signs.faults[fault] for fault in _TOXIC) for signs in self._signs(completions, columns)]
 
-    def fit(self, completions: Texts, **columns: Any) -> list[float | None]:
+    def fit(self, completions: Texts, **columns: Any) -> list[Known]:
         """Whether a reader would post it."""
         return [1.0 - signs.unfit for signs in self._signs(completions, columns)]
 
-    def faithfulness_post(self, completions: Texts, **columns: Any) -> list[float | None]:
+    def faithfulness_post(self, completions: Texts, **columns: Any) -> list[Known]:
         """Whether it is about this post, neither generic nor of another subject."""
         return [1.0 - max(signs.faults[fault] for fault in _BESIDE) for signs in self._signs(completions, columns)]
 
-    def intent(self, completions: Texts, **columns: Any) -> list[float | None]:
+    def intent(self, completions: Texts, **columns: Any) -> list[Known]:
         """The probability of the intent that was asked for."""
         wanted = [Intent(intent) for intent in columns["intent"]]
         return [s.intents[one] for s, one in zip(self._signs(completions, columns), wanted, strict=True)]
 
-    def gates(self, completions: Texts, **columns: Any) -> list[float | None]:
-        """0 for a reply that the application may show, ``REFUSED`` for any other."""
+    def gates(self, completions: Texts, **columns: Any) -> list[Known]:
+        """0 for a reply that the rules of the application let pass, ``REFUSED`` for any other."""
+        rows = _each(completions, columns)
+        return [REFUSED if fault_of(text, GateContext(case.brief, MAX_CHARACTERS)) else 0.0 for text, case in rows]
+
+    def argument_quality(self, completions: Texts, **columns: Any) -> list[Known]:
+        """AQ: how good an argument each reply is under its post (Gretz and others 2020)."""
+        return self._scored(self.quality, completions, columns)
+
+    def faithfulness_claim(self, completions: Texts, **columns: Any) -> list[Known]:
+        """sim(reply, claim); unknown where there is no claim."""
+        return self._scored(FaithfulnessScorer(self.embedder, "faithfulness_claim"), completions, columns)
+
+    def faithfulness_evidence(self, completions: Texts, **columns: Any) -> list[Known]:
+        """sim(reply, evidence), of the nearest passage; unknown where there is no evidence."""
+        return self._scored(FaithfulnessScorer(self.embedder, "faithfulness_evidence"), completions, columns)
+
+    def factuality(self, completions: Texts, **columns: Any) -> list[Known]:
+        """r_fact: how far the evidence entails the facts that each reply states, each by its best passage.
+
+        Unknown where there is no evidence, or no fact is stated. Sentences are not taken apart into triplets.
+        """
         return [
-            REFUSED if not text or self._refuses(text, post, language) else 0.0
-            for text, post, language in _each(completions, columns)
+            _now(self._factuality(text, case.brief)) if case.evidence else None
+            for text, case in _each(completions, columns)
         ]
 
-    def _signs(self, completions: Texts, columns: dict[str, Any]) -> list[DraftSigns]:
-        rows = list(_each(completions, columns))
-        for text, post, language in rows:
-            if (text, post) not in self._read:
-                self._read[text, post] = self._reader.read(post, [text], language)[0]
-        found = [self._read[text, post] for text, post, _ in rows]
-        self._read = {(text, post): self._read[text, post] for text, post, _ in rows}
-        return found
+    async def _factuality(self, text: str, brief: Brief) -> Known:
+        receipts, _ = await verify(text, brief, frozenset(), None, self.embedder, inference=self.inference)
+        return factuality(receipts)
+
+    def _scored(self, scorer: Scorer | None, completions: Texts, columns: Mapping[str, Any]) -> list[Known]:
+        rows = _each(completions, columns)
+        if scorer is None:
+            return [None] * len(rows)
+        return _by_case(rows, lambda case, texts: _now(scorer.score(case.brief, texts)))
+
+    def _signs(self, completions: Texts, columns: Mapping[str, Any]) -> list[DraftSigns]:
+        """What the reader says of each; it is asked once for all rewards of a batch."""
+        rows = _each(completions, columns)
+        if any(row not in self._read for row in rows):
+            found = _by_case(rows, lambda case, texts: self.reader.read(case.post, texts, case.language))
+            self._read = dict(zip(rows, found, strict=True))
+        return [self._read[row] for row in rows]
 
 
-def _each(completions: Texts, columns: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Each reply as the application would show it, with its post and language."""
+def _sum(reward: str, row: Mapping[str, Known]) -> float:
+    known = {name: value or 0.0 for name, value in row.items()}
+    if reward == "coarl":
+        return coarl(1.0 - 2 * known["stance"], known["argument_quality"], 1.0 - known["non_toxicity"])
+    if reward == "f2rl":
+        return f2rl(*(known[name] for name in PARTS["f2rl"]))
+    told = {name: value for name, value in row.items() if name in WEIGHTS and value is not None}
+    weight = sum(WEIGHTS[name] for name in told)
+    return sum(WEIGHTS[name] * value for name, value in told.items()) / weight + known["gates"]
+
+
+def _now(answer: Coroutine[Any, Any, T]) -> T:
+    """The trainers ask outside any event loop."""
+    return asyncio.run(answer)
+
+
+def _each(completions: Texts, columns: Mapping[str, Any]) -> list[tuple[str, _Case]]:
+    """Each reply as the application would show it, and what it answers."""
     texts = [tidy(one if isinstance(one, str) else one[-1]["content"]) for one in completions]
-    return list(zip(texts, columns["post"], columns["language"], strict=True))
+    claims = columns.get("claim") or [""] * len(texts)
+    evidence = columns.get("evidence") or [()] * len(texts)
+    answered = zip(columns["post"], columns["language"], claims, map(tuple, evidence), strict=True)
+    return list(zip(texts, (_Case(*one) for one in answered), strict=True))
+
+
+def _by_case(rows: Sequence[tuple[str, _Case]], score: Callable[[_Case, list[str]], Sequence[T]]) -> list[T]:
+    """Scores in the order of the rows; replies that answer the same are scored together."""
+    places: dict[_Case, list[int]] = {}
+    for at, (_, case) in enumerate(rows):
+        places.setdefault(case, []).append(at)
+    found: dict[int, T] = {}
+    for case, those in places.items():
+        found.update(zip(those, score(case, [rows[at][0] for at in those]), strict=True))
+    return [found[at] for at in range(len(rows))]

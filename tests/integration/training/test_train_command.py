@@ -91,6 +91,11 @@ def test_preferences_and_rewards_go_on_from_the_adapter(trained: Path, base: Pat
     quick = ["--method", "ppo", "--recipe", "f2rl", "--set", "steps=2", "--set", "batch=4", "--set", "most_tokens=6"]
     code, said = _call("online", tmp_path / "never", *wanted, *quick)
     assert code == 2
+    assert "Name one (--set inference=MODEL), or learn from our own sum" in said
+    assert not (tmp_path / "never").exists()
+    quick += ["--set", "reward=own"]
+    code, said = _call("online", tmp_path / "never", *wanted, *quick)
+    assert code == 2
     assert "Lower least_tokens." in said
     quick += ["--set", "least_tokens=2"]
     code, said = _call("online", tmp_path / "ppo", *wanted, *quick)
@@ -98,6 +103,7 @@ def test_preferences_and_rewards_go_on_from_the_adapter(trained: Path, base: Pat
     card = (tmp_path / "ppo" / "card.md").read_text()
     assert "steps is" not in card, "F2RL gives no number of steps"
     assert "batch is 4, not 16 (F2RL, experimental setup)" in card
+    assert "reward is own, not f2rl (F2RL, section 3.3)" in card
     assert "| reward |" in card
 
 

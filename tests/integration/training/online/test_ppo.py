@@ -17,6 +17,7 @@ from training.online.ppo_maths import (
     advantages,
     policy_loss,
     token_rewards,
+    up_to_end,
     value_loss,
     whitened,
 )
@@ -70,14 +71,19 @@ def test_the_price_follows_the_distance() -> None:
     assert fixed.kl == 0.2
 
 
+def test_a_reply_ends_with_its_first_end() -> None:
+    replies = torch.tensor([[5, 0, 0, 7], [5, 6, 7, 8], [0, 5, 0, 0]])
+    assert up_to_end(replies, 0).tolist() == [[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0]]
+
+
 class _Stopped(Exception):
     """The run was killed."""
 
 
 def _values(steps: int) -> Values:
     return Values(
-        learning_rate=2e-2, kl=0.01, is_kl_adaptive=False, batch=16, mini_batch=8, epochs_a_batch=2, steps=steps,
-        least_tokens=1, most_tokens=6, value_weight=0.5,
+        learning_rate=2e-2, kl=0.01, kl_target=0.5, kl_horizon=100, batch=16, mini_batch=4, accumulated=2,
+        epochs_a_batch=2, steps=steps, least_tokens=1, most_tokens=6, value_weight=0.5,
     )  # fmt: skip
 
 
@@ -85,27 +91,45 @@ def _score(numbers: Sequence[int], texts: Sequence[str]) -> list[float]:
     return [text.split().count("blue") / max(len(text.split()), 1) for text in texts]
 
 
-def _run(folder: Path, steps: int, stop_at: int | None = None) -> tuple[list[dict[str, float]], Any]:
+def _run(
+    folder: Path, steps: int, stop_at: int | None = None, **settings: float
+) -> tuple[list[dict[str, float]], Any, Ppo]:
+    """The log, the writer and its trainer; ``settings`` are the model's own, of generation."""
     tokenizer = tiny_tokenizer([*PROMPTS, *WORDS])
     model, noted = tiny_model(tokenizer), list[dict[str, float]]()
+    model.generation_config.update(**settings)
 
     def note(entry: dict[str, float]) -> None:
         noted.append(entry)
         if entry["step"] == stop_at:
             raise _Stopped
 
-    Ppo(model, tokenizer, _values(steps)).train(PROMPTS, _score, folder, note, save_steps=2)
-    return noted, model
+    ppo = Ppo(model, tokenizer, _values(steps))
+    ppo.train(PROMPTS, _score, folder, note, save_steps=2)
+    return noted, model, ppo
 
 
 def test_the_reward_rises_and_a_killed_run_ends_the_same(tmp_path: Path) -> None:
-    noted, whole = _run(tmp_path / "whole", 12)
+    """The same weights, value head, price of the distance and log; the optimiser shows in the steps that follow."""
+    noted, whole, one = _run(tmp_path / "whole", 12)
     rewards = [entry["reward"] for entry in noted]
     assert sum(rewards[-3:]) / 3 > sum(rewards[:3]) / 3 + 0.1
     assert all(math.isfinite(entry["loss"]) for entry in noted)
+    assert noted[0]["kl"] == pytest.approx(0, abs=1e-4)
+    assert len({entry["kl price"] for entry in noted}) == 12
     with pytest.raises(_Stopped):
         _run(tmp_path / "killed", 12, stop_at=7)
-    again, resumed = _run(tmp_path / "killed", 12)
-    assert again[0]["step"] == 7
-    for one, other in zip(whole.parameters(), resumed.parameters(), strict=True):
-        assert torch.equal(one, other)
+    again, resumed, other = _run(tmp_path / "killed", 12)
+    assert again == noted[6:]
+    assert one.controller == other.controller
+    both = zip(
+        (*whole.parameters(), *one.head.parameters()), (*resumed.parameters(), *other.head.parameters()), strict=True
+    )
+    assert all(torch.equal(ours, theirs) for ours, theirs in both)
+
+
+def test_the_models_own_settings_of_generation_do_not_count(tmp_path: Path) -> None:
+    """A published model may sample from few tokens and forbid repetition; its log-probabilities know nothing of it."""
+    plain, _, _ = _run(tmp_path / "plain", 1)
+    narrow, _, _ = _run(tmp_path / "narrow", 1, top_k=1, top_p=0.1, temperature=0.1, repetition_penalty=9.0)
+    assert plain == narrow
