@@ -19,7 +19,7 @@ from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.llm.backends.embeddings import SentenceEmbedder
-from core.llm.backends.llamacpp import ADAPTED, EmbeddedServer
+from core.llm.backends.llamacpp import EmbeddedServer
 from core.llm.backends.prompt_cache import warm
 from core.llm.backends.servers.calls import OnCall, tell_nobody
 from core.llm.backends.toxicity import DetoxifyScorer
@@ -51,6 +51,8 @@ OnPreparing = Callable[[str, int, int], None]
 EMBEDDED_AT_ONCE = 2
 """How many calls the embedded model gets at once. On two cores, two at once take a sixth less time than one after the
 other. More would not fit its context where posts are long."""
+WRITER_TOKENS = 4096
+"""The context of the embedded model with a trained adapter, whose prompts are short."""
 Loadable = TypeVar("Loadable", DetoxifyScorer, QualityCrossEncoder, NliCrossEncoder)
 _WARMED = (
     "reading", "claims", "vote", "draft", "rewrite", "judge", "quality", "entailment", "hateful", "queries", "violent",
@@ -191,7 +193,6 @@ async def open_model(
                     parallel=llm.parallel,
                     threads=llm.threads,
                     slots_folder=prompts,
-                    adapter=writer.file if writer else None,
                 )
             )
             await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
@@ -204,9 +205,10 @@ async def open_model(
                 is_one_of_a_kind=True,
                 on_call=on_call,
             )
-            if writer:
-                chat.adapted, chat.trained = ADAPTED, writer.tasks
             stack.push_async_callback(chat.close)
+            if writer:
+                chat.writer = _open_writer(stack, settings, weights, writer.file, on_call)
+                chat.trained = writer.tasks
         else:
             chat = open_chat(
                 llm.base_url,
@@ -222,6 +224,35 @@ async def open_model(
             stack.push_async_callback(chat.close)
             await chat.check_model()
         yield chat
+
+
+def _open_writer(
+    stack: AsyncExitStack, settings: Settings, weights: Path, adapter: Path, on_call: OnCall
+) -> ChatProtocol:
+    """A second embedded model over the same weights, with the adapter in every request (see ``EmbeddedServer``)."""
+    from core.llm.backends.servers.chat import ChatModel
+
+    llm = settings.llm
+    server = stack.enter_context(
+        EmbeddedServer(
+            weights,
+            context_tokens=WRITER_TOKENS,
+            parallel=EMBEDDED_AT_ONCE,
+            threads=llm.threads,
+            adapter=adapter,
+        )
+    )
+    chat = ChatModel(
+        server.base_url,
+        server.api_key,
+        server.model,
+        timeout_seconds=llm.timeout_seconds,
+        concurrency=min(EMBEDDED_AT_ONCE, llm.parallel),
+        is_one_of_a_kind=True,
+        on_call=on_call,
+    )
+    stack.push_async_callback(chat.close)
+    return chat
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from core.llm.backends.llamacpp import ADAPTED, EmbeddedServer
+from core.llm.backends.llamacpp import EmbeddedServer
 from core.llm.short_prompts import reply_prompt
 from core.models import Intent
 from core.ports import Message
@@ -54,10 +54,9 @@ def prompts(count: int) -> list[tuple[Message, ...]]:
     ]
 
 
-def written(server: EmbeddedServer, asked: Sequence[tuple[Message, ...]], *, is_adapted: bool) -> list[Said]:
+def written(server: EmbeddedServer, asked: Sequence[tuple[Message, ...]]) -> list[Said]:
     """Greedy replies by llama.cpp."""
     client = openai.OpenAI(base_url=server.base_url, api_key=server.api_key)
-    extra: dict[str, Any] = dict(ADAPTED) if is_adapted else {}
     found = []
     for prompt in asked:
         began = time.perf_counter()
@@ -68,7 +67,6 @@ def written(server: EmbeddedServer, asked: Sequence[tuple[Message, ...]], *, is_
             temperature=0,
             logprobs=True,
             top_logprobs=1,
-            **extra,
         )
         took, choice = time.perf_counter() - began, answer.choices[0]
         tokens = choice.logprobs.content if choice.logprobs and choice.logprobs.content else []
@@ -120,8 +118,9 @@ def main() -> None:
     options = parser.parse_args()
     asked = prompts(options.replies)
     with EmbeddedServer(options.weights, context_tokens=2048, parallel=1, adapter=options.gguf) as server:
-        adapted = written(server, asked, is_adapted=True)
-        plain = written(server, asked[:10], is_adapted=False)
+        adapted = written(server, asked)
+    with EmbeddedServer(options.weights, context_tokens=2048, parallel=1) as server:
+        plain = written(server, asked[:10])
     model, tokenizer = load_base(str(options.weights))
     model = PeftModel.from_pretrained(model, str(options.adapter), local_files_only=True).eval()
     found = compared(adapted, [asked_again(model, tokenizer, one) for one in adapted])

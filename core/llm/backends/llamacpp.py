@@ -13,7 +13,7 @@ import secrets
 import socket
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -24,8 +24,6 @@ from core.errors import ModelUnavailable
 logger = logging.getLogger(__name__)
 
 MODEL_NAME: Final = "embedded"
-ADAPTED: Final = MappingProxyType({"extra_body": {"lora": [{"id": 0, "scale": 1.0}]}})
-"""What a request holds beside the rest to be answered with the adapter."""
 BATCH_TOKENS: Final = 2048
 MICRO_BATCH_TOKENS: Final = 512
 _LISTENING_SECONDS: Final = 60.0
@@ -41,7 +39,9 @@ class EmbeddedServer:
         context_tokens: shared by all requests in flight, prompt and answer together.
         parallel: requests, or choices of one request, that are decoded at the same time.
         threads: CPU threads; 0 takes every core that this process may use.
-        adapter: a LoRA adapter as GGUF. It takes part in the requests that hold ``ADAPTED``, and in no other.
+        adapter: a LoRA adapter as GGUF, which takes part in every request. llama.cpp offers to switch it for each, but
+            then answered some requests with half of it (seen with xllamacpp 2026.10): what shall be answered without
+            it needs a server of its own.
         slots_folder: where ``prompt_cache`` keeps the beginnings of prompts; it must exist. ``None`` keeps nothing.
 
     It runs until ``close``, or until the process ends.
@@ -118,10 +118,10 @@ def _params(context_tokens: int, parallel: int, threads: int) -> Any:
 
 
 def _load_beside(params: Any, adapter: Path) -> None:
-    """Load an adapter at scale 0, so that only requests that raise it are answered with it."""
+    """Load an adapter with the weights."""
     import xllamacpp
 
-    params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter), 0.0)]
+    params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter), 1.0)]
 
 
 def _start(params: Any, weights: Path) -> Any:

@@ -43,12 +43,13 @@ class Reply:
 class ChatProtocol(ABC):
     """``core.ports.LanguageModel`` in the words of the protocol, over one server or several.
 
-    ``adapted`` is what a request says beside the rest where the trained adapter is to take part: llama.cpp takes a
-    scale for each adapter, vLLM knows an adapter as a model of another name. ``trained`` are the tasks that it was
-    trained for.
+    ``adapted`` is what a request says beside the rest where the trained adapter is to take part: vLLM knows an adapter
+    as a model of another name. ``writer`` is the server that answers such requests, where that is another one.
+    ``trained`` are the tasks that the adapter was trained for.
     """
 
     adapted: Mapping[str, Any] = MappingProxyType({})
+    writer: ChatProtocol | None = None
     trained: frozenset[Task] = UNTRAINED
 
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
@@ -61,7 +62,8 @@ class ChatProtocol(ABC):
             ModelAway: the server cannot be reached, is overloaded, or does not know the key or the model.
             ModelUnavailable: there is no usable answer within ``timeout_seconds``.
         """
-        return (await self.complete(self._generation(messages, how), timeout_seconds)).answer
+        asked = self.writer if how.is_adapted and self.writer else self
+        return (await asked.complete(self._generation(messages, how), timeout_seconds)).answer
 
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
