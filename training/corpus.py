@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import BadInput
 from core.models import Intent, TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 
@@ -77,7 +78,16 @@ class DraftRow:
 
 
 def rows_of(folder: Path) -> Iterable[dict[str, Any]]:
-    """The rows of all files of a folder, in the order of their names."""
+    """The rows of all files of a folder, in the order of their names.
+
+    Raises:
+        BadInput: this is an installation, which has no texts.
+    """
+    if not DATA.is_dir():
+        raise BadInput(
+            "The texts to learn from are not part of an installation.",
+            remedy="Run this in a clone of the repository, which has them in training/data.",
+        )
     for file in sorted(folder.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             if line.strip():
