@@ -59,6 +59,7 @@ def model(tmp_path: Path) -> CrossEncoder:
         vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
         pad_token_id=tokenizer.pad_token_id, hidden_dropout_prob=0.0,
     )  # fmt: skip
+    config.num_labels = 1
     BertForSequenceClassification(config).save_pretrained(tmp_path / "base")
     tokenizer.save_pretrained(tmp_path / "base")
     found: CrossEncoder = CrossEncoder(str(tmp_path / "base"), num_labels=1, local_files_only=True)

@@ -61,7 +61,7 @@ def test_answers_are_learnt_and_a_killed_run_ends_the_same(tmp_path: Path, monke
         made = sft.AnswerTrainer.__init__
 
         def with_kill(self: Any, **options: Any) -> None:
-            made(self, callbacks=[_Killed(8)], **options)
+            made(self, **{**options, "callbacks": [*options["callbacks"], _Killed(8)]})
 
         patched.setattr(sft.AnswerTrainer, "__init__", with_kill)
         with pytest.raises(KeyboardInterrupt):
