@@ -38,6 +38,7 @@ Base = Annotated[
     str, typer.Option("--base", metavar="MODEL", help="A GGUF file, a folder, or name@commit of a model on the hub.")
 ]
 Recipe = Annotated[str, typer.Option("--recipe", metavar="NAME", help="own, or a paper's values: coarl, f2rl.")]
+Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, such as out.safetensors.")]
 Also = Annotated[
     list[str] | None,
     typer.Option("--also", metavar="NAME=FILE", help="A published set, from your own copy; several times for several."),
@@ -159,7 +160,7 @@ def online(
     run: Folder,
     base: Base,
     adapter: Annotated[Path, typer.Option("--adapter", metavar="FOLDER", help="The adapter to go on from.")],
-    method: Annotated[str, typer.Option("--method", help="grpo, rloo or ppo.")] = "grpo",
+    method: Annotated[str, typer.Option("--method", metavar="NAME", help="grpo, rloo or ppo.")] = "grpo",
     recipe: Recipe = OWN,
     set_: Set = None,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to write for, at most; 0 takes all.")] = 0,
@@ -210,7 +211,7 @@ def reranker(
 
 
 @app.command()
-def reader(which: Annotated[str, typer.Argument(metavar="READER", help="posts or drafts.")], out: Path) -> None:
+def reader(which: Annotated[str, typer.Argument(metavar="READER", help="posts or drafts.")], out: Out) -> None:
     """Train a small reader on the texts that ship, and write its weights to OUT."""
     from training.heads.readers import train_reader
 
@@ -220,7 +221,7 @@ def reader(which: Annotated[str, typer.Argument(metavar="READER", help="posts or
 
 
 @app.command()
-def heads(out: Path) -> None:
+def heads(out: Out) -> None:
     """Train the router of stereotypes on the texts that ship, and write its weights to OUT."""
     from training.heads.routing import train_router
 
@@ -232,7 +233,9 @@ def export(
     adapter: Annotated[Path, typer.Argument(metavar="ADAPTER", help="A folder of PEFT, as the stages leave it.")],
     out: Annotated[Path, typer.Argument(metavar="FILE", help="Such as writer.gguf; its card comes beside it.")],
     weights: Annotated[Path, typer.Option("--weights", metavar="GGUF", help="The weights that it was trained on.")],
-    tasks: Annotated[str, typer.Option("--tasks", help="What it was trained for, with commas.")] = "reply",
+    tasks: Annotated[
+        str, typer.Option("--tasks", metavar="NAMES", help="What it was trained for, with commas.")
+    ] = "reply",
 ) -> None:
     """Write an adapter as GGUF, with the card that `llm.adapter` needs. vLLM takes the folder as it is."""
     _need_extra()
