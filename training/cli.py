@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 from core.errors import BadInput
@@ -24,6 +26,7 @@ from training.recipes import OWN, by_recipe
 if TYPE_CHECKING:
     from training.runs.run import Run
     from training.writer.examples import Group
+    from training.writer.preferences import Pair
 
 app = typer.Typer(help="Train the small models, and a writer of your own.", no_args_is_help=True)
 V = TypeVar("V")
@@ -37,6 +40,7 @@ Folder = Annotated[
 Base = Annotated[
     str, typer.Option("--base", metavar="MODEL", help="A GGUF file, a folder, or name@commit of a model on the hub.")
 ]
+Adapter = Annotated[Path, typer.Option("--adapter", metavar="FOLDER", help="The adapter to go on from.")]
 Recipe = Annotated[str, typer.Option("--recipe", metavar="NAME", help="own, or a paper's values: coarl, f2rl.")]
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, such as out.safetensors.")]
 Also = Annotated[
@@ -91,7 +95,7 @@ def writer(
     licence: Licence = "",
     most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to learn from, at most; 0 takes all.")] = 0,
 ) -> None:
-    """Train a LoRA adapter that writes: explanations first, then replies by intent (CoARL's phases 1 and 2)."""
+    """Train a LoRA adapter that writes: explanations, claims, and replies by intent (CoARL's phases 1 and 2)."""
     _need_extra()
     from training.runs.card import plot, write_card
     from training.writer import examples
@@ -109,7 +113,8 @@ def writer(
     model = with_adapter(model, shape, values.seed)
     dev = fill([plant(group, tokenizer) for group in held_out], values.sequence_tokens)
     before = {"loss, nats a token": mean_loss(model, dev)}
-    for number, (phase, groups) in enumerate(examples.phases(learnt).items(), start=1):
+    phases = examples.phases(learnt, are_apart=values.is_phased)
+    for number, (phase, groups) in enumerate(phases.items(), start=1):
         trees = [plant(group, tokenizer) for group in groups]
         if trees:
             train(model, trees, dev, run / f"{number}-{phase}", values, note=started.note)
@@ -119,10 +124,37 @@ def writer(
 
 
 @app.command()
+def samples(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the pairs are written, as JSON lines.")],
+    base: Base,
+    adapter: Adapter,
+    set_: Set = None,
+    most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to answer, at most; 0 takes all.")] = 0,
+) -> None:
+    """Let the writer answer posts several times, and pair the best answers with the worst, for `preferences`."""
+    _need_extra()
+    from training.online import samples as own
+    from training.online.learning import readers
+    from training.online.rewards import Rewards
+    from training.writer.base import load_base
+
+    values = _set(own.Values(), set_)
+    _refuse_unknown(set_, values)
+    model, tokenizer = load_base(base)
+    model = _with(adapter, model)
+    written = dict(track(own.write(model, tokenizer, _some(own.wanted(), most), values), "Answering"))
+    score = own.scorer(Rewards(readers().drafts, readers().embedder), readers().embedder)
+    found = list(own.pairs(written, score, margin=values.margin))
+    _write_pairs(out, found)
+    for source, count in Counter(pair.source for pair in found).items():
+        Console().print(f"{count} pairs: {source}.")
+
+
+@app.command()
 def preferences(
     run: Folder,
     base: Base,
-    adapter: Annotated[Path, typer.Option("--adapter", metavar="FOLDER", help="The adapter to go on from.")],
+    adapter: Adapter,
     set_: Set = None,
     pairs: Annotated[
         Path | None,
@@ -132,8 +164,6 @@ def preferences(
 ) -> None:
     """Go on with pairs of a better and a worse reply (direct preference optimisation)."""
     _need_extra()
-    from peft import PeftModel
-
     from training.runs.card import plot, write_card
     from training.writer.base import load_base
     from training.writer.dpo import Values, train
@@ -147,7 +177,7 @@ def preferences(
     texts = [text for pair in found for text in (pair.chosen, pair.rejected)]
     started = _started(run, "preferences", OWN, asdict(values), base, {"pairs": len(found)}, texts)
     model, tokenizer = load_base(base)
-    model = PeftModel.from_pretrained(model, str(adapter), is_trainable=True, local_files_only=True)
+    model = _with(adapter, model)
     log = train(model, tokenizer, found, run, values, note=started.note)
     steps = [entry for entry in log if "rewards/accuracies" in entry]
     ends = [{"pairs ranked right": one["rewards/accuracies"], "loss": one["loss"]} for one in (steps[0], steps[-1])]
@@ -159,7 +189,7 @@ def preferences(
 def online(
     run: Folder,
     base: Base,
-    adapter: Annotated[Path, typer.Option("--adapter", metavar="FOLDER", help="The adapter to go on from.")],
+    adapter: Adapter,
     method: Annotated[str, typer.Option("--method", metavar="NAME", help="grpo, rloo or ppo.")] = "grpo",
     recipe: Recipe = OWN,
     set_: Set = None,
@@ -167,8 +197,6 @@ def online(
 ) -> None:
     """Go on with rewards: several replies to each post, scored by the readers. It needs a GPU to end within a day."""
     _need_extra()
-    from peft import PeftModel
-
     from training.online import learning
     from training.writer.base import load_base
 
@@ -181,7 +209,7 @@ def online(
         run, "online", recipe, {"method": method, **asdict(values)}, base, {"prompts": len(rows)}, map(str, rows)
     )
     model, tokenizer = load_base(base)
-    model = PeftModel.from_pretrained(model, str(adapter), is_trainable=True, local_files_only=True)
+    model = _with(adapter, model)
     before, after = learning.learn(model, tokenizer, rows, run, values, started.note)
     from training.runs.card import plot, write_card
 
@@ -272,17 +300,21 @@ def _pairs_from(lessons: Path, out: Path | None) -> None:
     learnt, held_out = split_by_post(kept(found, trusted, np.random.default_rng(0).random(len(found))))
     Console().print(f"{len(learnt)} pairs to learn from, {len(held_out)} held out.")
     if out is not None:
-        for file, those in ((out, learnt), (out.with_suffix(".held-out.jsonl"), held_out)):
-            rows = [
-                {
-                    "prompt": [asdict(m) for m in one.pair.prompt],
-                    "chosen": one.pair.chosen,
-                    "rejected": one.pair.rejected,
-                    "source": one.pair.source,
-                }
-                for one in those
-            ]
-            file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+        _write_pairs(out, [one.pair for one in learnt])
+        _write_pairs(out.with_suffix(".held-out.jsonl"), [one.pair for one in held_out])
+
+
+def _write_pairs(file: Path, found: Iterable[Pair]) -> None:
+    """In the form that ``preferences --pairs`` reads."""
+    rows = ({**asdict(pair), "prompt": [asdict(m) for m in pair.prompt]} for pair in found)
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def _with(adapter: Path, model: Any) -> Any:
+    """The model with an adapter to go on from."""
+    from peft import PeftModel
+
+    return PeftModel.from_pretrained(model, str(adapter), is_trainable=True, local_files_only=True)
 
 
 def _texts(also: Sequence[str] | None, licence: str) -> tuple[dict[str, list[Group]], dict[str, str]]:

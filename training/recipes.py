@@ -39,6 +39,7 @@ RECIPES: Final[Mapping[str, Mapping[str, Mapping[str, Published]]]] = MappingPro
                 "epochs": Published(3, _COARL_CODE),
                 "learning_rate": Published(1e-6, _COARL_CODE),
                 "weight_decay": Published(0.0, "CoARL names Adam, which has none"),
+                "is_phased": Published(True, "CoARL, section 3: phase 1, then phase 2"),
             },
             "online": {
                 "learning_rate": Published(1.41e-5, _COARL_CODE),

@@ -30,7 +30,7 @@ class Lora:
 
 
 def load_base(source: str) -> tuple[Any, Any]:
-    """A model in bfloat16 and its tokenizer.
+    """A model in bfloat16, on the GPU where there is one, and its tokenizer.
 
     Args:
         source: a GGUF file, a folder of transformers, or ``name@commit`` of a model on the hub.
@@ -45,10 +45,15 @@ def load_base(source: str) -> tuple[Any, Any]:
         tokenizer = AutoTokenizer.from_pretrained(  # nosec B615 # as above
             str(file.parent), gguf_file=file.name, local_files_only=True
         )
-        return model, tokenizer
+        return model.to(_device()), tokenizer
     name, revision = (source, None) if Path(source).is_dir() else on_hub(source)
     model = AutoModelForCausalLM.from_pretrained(name, revision=revision, **load)  # nosec B615 # the revision is given
-    return model, AutoTokenizer.from_pretrained(name, revision=revision)  # nosec B615 # as above
+    tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)  # nosec B615 # as above
+    return model.to(_device()), tokenizer
+
+
+def _device() -> str:
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def with_adapter(model: Any, shape: Lora, seed: int) -> Any:

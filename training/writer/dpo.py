@@ -22,12 +22,16 @@ from training.writer.sft import Note, Notes, last_checkpoint
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """How preferences are learnt. ``beta`` holds the writer near the reference: higher is nearer."""
+    """How preferences are learnt. ``beta`` holds the writer near the reference: higher is nearer.
+
+    ``pairs_at_once``: how many of a step's pairs the machine computes together; 8 or more on a GPU.
+    """
 
     epochs: int = 1
     learning_rate: float = 2e-5
     beta: float = 0.1
     pairs_a_step: int = 8
+    pairs_at_once: int = 1
     most_tokens: int = 320
     seed: int = 20261126
 
@@ -53,8 +57,8 @@ def train(
         learning_rate=values.learning_rate,
         lr_scheduler_type="cosine",
         beta=values.beta,
-        per_device_train_batch_size=1,
-        gradient_accumulation_steps=values.pairs_a_step,
+        per_device_train_batch_size=values.pairs_at_once,
+        gradient_accumulation_steps=max(values.pairs_a_step // values.pairs_at_once, 1),
         max_length=values.most_tokens,
         bf16=next(model.parameters()).dtype is torch.bfloat16,
         use_cpu=not torch.cuda.is_available(),

@@ -8,12 +8,13 @@ that ship.
 from __future__ import annotations
 
 import json
+import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from core.cards.bank import LANGUAGES, gist_in_words, load_cards
+from core.cards.bank import LANGUAGES, cards_on, gist_in_words
 from core.llm.short_prompts import claims_prompt, reading_prompt, reply_prompt
 from core.models import Action, Intent
 from core.request import Voice
@@ -24,10 +25,12 @@ from training.writer.plainness import common_words, plainest
 
 Group = tuple[Example, ...]
 STYLE: Final = Voice().style
-CARDS: Final = 3
-"""One card in so many is learnt: those of a stereotype are alike, and they are not to be learnt by heart."""
 PLAIN: Final = 0.5
-"""The share of the replies that is learnt: a small model fails at wit before it fails at plain words."""
+"""The share of the replies that is learnt where no reader named the plain ones: a small model fails at wit first."""
+REPLIES_A_POST: Final = 3
+"""How many prepared replies of a card stand under one post."""
+_KNOWN: Final = ((), (), ("claim",), ("gist", "claim"))
+"""What the writer is told of a post beside its words: in half of the examples nothing."""
 _EXPLAIN: Final = frozenset({"explanations", "claims"})
 _SUPPORT: Final = "p"
 
@@ -36,17 +39,25 @@ def groups(split: str, data: Path = DATA) -> list[Group]:
     """All groups of a split, ``train`` or ``dev``. Cards, facts and explanations are learnt only."""
     found = [*replies(split, data)]
     if split == "train":
-        found += [*prepared(), *sourced(data), *explained(data)]
+        found += [*prepared(data), *sourced(data), *explained(data)]
     return found
 
 
 def replies(split: str, data: Path = DATA, share: float = PLAIN) -> Iterator[Group]:
-    """The replies that both readers would post, each post with its own; of each intent the plainest ``share``."""
+    """The replies that both readers would post, each post with its own: the plain ones.
+
+    What is plain was said by a reader where ``data/plain`` knows a writer's replies; of the others, the plainest
+    ``share`` of each intent is taken, by the words.
+    """
+    named = {row["id"]: row["is_plain"] for row in rows_of(data / "plain")}
     fit: dict[tuple[str, str], list[DraftRow]] = defaultdict(list)
+    of_post: dict[str, list[DraftRow]] = defaultdict(list)
     for row in drafts(data / "drafts"):
         if row.split == split and row.intent and set(row.readings) == {"ok"}:
-            fit[row.language, row.intent].append(row)
-    of_post: dict[str, list[DraftRow]] = defaultdict(list)
+            if row.id not in named:
+                fit[row.language, row.intent].append(row)
+            elif named[row.id]:
+                of_post[row.post_id].append(row)
     for language in LANGUAGES:
         mine = [rows for (spoken, _), rows in fit.items() if spoken == language]
         common = common_words(row.text for rows in mine for row in rows)
@@ -57,16 +68,34 @@ def replies(split: str, data: Path = DATA, share: float = PLAIN) -> Iterator[Gro
         yield tuple(_reply(row.post, Intent(row.intent), row.text, row.language, "drafts") for row in rows)
 
 
-def prepared() -> Iterator[Group]:
-    """The prepared replies of the cards under a wording of their stereotype, with the card's argument as the claim."""
-    for language in LANGUAGES:
-        for at, card in enumerate(load_cards(language)):
-            wordings = card.stereotype.wordings.get(language, ())
+def prepared(data: Path = DATA, seed: int = 0) -> Iterator[Group]:
+    """Prepared replies of the cards, and their claims, under each post whose stereotype is known.
+
+    So the writer learns what answers a stereotype in whatever words it comes. Half of the replies are learnt without,
+    half with the claim that they make.
+    """
+    chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
+    for post, language, stereotype in with_stereotype(data):
+        cards = [card for card in cards_on(stereotype, language) if card.is_translated]
+        if cards:
+            card = chance.choice(cards)
             texts = [(intent, text) for intent, those in card.replies.items() for text in those]
-            if at % CARDS == 0 and wordings and texts and card.is_translated:
-                post = wordings[at % len(wordings)]
-                known = {"gist": gist_in_words(card.stereotype), "claim": card.claim}
-                yield tuple(_reply(post, intent, text, language, "cards", **known) for intent, text in texts)
+            told = {"gist": gist_in_words(card.stereotype), "claim": card.claim}
+            known = {name: told[name] for name in chance.choice(_KNOWN)}
+            some = chance.sample(texts, min(REPLIES_A_POST, len(texts)))
+            yield tuple(_reply(post, intent, text, language, "cards", **known) for intent, text in some)
+            prompt = claims_prompt(post, len(cards), language)
+            yield (Example(tuple(prompt), "\n".join(card.claim for card in cards), "claims"),)
+
+
+def with_stereotype(data: Path = DATA) -> Iterator[tuple[str, str, str]]:
+    """Posts that are learnt, each with its language and the stereotype that a reader named or a writer meant."""
+    known = {row.id: row for row in posts(data / "posts")}
+    for row in rows_of(data / "routing"):
+        if "text" in row:
+            yield row["text"], row["language"], row["id"]
+        elif known[row["post"]].split == "train" and row["labels"][0] != ["none"]:
+            yield known[row["post"]].text, known[row["post"]].language, row["labels"][0][0]
 
 
 def sourced(data: Path = DATA) -> Iterator[Group]:
@@ -112,8 +141,10 @@ def _reply(post: str, intent: Intent, text: str, language: str, source: str, **k
     return Example(tuple(reply_prompt(post, intent, language, style=STYLE, **known)), text, source)
 
 
-def phases(found: Iterable[Group]) -> dict[str, list[Group]]:
-    """The groups by CoARL's phases: what explains a post first, then replies by intent."""
+def phases(found: Iterable[Group], *, are_apart: bool) -> dict[str, list[Group]]:
+    """The groups by CoARL's phases: what explains a post first, then replies by intent; or all of them together."""
+    if not are_apart:
+        return {"all": list(found)}
     by_phase: dict[str, list[Group]] = {"explanations": [], "intents": []}
     for group in found:
         by_phase["explanations" if group[0].source in _EXPLAIN else "intents"].append(group)

@@ -1,7 +1,7 @@
 """Preference pairs for the writer: of two replies to one prompt, the one that people should sooner see.
 
-Owns where pairs come from: our own labelled replies, and several samples of the writer itself, of which the best stands
-against the worst. A pair whose two replies are about as good teaches nothing and is left out.
+Owns the form of a pair, pairs of our own labelled replies, and pairs of a file. ``samples`` makes pairs of what the
+writer itself says.
 """
 
 from __future__ import annotations
@@ -9,21 +9,16 @@ from __future__ import annotations
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from core.errors import BadInput
 from core.llm.short_prompts import reply_prompt
 from core.models import Intent
-from core.ports import Generation, LanguageModel, Message
-from core.stages.search.drafting import tidy
+from core.ports import Message
 from training.corpus import DATA, DraftRow, drafts
 from training.writer.examples import STYLE
-
-SECONDS: Final = 600.0
-MAX_TOKENS: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +41,16 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A reply that is asked for."""
+    """A reply that is asked for.
+
+    ``claims``: what cards say against the post. ``prepared``: their replies of this intent.
+    """
 
     post: str
     intent: Intent
     language: str = "en"
+    claims: tuple[str, ...] = ()
+    prepared: tuple[str, ...] = ()
 
     @property
     def prompt(self) -> tuple[Message, ...]:
@@ -81,36 +81,6 @@ def labelled(split: str, *, each: int = 2, seed: int = 0, data: Path = DATA) -> 
         for chosen, rejected in zip(chance.sample(rows, count), chance.sample(faulty, count), strict=True):
             wanted = Wanted(chosen.post, Intent(chosen.intent), chosen.language)
             yield Pair(wanted.prompt, chosen.text, rejected.text, "labelled drafts")
-
-
-async def sample(model: LanguageModel, wanted: Wanted, count: int, *, temperature: float, seed: int) -> list[str]:
-    """Different replies of the writer, as the engine would tidy them.
-
-    Raises:
-        ModelUnavailable: the model does not answer.
-    """
-    how = Generation(MAX_TOKENS, temperature=temperature, n=count, seed=seed, is_adapted=True)
-    answer = await model.generate(wanted.prompt, how, SECONDS)
-    return [text for text in dict.fromkeys(map(tidy, answer.texts)) if text]
-
-
-def best_and_worst(
-    samples: Mapping[Wanted, Sequence[str]],
-    score: Callable[[Wanted, Sequence[str]], Sequence[float]],
-    *,
-    margin: float,
-) -> Iterator[Pair]:
-    """For each prompt the reply with the highest score against that with the lowest, if they are ``margin`` apart.
-
-    Args:
-        samples: the replies to each prompt.
-        score: one number for each reply, higher is better.
-        margin: in the unit of the scores.
-    """
-    for wanted, texts in samples.items():
-        ranked = sorted(zip(score(wanted, texts), texts, strict=True)) if len(texts) > 1 else []
-        if ranked and ranked[-1][0] - ranked[0][0] >= margin:
-            yield Pair(wanted.prompt, ranked[-1][1], ranked[0][1], "samples")
 
 
 def from_file(file: Path) -> list[Pair]:

@@ -24,7 +24,10 @@ Note = Callable[[dict[str, float]], None]
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """How the answers are learnt. The learning rate falls as a cosine after ``warmup`` of the steps."""
+    """How the answers are learnt. The learning rate falls as a cosine after ``warmup`` of the steps.
+
+    ``is_phased``: explanations and claims are learnt before the replies, as in CoARL, and not among them.
+    """
 
     epochs: int = 2
     learning_rate: float = 5e-4
@@ -32,6 +35,7 @@ class Values:
     sequences_a_step: int = 4
     warmup: float = 0.05
     weight_decay: float = 0.0
+    is_phased: bool = False
     seed: int = 20261126
 
 
@@ -100,7 +104,7 @@ def mean_loss(model: Any, sequences: Sequence[Sequence[Tree]]) -> float:
     total, count = 0.0, 0
     model.eval()
     for trees in sequences:
-        batch = collate(trees)
+        batch = {name: value.to(model.device) for name, value in collate(trees).items()}
         number = len(learnt(batch)[1])
         with torch.no_grad(), _precision(model):
             total += answer_loss(model, batch).item() * number

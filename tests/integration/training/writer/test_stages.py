@@ -13,14 +13,13 @@ from safetensors.numpy import load_file
 from transformers import TrainerCallback
 
 from core.errors import BadInput
-from core.models import Intent
 from core.ports import Message
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.writer import dpo, sft
 from training.writer.base import Lora, with_adapter
 from training.writer.export import to_gguf
 from training.writer.packing import Example, Tree, plant
-from training.writer.preferences import Pair, Wanted, best_and_worst
+from training.writer.preferences import Pair
 
 WORDS = "red green blue one two three four five six seven".split()
 EXAMPLES = [Example((Message("user", f"{a} {b} ?"),), f"{b} {a} .", "test") for a in WORDS for b in WORDS[:4]]
@@ -114,11 +113,3 @@ def test_an_architecture_whose_weights_are_permuted_is_refused(tmp_path: Path) -
     (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA", "lora_alpha": 16}')
     with pytest.raises(BadInput, match="llama"):
         to_gguf(tmp_path, tmp_path / "a.gguf", model_type="llama")
-
-
-def test_the_best_sample_stands_against_the_worst_where_they_differ() -> None:
-    clear, close = Wanted("a", Intent.POSITIVE), Wanted("b", Intent.POSITIVE)
-    samples = {clear: ["xx", "x", "xxxx"], close: ["xxx", "xxxx"], Wanted("c", Intent.POSITIVE): ["x"]}
-    found = list(best_and_worst(samples, lambda _, texts: [float(len(text)) for text in texts], margin=2))
-    assert [(pair.chosen, pair.rejected) for pair in found] == [("xxxx", "x")]
-    assert found[0].prompt == clear.prompt
